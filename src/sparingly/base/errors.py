@@ -1,0 +1,133 @@
+"""Everything that can go wrong, as one tree.
+
+SparinglyError
+├── UsageError            a wrong call: an unknown name, a value out of range, a missing choice
+│   └── UnknownNameError  a name that is not there, with the nearest ones that are
+├── DataError             the data cannot answer what is asked of it
+│   ├── InputError        a file cannot be read: names the file, line, field, value and the fix
+│   └── MissingDataError  a method needs something that the evaluation set does not have
+├── ExtraMissingError     an optional part of the package is not installed
+└── AnswerIsNo            the question was understood and the answer is no (``verify`` fails)
+
+Every message is one sentence (or two, where the second says what to do). ``exit_code`` is the only
+place that turns an error into a process exit code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+EXIT_DONE = 0
+EXIT_NO = 1
+EXIT_WRONG = 2
+
+
+class SparinglyError(Exception):
+    """Base class of every error that this package raises on purpose."""
+
+
+class UsageError(SparinglyError, ValueError):
+    """The call itself is wrong."""
+
+
+class UnknownNameError(UsageError):
+    """A name that does not exist, told together with the nearest names that do."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(_unknown_sentence(kind, name, self.known, hint))
+
+
+class DataError(SparinglyError, ValueError):
+    """The data cannot answer what is asked of it."""
+
+
+class InputError(DataError):
+    """A file that cannot be read as it stands.
+
+    The sentence is put together from its parts, so that every reader reports the same way:
+    ``scores.jsonl, line 3, field metrics.COMET: "high" is not a number. Write a number or null.``
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | Path | None = None,
+        line: int | None = None,
+        field: str | None = None,
+        fix: str | None = None,
+    ) -> None:
+        self.problem, self.file, self.line, self.field, self.fix = problem, file, line, field, fix
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        place = [str(self.file)] if self.file is not None else []
+        if self.line is not None:
+            place.append(f"line {self.line}")
+        if self.field is not None:
+            place.append(f"field {self.field}")
+        sentence = f"{', '.join(place)}: {self.problem}" if place else self.problem
+        return f"{sentence.rstrip('.')}." + (f" {self.fix.rstrip('.')}." if self.fix else "")
+
+    def at(
+        self, *, file: str | Path | None = None, line: int | None = None, field: str | None = None
+    ) -> InputError:
+        """Return the same error with the place filled in where it was unknown."""
+        return InputError(
+            self.problem,
+            file=self.file if self.file is not None else file,
+            line=self.line if self.line is not None else line,
+            field=self.field if self.field is not None else field,
+            fix=self.fix,
+        )
+
+
+class MissingDataError(DataError):
+    """A method needs something that the evaluation set does not have."""
+
+
+class ExtraMissingError(SparinglyError, ImportError):
+    """An optional part of the package is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f'{feature} needs an extra. Install it with: pip install "sparingly[{extra}]"')
+
+
+class AnswerIsNo(SparinglyError):  # noqa: N818 - an answer, not a fault
+    """The question was understood, and the answer is no."""
+
+
+def exit_code(error: BaseException) -> int:
+    """Map an error to the exit code of the command line: 1 for *no*, 2 for wrong use or input."""
+    return EXIT_NO if isinstance(error, AnswerIsNo) else EXIT_WRONG
+
+
+def listing(names: Iterable[str], most: int = 12) -> str:
+    """Join names for a sentence, cutting a long list and saying how many were cut."""
+    shown = list(names)
+    rest = len(shown) - most
+    return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Return the known names that look like the given one, best first."""
+    from rapidfuzz import process, utils
+
+    matches = process.extract(name, list(known), limit=most, score_cutoff=60, processor=utils.default_process)
+    return [match[0] for match in matches]
+
+
+def _unknown_sentence(kind: str, name: str, known: tuple[str, ...], hint: str) -> str:
+    sentence = f'There is no {kind} "{name}".'
+    close = nearest(name, known)
+    if close:
+        sentence += f" Did you mean {' or '.join(close)}?"
+    elif known:
+        sentence += f" There are: {listing(known)}."
+    else:
+        sentence += f" There is no {kind} at all."
+    return f"{sentence} {hint}".rstrip()
