@@ -1,0 +1,291 @@
+"""Methods by name and as text.
+
+A method is a frozen dataclass: its fields are its parameters. Registering it makes it known to the
+command line, to ``sparingly methods``, to the documentation and to the contract tests. This package and
+third parties register in the same way: an entry point of the group ``sparingly.methods`` names a module,
+and importing that module registers what it defines.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cache
+from importlib import import_module, metadata
+from typing import Any, ClassVar, Literal, TypeVar
+
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.text import (
+    NAME,
+    Bare,
+    Call,
+    Calls,
+    Items,
+    Quoted,
+    Value,
+    format_call,
+    format_number,
+    parse_call,
+    text_value,
+)
+
+KINDS = ("utility", "selector", "design", "strategy", "estimator", "stop")
+ENTRY_POINTS = "sparingly.methods"
+
+
+@dataclass(frozen=True)
+class Method:
+    """Base class of every method; its parameters are its fields.
+
+    Attributes:
+        name: The registered name.
+        kind: One of ``KINDS``.
+        needs: What it needs from the data, in the design's words (``metrics``, ``outputs`` …).
+        reference: The paper and equation it follows.
+    """
+
+    name: ClassVar[str] = ""
+    kind: ClassVar[str] = ""
+    needs: ClassVar[tuple[str, ...]] = ()
+    reference: ClassVar[str] = ""
+
+    def __str__(self) -> str:
+        """Return the method as text, defaults left out."""
+        return format_method(self)
+
+    @property
+    def full_text(self) -> str:
+        """The method as text with every parameter spelled, as signatures have it."""
+        return format_method(self, spell_defaults=True)
+
+    @classmethod
+    def summary(cls) -> str:
+        """Return the first line of the documentation."""
+        return (cls.__doc__ or "").strip().splitlines()[0]
+
+
+MethodType = TypeVar("MethodType", bound=type[Method])
+_METHODS: dict[str, type[Method]] = {}
+
+
+def parameter(default: Any = MISSING, help: str = "", minimum: float | None = None) -> Any:
+    """Declare a parameter of a method: its default, what it means, and the least value it may have."""
+    return field(default=default, metadata={"help": help, "minimum": minimum})
+
+
+def register(name: str) -> Callable[[MethodType], MethodType]:
+    """Register a method class under a name."""
+
+    def add(method: MethodType) -> MethodType:
+        if not NAME.fullmatch(name):
+            raise UsageError(f'The name "{name}" of a method must be small letters, digits and _.')
+        known = _METHODS.get(name)
+        if known is not None and known.__qualname__ != method.__qualname__:
+            raise UsageError(f'Two methods are called "{name}": {known.__module__} and {method.__module__}.')
+        if method.kind not in KINDS:
+            raise UsageError(f'The method "{name}" is of no known kind. Kinds are: {", ".join(KINDS)}.')
+        method.name = name
+        _METHODS[name] = method
+        return method
+
+    return add
+
+
+@cache
+def _load_entry_points() -> None:
+    for entry in sorted(metadata.entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
+        import_module(entry.module)
+
+
+def registered() -> dict[str, type[Method]]:
+    """Return every registered method by name, in the order of their names."""
+    _load_entry_points()
+    return dict(sorted(_METHODS.items()))
+
+
+def method_class(name: str, kinds: tuple[str, ...] = KINDS) -> type[Method]:
+    """Return the method of a name; an unknown one is an error that names the nearest."""
+    known = {key: method for key, method in registered().items() if method.kind in kinds}
+    if name not in known:
+        what = " or ".join(kinds) if len(kinds) < len(KINDS) else "method"
+        raise UnknownNameError(what, name, known, "See: sparingly methods.")
+    return known[name]
+
+
+# --- from text --------------------------------------------------------------------------------------
+
+
+def parse_method(text: str) -> Method:
+    """Read a method from text; names, parameters and values are checked against the registry."""
+    return method_from_call(parse_call(text))
+
+
+def method_from_call(call: Call, kinds: tuple[str, ...] = KINDS) -> Method:
+    """Make a method from its written form."""
+    method = method_class(call.name, kinds)
+    hints = _hints(method)
+    values: dict[str, Any] = {}
+    for key, value in call.values:
+        if key not in hints:
+            raise UnknownNameError(f"parameter of {call.name}", key, hints)
+        values[key] = _convert(f"{call.name}:{key}", hints[key], value)
+    for part in fields(method):
+        if part.default is MISSING and part.default_factory is MISSING and part.name not in values:
+            raise UsageError(f"The method {call.name} needs the parameter {part.name}= ({_help(part)}).")
+        _check_minimum(call.name, part, values.get(part.name))
+    return method(**values)
+
+
+def _check_minimum(name: str, part: Field[Any], value: Any) -> None:
+    least = part.metadata.get("minimum")
+    if value is not None and least is not None and value < least:
+        raise UsageError(f"The parameter {part.name} of {name} must be at least {least}, not {value}.")
+
+
+def _convert(where: str, hint: Any, value: Value) -> Any:
+    options = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
+    if type(None) in options:
+        if value == Bare("none"):
+            return None
+        hint = next(option for option in options if option is not type(None))
+    if typing.get_origin(hint) is tuple:
+        return _convert_several(where, typing.get_args(hint)[0], value)
+    if isinstance(hint, type) and issubclass(hint, Method):
+        return _convert_method(where, hint, value)
+    if not isinstance(value, Bare | Quoted):
+        raise UsageError(f"The parameter {where} takes one value, not a list or a method.")
+    return _convert_scalar(where, hint, value.text)
+
+
+def _convert_several(where: str, hint: Any, value: Value) -> tuple[Any, ...]:
+    if typing.get_origin(hint) is tuple:
+        if not isinstance(value, Calls):
+            raise UsageError(f"The parameter {where} takes methods in parentheses: (name:…)+(2*name:…).")
+        base = typing.get_args(hint)[1]
+        return tuple((weight, method_from_call(call, (base.kind,))) for weight, call in value.calls)
+    if isinstance(value, Calls):
+        raise UsageError(f"The parameter {where} takes a list [a,b], not methods.")
+    parts = value.values if isinstance(value, Items) else (value,)
+    return tuple(_convert_scalar(where, hint, part.text) for part in parts)
+
+
+def _convert_method(where: str, hint: type[Method], value: Value) -> Method:
+    if isinstance(value, Bare):
+        return method_from_call(parse_call(value.text), (hint.kind,))
+    if not isinstance(value, Calls) or len(value.calls) != 1 or value.calls[0][0] != 1:
+        raise UsageError(f"The parameter {where} takes one method in parentheses: (name:key=value).")
+    return method_from_call(value.calls[0][1], (hint.kind,))
+
+
+def _convert_scalar(where: str, hint: Any, text: str) -> Any:
+    if typing.get_origin(hint) is Literal:
+        if text not in typing.get_args(hint):
+            raise UnknownNameError(f"value of {where}", text, typing.get_args(hint))
+        return text
+    if hint is bool:
+        if text not in ("true", "false"):
+            raise UsageError(f'The parameter {where} is true or false, not "{text}".')
+        return text == "true"
+    if hint in (int, float):
+        try:
+            return hint(text)
+        except ValueError:
+            kind = "whole number" if hint is int else "number"
+            raise UsageError(f'The parameter {where} is a {kind}, not "{text}".') from None
+    return text
+
+
+# --- to text ----------------------------------------------------------------------------------------
+
+
+def format_method(method: Method, *, spell_defaults: bool = False) -> str:
+    """Write a method as text; reading it gives the same method back."""
+    return format_call(_call_of(method, spell_defaults))
+
+
+def _call_of(method: Method, spell_defaults: bool) -> Call:
+    values = [
+        (part.name, _value_of(getattr(method, part.name), spell_defaults))
+        for part in fields(method)
+        if spell_defaults or getattr(method, part.name) != part.default
+    ]
+    return Call(method.name, tuple(values))
+
+
+def _value_of(value: Any, spell: bool) -> Value:
+    if value is None:
+        return Bare("none")
+    if isinstance(value, bool):
+        return Bare("true" if value else "false")
+    if isinstance(value, int | float):
+        return Bare(format_number(value))
+    if isinstance(value, Method):
+        return Calls(((1.0, _call_of(value, spell)),))
+    if isinstance(value, tuple):
+        if value and isinstance(value[0], tuple):
+            return Calls(tuple((weight, _call_of(method, spell)) for weight, method in value))
+        return Items(tuple(_list_value(part) for part in value))
+    return text_value(value)
+
+
+def _list_value(part: Any) -> Bare | Quoted:
+    return text_value(part, inside_list=True) if isinstance(part, str) else Bare(format_number(part))
+
+
+# --- for listings -----------------------------------------------------------------------------------
+
+
+def describe_method(method: type[Method]) -> dict[str, Any]:
+    """Return what a listing shows of a method, as plain values."""
+    return {
+        "name": method.name,
+        "kind": method.kind,
+        "needs": list(method.needs),
+        "parameters": list(_parameters(method)),
+        "summary": method.summary(),
+        "reference": method.reference,
+    }
+
+
+def _parameters(method: type[Method]) -> Iterator[dict[str, Any]]:
+    hints = _hints(method)
+    for part in fields(method):
+        default = None if part.default is MISSING else part.default
+        yield {
+            "name": part.name,
+            "type": _type_name(hints[part.name]),
+            "required": part.default is MISSING,
+            "default": default if isinstance(default, str | int | float | bool | None) else str(default),
+            "choices": _choices(hints[part.name]),
+            "help": _help(part),
+        }
+
+
+def _hints(method: type[Method]) -> dict[str, Any]:
+    hints = typing.get_type_hints(method)
+    return {part.name: hints[part.name] for part in fields(method)}
+
+
+def _help(part: Field[Any]) -> str:
+    return str(part.metadata.get("help", ""))
+
+
+def _choices(hint: Any) -> list[str] | None:
+    return list(typing.get_args(hint)) if typing.get_origin(hint) is Literal else None
+
+
+def _type_name(hint: Any) -> str:
+    if typing.get_origin(hint) is Literal:
+        return "choice"
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return " or ".join(
+            "none" if part is type(None) else _type_name(part) for part in typing.get_args(hint)
+        )
+    if typing.get_origin(hint) is tuple:
+        inner = typing.get_args(hint)[0]
+        return "weighted methods" if typing.get_origin(inner) is tuple else f"list of {_type_name(inner)}"
+    if isinstance(hint, type) and issubclass(hint, Method):
+        return hint.kind
+    return {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(hint, str(hint))

@@ -1,0 +1,265 @@
+"""Correlations of two vectors, and of one reference vector with every row of a matrix.
+
+The row-wise versions answer, for every item at once, how well the item orders the models compared with a
+reference order of the same models (Zouhar et al. 2025, eq. 5). Models are compared pair by pair, so the
+work is models² simple comparisons per item without any loop over items; a missing score (NaN) drops the
+model for that item only, and the reference is re-ranked over the models that are left.
+
+A constant vector orders nothing: its correlation is 0.0, not NaN, and so is that of fewer than two pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.errors import UsageError
+from sparingly.base.rng import round_to_range
+from sparingly.base.stats.ranks import average_ranks
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+_BLOCK_CELLS = 1 << 17
+_PAIRWISE_LIMIT = 1_000
+_LANE = 127
+
+
+def pearson(x: Floats, y: Floats) -> float:
+    """Return Pearson's r = cov(x, y) / (sd x · sd y) over the places where both are there."""
+    x, y = _both_there(x, y)
+    if _is_constant(x) or _is_constant(y):
+        return 0.0
+    dx, dy = x - x.mean(), y - y.mean()
+    # Scaling first keeps very small and very large numbers from under- or overflowing in the squares.
+    dx, dy = dx / np.abs(dx).max(), dy / np.abs(dy).max()
+    return float(np.clip(dx @ dy / np.sqrt((dx @ dx) * (dy @ dy)), -1.0, 1.0))
+
+
+def spearman(x: Floats, y: Floats) -> float:
+    """Return Spearman's rho: Pearson's r of the average ranks."""
+    x, y = _both_there(x, y)
+    return pearson(average_ranks(x), average_ranks(y))
+
+
+def kendall_b(x: Floats, y: Floats) -> float:
+    """Return Kendall's tau-b = (C − D) / √((C + D + Tx)(C + D + Ty)), T: pairs tied in one vector only."""
+    return _kendall(x, y, "b")
+
+
+def kendall_c(x: Floats, y: Floats) -> float:
+    """Return Kendall's (Stuart's) tau-c = 2m(C − D) / (n²(m − 1)), m: the smaller number of distinct values."""
+    return _kendall(x, y, "c")
+
+
+def pearson_rows(reference: Floats, values: Floats) -> Floats:
+    """Return Pearson's r of the reference with every row."""
+    reference, values = _without_unknown(reference, values, settle=False)
+    there = ~np.isnan(values)
+    count = np.maximum(there.sum(axis=1), 1)[:, None]
+    x = np.where(there, values, 0.0)
+    y = np.where(there, reference, 0.0)
+    dx = np.where(there, x - x.sum(axis=1, keepdims=True) / count, 0.0)
+    dy = np.where(there, y - y.sum(axis=1, keepdims=True) / count, 0.0)
+    dx, dy = _scaled(dx, values), _scaled(dy, np.where(there, reference, np.nan))
+    norm = np.sqrt((dx * dx).sum(axis=1) * (dy * dy).sum(axis=1))
+    return np.clip(_ratio((dx * dy).sum(axis=1), norm), -1.0, 1.0)
+
+
+def spearman_rows(reference: Floats, values: Floats) -> Floats:
+    """Return Spearman's rho of the reference with every row.
+
+    Twice the centred rank of a model is the number of models below it minus the number above it, which is
+    what the comparisons count; ranks themselves are never needed.
+    """
+    reference, values = _without_unknown(reference, values)
+    result = np.empty(len(values))
+    signs = np.sign(reference[:, None] - reference[None, :])
+    for rows, columns in _blocks(values):
+        balance = _balances(columns).astype(np.float64)
+        there = ~np.isnan(columns)
+        # With nothing missing this is one vector; else each row re-ranks the reference over what is there.
+        expected = signs.sum(axis=1)[:, None] if there.all() else (signs @ there) * there
+        spread = (balance * balance).sum(axis=0) * (expected * expected).sum(axis=0)
+        result[rows] = _ratio((balance * expected).sum(axis=0), np.sqrt(spread))
+    return np.clip(result, -1.0, 1.0)
+
+
+def kendall_b_rows(reference: Floats, values: Floats) -> Floats:
+    """Return Kendall's tau-b of the reference with every row."""
+    reference, values = _without_unknown(reference, values)
+    reference, values, stops = _by_reference(reference, values)
+    result = np.empty(len(values))
+    for rows, columns in _blocks(values):
+        agree, differ = _concordance(columns, stops)
+        ordered = _within_ties(columns, stops) + agree + differ
+        told_apart = _reference_pairs(columns, stops)
+        result[rows] = _ratio(agree - differ, np.sqrt(ordered.astype(float) * told_apart))
+    return np.clip(result, -1.0, 1.0)
+
+
+def kendall_c_rows(reference: Floats, values: Floats) -> Floats:
+    """Return Kendall's tau-c of the reference with every row (scipy's ``kendalltau(variant="c")``)."""
+    reference, values = _without_unknown(reference, values)
+    reference, values, stops = _by_reference(reference, values)
+    groups = np.unique(stops, return_inverse=True)[1]
+    result = np.empty(len(values))
+    for rows, columns in _blocks(values):
+        agree, differ = _concordance(columns, stops)
+        smaller = np.minimum(_distinct(values[rows]), _groups_there(columns, groups))
+        count = (~np.isnan(columns)).sum(axis=0)
+        result[rows] = _ratio(2.0 * smaller * (agree - differ), count**2 * (smaller - 1.0))
+    return np.clip(result, -1.0, 1.0)
+
+
+def pairwise_accuracy_rows(reference: Floats, values: Floats) -> Floats:
+    """Return, for every row, the share of model pairs that it puts in the reference's order.
+
+    Pairs that the reference ties are left out; a pair that only the row ties is not in the reference's
+    order, so a constant row scores 0.
+    """
+    reference, values = _without_unknown(reference, values)
+    reference, values, stops = _by_reference(reference, values)
+    result = np.empty(len(values))
+    for rows, columns in _blocks(values):
+        result[rows] = _ratio(_concordance(columns, stops)[0], _reference_pairs(columns, stops))
+    return result
+
+
+def _both_there(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise UsageError(
+            f"A correlation needs two vectors of one length, not shapes {x.shape} and {y.shape}."
+        )
+    there = ~(np.isnan(x) | np.isnan(y))
+    return x[there], y[there]
+
+
+def _is_constant(values: Floats) -> bool:
+    return values.size < 2 or bool(values.min() == values.max())
+
+
+def _kendall(x: Floats, y: Floats, variant: Literal["b", "c"]) -> float:
+    x, y = _both_there(x, y)
+    if _is_constant(x) or _is_constant(y):
+        return 0.0
+    if x.size <= _PAIRWISE_LIMIT:
+        # Dense ranks survive the rounding that references get, so exact equality decides ties here.
+        dense = np.unique(x, return_inverse=True)[1].astype(np.float64)
+        rows = kendall_b_rows if variant == "b" else kendall_c_rows
+        return float(rows(dense, y[None, :])[0])
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(x, y, variant=variant, method="asymptotic").statistic)
+
+
+def _without_unknown(reference: Floats, values: Floats, settle: bool = True) -> tuple[Floats, Floats]:
+    """Drop the models without a reference value, and settle near-ties of the reference.
+
+    Reference values are sums over items: rounding them to 1e-9 of their range keeps two models that are
+    equal in truth equal, whatever the order in which their scores were added.
+    """
+    reference, values = np.asarray(reference, np.float64), np.asarray(values, np.float64)
+    if values.ndim != 2 or reference.shape != values.shape[1:]:
+        raise UsageError(
+            f"The reference needs one value per column, not shape {reference.shape} for {values.shape}."
+        )
+    known = ~np.isnan(reference)
+    if not known.all():
+        reference, values = reference[known], values[:, known]
+    return (round_to_range(reference) if settle else reference), values
+
+
+def _by_reference(reference: Floats, values: Floats) -> tuple[Floats, Floats, Counts]:
+    """Order the models by the reference, best first; ``stops`` is where the models below each one begin."""
+    order = np.argsort(-reference, kind="stable")
+    ordered = reference[order]
+    stops = np.searchsorted(-ordered, -ordered, side="right").astype(np.int64)
+    return ordered, values[:, order], stops
+
+
+def _blocks(values: Floats) -> Iterator[tuple[slice, Floats]]:
+    """Yield blocks of rows as (models × items), so that every comparison runs over contiguous items."""
+    step = max(1, _BLOCK_CELLS // max(1, values.shape[1]))
+    for start in range(0, len(values), step):
+        rows = slice(start, start + step)
+        yield rows, np.ascontiguousarray(values[rows].T)
+
+
+def _count(flags: NDArray[np.bool_]) -> Counts:
+    """Count the true cells of every column, in 8-bit lanes (quick) that are emptied before they overflow."""
+    total = np.zeros(flags.shape[1], np.int64)
+    for start in range(0, len(flags), _LANE):
+        total += np.add.reduce(flags[start : start + _LANE].view(np.int8), axis=0, dtype=np.int8)
+    return total
+
+
+def _concordance(columns: Floats, stops: Counts) -> tuple[Counts, Counts]:
+    """Count, per item, the pairs ordered as the reference has them and those ordered the other way."""
+    agree = np.zeros(columns.shape[1], np.int64)
+    differ = np.zeros(columns.shape[1], np.int64)
+    for better, stop in enumerate(stops):
+        agree += _count(columns[better] > columns[stop:])
+        differ += _count(columns[better] < columns[stop:])
+    return agree, differ
+
+
+def _within_ties(columns: Floats, stops: Counts) -> Counts:
+    """Count, per item, the pairs that it orders although the reference ties them."""
+    ordered = np.zeros(columns.shape[1], np.int64)
+    for one, stop in enumerate(stops):
+        others = columns[one + 1 : stop]
+        ordered += _count((columns[one] > others) | (columns[one] < others))
+    return ordered
+
+
+def _reference_pairs(columns: Floats, stops: Counts) -> Counts:
+    """Count, per item, the pairs of models that are there and that the reference tells apart."""
+    there = ~np.isnan(columns)
+    pairs = np.zeros(columns.shape[1], np.int64)
+    for better, stop in enumerate(stops):
+        pairs += _count(there[better] & there[stop:])
+    return pairs
+
+
+def _groups_there(columns: Floats, groups: Counts) -> Counts:
+    """Count, per item, the distinct reference values among the models that are there."""
+    there = ~np.isnan(columns)
+    return _count(np.stack([there[groups == group].any(axis=0) for group in range(int(groups.max()) + 1)]))
+
+
+def _distinct(rows: Floats) -> Counts:
+    ordered = np.sort(rows, axis=1)
+    steps = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
+    return steps + ~np.isnan(ordered[:, 0])
+
+
+def _balances(columns: Floats) -> NDArray[np.int8] | NDArray[np.int32]:
+    """Return, per model and item, the number of models below it minus the number above it."""
+    narrow = len(columns) <= _LANE
+    balance = np.zeros(columns.shape, np.int8 if narrow else np.int32)
+    for one in range(len(columns) - 1):
+        others = columns[one + 1 :]
+        signs = (columns[one] > others).view(np.int8) - (columns[one] < others).view(np.int8)
+        balance[one] += np.add.reduce(signs, axis=0, dtype=balance.dtype)
+        balance[one + 1 :] -= signs
+    return balance
+
+
+def _scaled(deviations: Floats, values: Floats) -> Floats:
+    """Scale each row's deviations to at most 1; rows of one repeated value become exactly 0."""
+    largest = np.abs(deviations).max(axis=1, keepdims=True, initial=0.0)
+    filled = np.where(np.isnan(values), np.inf, values)
+    lowest = filled.min(axis=1, keepdims=True, initial=np.inf)
+    constant = ~((values > lowest).any(axis=1, keepdims=True))
+    return np.where(constant | (largest == 0), 0.0, deviations / np.where(largest == 0, 1.0, largest))
+
+
+def _ratio(numerator: NDArray[np.float64] | Counts, denominator: NDArray[np.float64] | Counts) -> Floats:
+    """Divide, with 0.0 where there is nothing to divide by."""
+    nothing = denominator == 0
+    return np.where(nothing, 0.0, numerator / np.where(nothing, 1, denominator))

@@ -1,0 +1,1 @@
+"""Designs: how utilities and a budget become a selection."""

@@ -1,0 +1,310 @@
+"""Put an evaluation set together from arrays: check the shapes, sort by id, freeze."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sparingly.base.errors import DataError, UnknownNameError
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, Floats, Objects, Rows, Store
+from sparingly.data.tables import Preferences, Ratings
+
+
+class Parts(TypedDict, total=False):
+    """What an evaluation set can be built from, beside the ids of its items and models.
+
+    ``metrics`` and ``aspects``: by name, items x models. ``sources``: a text per item. ``outputs``: items x
+    models. ``references``: by name, a text per item. ``reference_aspects``: by aspect, items x references.
+    ``columns``: by name, a value per item. ``cells``: by name, items x models. ``file_order``: the place of
+    each item in its file (its place in ``items`` unless given). ``name``: where the set came from.
+    """
+
+    metrics: Mapping[str, ArrayLike]
+    aspects: Mapping[str, ArrayLike]
+    sources: Sequence[str | None] | Objects | None
+    outputs: Sequence[Sequence[str | None]] | Objects | None
+    references: Mapping[str, Sequence[str | None]]
+    reference_aspects: Mapping[str, ArrayLike]
+    columns: Mapping[str, Sequence[Any] | NDArray[Any]]
+    cells: Mapping[str, ArrayLike]
+    ratings: Ratings
+    preferences: Preferences
+    file_order: Rows
+    name: str
+
+
+def build(items: Sequence[Any], models: Sequence[Any], **parts: Unpack[Parts]) -> EvalSet:
+    """Build an evaluation set; every array may be in any order as long as it fits the ids given."""
+    item_ids, model_ids = as_ids("item", items), as_ids("model", models)
+    rows, columns = sorting(item_ids), sorting(model_ids)
+    shape = (len(item_ids), len(model_ids))
+    place = _Placer(shape, rows, columns)
+    references = tuple(parts.get("references", {}))
+    store = Store(
+        items=_frozen(place.items(np.array(item_ids, object))),
+        models=tuple(model_ids[position] for position in columns),
+        references=references,
+        file_order=_frozen(place.items(parts.get("file_order", np.arange(shape[0], dtype=np.int64)))),
+        metrics=place.numbers("metric", parts.get("metrics", {})),
+        aspects=place.numbers("aspect", parts.get("aspects", {})),
+        reference_aspects=place.by_reference(parts.get("reference_aspects", {}), len(references)),
+        columns=place.columns(parts.get("columns", {})),
+        cells=place.objects(parts.get("cells", {})),
+        sources=place.texts(parts.get("sources")),
+        outputs=place.outputs(parts.get("outputs")),
+        reference_texts=place.references(parts.get("references", {})),
+        ratings=place.ratings(parts.get("ratings", Ratings())),
+        preferences=place.preferences(parts.get("preferences", Preferences())),
+        name=parts.get("name", ""),
+    )
+    return EvalSet(_with_rated_aspects(_with_positions(store)))
+
+
+def rebuild(data: EvalSet, **changed: Any) -> EvalSet:
+    """Return the set with some of its parts changed, the others as they are in this view."""
+    return build(list(data.items), list(data.models), **{**parts_of(data), **changed})
+
+
+def parts_of(data: EvalSet) -> dict[str, Any]:
+    """Return every part of a set, such that building from them gives the set back."""
+    texts = data.reference_texts
+    return {
+        "metrics": dict(data.metrics),
+        "aspects": dict(data.aspects),
+        "sources": data.sources,
+        "outputs": data.outputs,
+        "references": {
+            name: list(texts[:, place]) if texts is not None else [None] * len(data)
+            for place, name in enumerate(data.references)
+        },
+        "reference_aspects": dict(data.reference_aspects),
+        "columns": dict(data.columns),
+        "cells": dict(data.cells),
+        "ratings": data.ratings,
+        "preferences": data.preferences,
+        "file_order": np.argsort(data.file_order, kind="stable"),
+        "name": data.name,
+    }
+
+
+def promote_reference(data: EvalSet, reference: str, model: str) -> EvalSet:
+    """Return the set with a reference as one more model, judged as people judged the reference."""
+    if reference not in data.references:
+        raise UnknownNameError("reference", reference, data.references)
+    if model in data.models:
+        raise DataError(f'There is a model "{model}" already. Give the reference another name.')
+    place = data.references.index(reference)
+    parts, missing = parts_of(data), np.full((len(data), 1), np.nan)
+    parts["metrics"] = {name: np.hstack([scores, missing]) for name, scores in data.metrics.items()}
+    parts["aspects"] = {
+        name: np.hstack([scores, data.reference_aspects[name][:, [place]]])
+        if name in data.reference_aspects
+        else np.hstack([scores, missing])
+        for name, scores in data.aspects.items()
+    }
+    parts["cells"] = {
+        name: np.hstack([values, np.full((len(data), 1), None, object)])
+        for name, values in data.cells.items()
+    }
+    if data.outputs is not None and data.reference_texts is not None:
+        parts["outputs"] = np.hstack([data.outputs, data.reference_texts[:, [place]]])
+    models, here = len(data.models), data.ratings
+    moved = here.model.copy()
+    moved[here.model >= models] += 1
+    moved[here.model == models + place] = models
+    parts["ratings"] = replace(here, model=moved)
+    return build(list(data.items), [*data.models, model], **parts)
+
+
+def as_ids(kind: str, values: Iterable[Any]) -> list[str]:
+    """Return ids as strings; an empty id, or the same one twice, is an error."""
+    ids = [value if type(value) is str else _as_id(kind, value) for value in values]
+    if len(set(ids)) < len(ids):
+        seen: set[str] = set()
+        twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise DataError(f'The {kind} "{twice}" is there twice. Every {kind} needs an id of its own.')
+    if "" in ids:
+        raise DataError(f"A {kind} has an empty id. Every {kind} needs an id.")
+    return ids
+
+
+def _as_id(kind: str, value: Any) -> str:
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return str(value)
+    raise DataError(f"The id of a {kind} must be text or a whole number, not {value!r}.")
+
+
+def sorting(ids: Sequence[str]) -> Rows:
+    """Return the positions that put ids into order."""
+    if all(first < second for first, second in zip(ids, ids[1:], strict=False)):
+        return np.arange(len(ids), dtype=np.int64)
+    return np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
+
+
+class _Placer:
+    """Checks every array's shape and puts it into the order of the ids."""
+
+    def __init__(self, shape: tuple[int, int], rows: Rows, models: Rows) -> None:
+        self.shape, self.rows, self.models = shape, rows, models
+        self.rows_sorted = bool((rows[1:] > rows[:-1]).all())
+        self.models_sorted = bool((models[1:] > models[:-1]).all())
+
+    def items(self, array: NDArray[Any]) -> NDArray[Any]:
+        return array if self.rows_sorted else array[self.rows]
+
+    def _cells(self, array: NDArray[Any]) -> NDArray[Any]:
+        array = self.items(array)
+        return array if self.models_sorted else array[:, self.models]
+
+    def numbers(self, kind: str, arrays: Mapping[str, ArrayLike]) -> dict[str, Floats]:
+        return {name: self._number(f'{kind} "{name}"', values, self.shape) for name, values in arrays.items()}
+
+    def by_reference(self, arrays: Mapping[str, ArrayLike], references: int) -> dict[str, Floats]:
+        shape = (self.shape[0], references)
+        return {
+            name: _frozen(self.items(_checked(f'reference aspect "{name}"', values, shape)))
+            for name, values in arrays.items()
+        }
+
+    def _number(self, what: str, values: ArrayLike, shape: tuple[int, int]) -> Floats:
+        return _frozen(self._cells(_checked(what, values, shape)))
+
+    def objects(self, arrays: Mapping[str, ArrayLike]) -> dict[str, Objects]:
+        return {
+            name: _frozen(self._cells(_as_objects(values, self.shape))) for name, values in arrays.items()
+        }
+
+    def texts(self, texts: Sequence[str | None] | Objects | None) -> Objects | None:
+        return None if texts is None else _frozen(self.items(_as_objects(texts, self.shape[:1])))
+
+    def outputs(self, texts: Sequence[Sequence[str | None]] | Objects | None) -> Objects | None:
+        return None if texts is None else _frozen(self._cells(_as_objects(texts, self.shape)))
+
+    def references(self, texts: Mapping[str, Sequence[str | None]]) -> Objects | None:
+        if not any(text is not None for column in texts.values() for text in column):
+            return None
+        return _frozen(
+            np.stack([self.items(_as_objects(column, self.shape[:1])) for column in texts.values()], axis=1)
+        )
+
+    def columns(self, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        return {
+            name: _frozen(self.items(_as_column(name, values, self.shape[0])))
+            for name, values in columns.items()
+        }
+
+    def ratings(self, table: Ratings) -> Ratings:
+        return replace(
+            table, item=self._moved(table.item, self.rows), model=self._moved(table.model, self.models)
+        )
+
+    def preferences(self, table: Preferences) -> Preferences:
+        return replace(
+            table,
+            item=self._moved(table.item, self.rows),
+            first=self._moved(table.first, self.models),
+            second=self._moved(table.second, self.models),
+        )
+
+    @staticmethod
+    def _moved(codes: NDArray[np.int32], order: Rows) -> NDArray[np.int32]:
+        """Point codes at the new places; those beyond the ids (references) stay as they are."""
+        places = np.arange(max(len(order), int(codes.max(initial=-1)) + 1), dtype=np.int32)
+        places[order] = np.arange(len(order), dtype=np.int32)
+        return places[codes]
+
+
+def _checked(what: str, values: ArrayLike, shape: tuple[int, int]) -> Floats:
+    try:
+        array = np.array(values, np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"The {what} holds something that is not a number.") from None
+    if array.shape != shape:
+        raise DataError(
+            f"The {what} has the shape {array.shape} but there are {shape[0]} items and {shape[1]} columns to fill."
+        )
+    if np.isinf(array).any():
+        raise DataError(
+            f"The {what} holds an infinite number. Write a finite one, or NaN where it is missing."
+        )
+    return array
+
+
+def _as_objects(values: Any, shape: tuple[int, ...]) -> Objects:
+    array = np.empty(shape, object)
+    try:
+        array[...] = values
+    except ValueError:
+        raise DataError(f"Texts must fill the shape {shape}, one for each item (and model).") from None
+    return array
+
+
+def _as_column(name: str, values: Sequence[Any] | NDArray[Any], count: int) -> NDArray[Any]:
+    if len(values) != count:
+        raise DataError(f'The column "{name}" has {len(values)} values but there are {count} items.')
+    if name in fields.NUMBER_COLUMNS:
+        return _number_column(name, values)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiub" and name not in fields.TEXT_COLUMNS:
+        return values.astype(np.float64)
+    column = np.empty(count, object)
+    for row, value in enumerate(values):
+        column[row] = _as_name(value) if name in fields.TEXT_COLUMNS else value
+    return column
+
+
+def _as_name(value: Any) -> str | None:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return None
+    return str(value)
+
+
+def _number_column(name: str, values: Sequence[Any] | NDArray[Any]) -> Floats:
+    try:
+        column = np.array([np.nan if value is None else value for value in values], np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f'The column "{name}" holds something that is not a number.') from None
+    if np.isinf(column).any():
+        raise DataError(f'The column "{name}" holds an infinite number.')
+    if name in (fields.COST, fields.WEIGHT) and (column < 0).any():
+        raise DataError(f'The column "{name}" holds a negative number. Costs and weights are zero or more.')
+    return column
+
+
+def _with_positions(store: Store) -> Store:
+    """Give items of documents their place in the file where the data names documents but no positions."""
+    if fields.DOCUMENT not in store.columns or fields.POSITION in store.columns:
+        return store
+    documents = store.columns[fields.DOCUMENT]
+    positions = np.full(len(documents), np.nan)
+    seen: dict[str, int] = {}
+    for row in np.argsort(store.file_order, kind="stable"):
+        if (name := documents[row]) is not None:
+            positions[row] = seen[name] = seen.get(name, -1) + 1
+    return replace(store, columns={**store.columns, fields.POSITION: _frozen(positions)})
+
+
+def _with_rated_aspects(store: Store) -> Store:
+    """Fill aspects that only the ratings know with the mean rating of each cell."""
+    width = len(store.models) + len(store.references)
+    aspects, of_references = dict(store.aspects), dict(store.reference_aspects)
+    for name in store.ratings.aspects:
+        if name in aspects or not (store.ratings.aspect == store.ratings.aspects.index(name)).any():
+            continue
+        means = store.ratings.means(name, len(store.items), width)
+        if not np.isnan(means[:, : len(store.models)]).all():
+            aspects[name] = _frozen(means[:, : len(store.models)].copy())
+        if not np.isnan(means[:, len(store.models) :]).all():
+            of_references[name] = _frozen(means[:, len(store.models) :].copy())
+    return replace(store, aspects=aspects, reference_aspects=of_references)
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array

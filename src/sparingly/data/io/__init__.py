@@ -1,0 +1,115 @@
+"""Reading and writing evaluation sets: one file per format, chosen by content or extension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from sparingly.base.errors import InputError, UnknownNameError, UsageError
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io import files
+from sparingly.data.io.catalogue import FORMATS
+from sparingly.data.io.format import Format, Head
+
+
+def load(
+    path: str | Path, format: str | None = None, *, lower_is_better: Iterable[str] = (), **options: Any
+) -> EvalSet:
+    """Load an evaluation set from a file or a directory.
+
+    Args:
+        path: The file or directory.
+        format: The name of its format; recognised by content and extension unless given.
+        lower_is_better: Metrics for which a low score is good; they are negated, so that inside the
+            package higher is better.
+        options: What the format needs to be told, such as the names of columns.
+
+    Examples:
+        >>> import sparingly
+        >>> sparingly.load("no-such-file.jsonl")
+        Traceback (most recent call last):
+        ...
+        sparingly.base.errors.InputError: no-such-file.jsonl: there is no such file.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError("there is no such file", file=path)
+    reader = format_named(format) if format else recognise(path)
+    reader.check_options(options)
+    with files.naming(path):
+        data = reader.read(path, options)
+    return flipped(data, lower_is_better)
+
+
+def save(data: EvalSet, path: str | Path, format: str | None = None) -> list[str]:
+    """Write an evaluation set; return the fields that the format cannot carry."""
+    path = Path(path)
+    writer = format_named(format) if format else _by_extension(path)
+    if not writer.writes:
+        raise UsageError(f"The format {writer.name} can be read but not written. {_writable()}")
+    writer.write(data, path)
+    return writer.losses(data)
+
+
+def formats() -> tuple[Format, ...]:
+    """Return every format that the package knows."""
+    return FORMATS
+
+
+def format_named(name: str) -> Format:
+    """Return a format by its name."""
+    known = {candidate.name: candidate for candidate in FORMATS}
+    if name not in known:
+        raise UnknownNameError("format", name, known)
+    return known[name]
+
+
+def recognise(path: Path) -> Format:
+    """Find out the format of a file or directory by looking at it."""
+    head = Head(path)
+    if not head.is_directory and not head.start.strip():
+        raise InputError("the file is empty", file=path)
+    for candidate in FORMATS:
+        if candidate.recognises(head):
+            return candidate
+    _explain(head)
+    raise InputError(
+        "the format is not recognised",
+        file=path,
+        fix=f"Name it: one of {', '.join(known.name for known in FORMATS)}",
+    )
+
+
+def _explain(head: Head) -> None:
+    """Raise what is wrong with a file that was meant as JSON, which says more than that it is unknown."""
+    if head.is_directory or head.extension not in (".jsonl", ".json", ".ndjson"):
+        return
+    if head.extension == ".json":
+        files.read_json(head.path)
+    for _ in files.json_lines(head.path):
+        return
+
+
+def _by_extension(path: Path) -> Format:
+    suffix = files.extension(path)
+    for candidate in FORMATS:
+        if candidate.writes and suffix in candidate.extensions:
+            return candidate
+    raise UsageError(f'The extension "{suffix}" of {path.name} tells no format to write. {_writable()}')
+
+
+def _writable() -> str:
+    return f"Formats that can be written: {', '.join(known.name for known in FORMATS if known.writes)}."
+
+
+def flipped(data: EvalSet, metrics: Iterable[str]) -> EvalSet:
+    """Return the set with some metrics negated, so that higher is better."""
+    names = list(metrics)
+    for name in names:
+        if name not in data.metrics:
+            raise UnknownNameError("metric", name, data.metrics)
+    if not names:
+        return data
+    turned = {name: -scores if name in names else scores for name, scores in data.metrics.items()}
+    return data._rebuilt(metrics=turned)

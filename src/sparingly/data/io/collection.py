@@ -1,0 +1,137 @@
+"""A layout of collections of fully judged sets: one JSON object a line, ``scores`` and ``human``.
+
+``{"item", "source", "reference", "references": […], "doc", "position", "domain", "outputs": {model: text},
+"scores": {model: {metric: number}}, "human": {model: {aspect: number}},
+"ratings": [{"model", "rater", "aspect", "score", "time"}], "human_reference": {aspect: number} or
+{reference: number}, "comparisons": [{"left", "right", "winner", "rater"}],
+"comments": [{"model", "rater", "comment"}]}``; any other field is kept as a column.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sparingly.base.errors import InputError
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io import files
+from sparingly.data.io.builder import EvalSetBuilder
+from sparingly.data.io.format import Format, Head, Options, located
+from sparingly.data.io.jsonl import take_scores
+from sparingly.data.io.values import as_list, as_mapping, as_text, shown
+
+REFERENCE = "reference"
+_WINNERS = {"left": 1.0, "right": -1.0, "tie": 0.0}
+_RATING = ("model", "rater", "aspect", "score", "time")
+_COMPARISON = ("left", "right", "winner", "rater", "time")
+_TAKEN = {
+    "item",
+    "source",
+    "reference",
+    "references",
+    "outputs",
+    "scores",
+    "human",
+    "ratings",
+    "human_reference",
+}
+_TAKEN |= {"comparisons", "comments", "doc"}
+
+
+class Collection(Format):
+    """JSON Lines with ``scores`` for metrics and ``human`` for what people said."""
+
+    name: ClassVar[str] = "collection"
+    summary: ClassVar[str] = "JSON Lines of judged collections: item, outputs, scores, human, ratings"
+
+    def recognises(self, head: Head) -> bool:
+        """Look for an item with its scores by model and what people said."""
+        record = head.first_object
+        return record is not None and "item" in record and bool({"human", "scores"} & set(record))
+
+    def read(self, path: Path, options: Options) -> EvalSet:
+        """Read the file line by line."""
+        builder = EvalSetBuilder(path)
+
+        def take(line: int, record: dict[str, Any]) -> None:
+            builder.line = line
+            _take_item(builder, record)
+
+        located(files.json_lines(path), path, take)
+        return builder.build()
+
+
+def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
+    if "item" not in record:
+        raise InputError("the item has no id", field="item")
+    item = builder.new_item(record["item"])
+    builder.source(item, as_text(record.get("source"), "source"))
+    _take_references(builder, item, record)
+    for model, text in as_mapping(record.get("outputs"), "outputs").items():
+        builder.output(item, builder.model(model), as_text(text, f"outputs.{model}"))
+    take_scores(builder, item, record.get("scores"), "scores")
+    take_scores(builder, item, record.get("human"), "human")
+    _take_reference_scores(builder, item, record)
+    _take_judgements(builder, item, record)
+    builder.column(item, "document", record.get("doc"))
+    for name, value in record.items():
+        if name not in _TAKEN:
+            builder.column(item, name, value)
+
+
+def _take_references(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
+    first = as_text(record.get("reference"), "reference")
+    texts = [as_text(text, "references") for text in as_list(record.get("references"), "references")]
+    if first is not None and first not in texts[:1]:
+        texts.insert(0, first)
+    for place, text in enumerate(texts):
+        builder.reference(item, REFERENCE if place == 0 else f"{REFERENCE}_{place + 1}", text)
+
+
+def _take_reference_scores(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
+    aspects = {name for scores in as_mapping(record.get("human"), "human").values() for name in scores}
+    for name, value in as_mapping(record.get("human_reference"), "human_reference").items():
+        field = f"human_reference.{name}"
+        if name in aspects:
+            builder.reference_aspect(item, REFERENCE, name, value, field)
+        elif len(aspects) == 1:
+            # Several references, each with its score of the only aspect.
+            builder.reference_aspect(item, name, next(iter(aspects)), value, field)
+        else:
+            raise InputError(f"{shown(name)} is no aspect of the item", field=field)
+
+
+def _take_judgements(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
+    for place, rating in enumerate(as_list(record.get("ratings"), "ratings")):
+        values = as_mapping(rating, f"ratings[{place}]")
+        builder.rating(
+            item,
+            model=values.get("model"),
+            rater=values.get("rater"),
+            aspect=values.get("aspect", ""),
+            score=values.get("score"),
+            seconds=values.get("time"),
+            extra={name: value for name, value in values.items() if name not in _RATING},
+        )
+    for place, comment in enumerate(as_list(record.get("comments"), "comments")):
+        values = as_mapping(comment, f"comments[{place}]")
+        builder.rating(
+            item, model=values.get("model"), rater=values.get("rater"), comment=values.get("comment")
+        )
+    for place, comparison in enumerate(as_list(record.get("comparisons"), "comparisons")):
+        values = as_mapping(comparison, f"comparisons[{place}]")
+        if values.get("winner") not in _WINNERS:
+            raise InputError(
+                f"{shown(values.get('winner'))} is no winner",
+                field=f"comparisons[{place}].winner",
+                fix=f"Write one of {', '.join(_WINNERS)}",
+            )
+        builder.preference(
+            item,
+            values.get("left"),
+            values.get("right"),
+            _WINNERS[values["winner"]],
+            rater=values.get("rater"),
+            seconds=values.get("time"),
+            extra={name: value for name, value in values.items() if name not in _COMPARISON},
+        )

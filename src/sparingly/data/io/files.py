@@ -1,0 +1,224 @@
+"""Files: opened whatever their compression, read line by line, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+from sparingly.base.errors import InputError
+
+COMPRESSIONS = (".gz", ".bz2", ".xz")
+MAX_LINE_BYTES = 128 * 2**20
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
+_FOREIGN = {
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"PK\x03\x04": "a ZIP archive",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+}
+
+
+def open_binary(path: Path) -> IO[bytes]:
+    """Open a file for reading, decompressing gzip, bzip2 and xz by content."""
+    with naming(path):
+        if path.is_dir():
+            raise InputError("this is a directory, and a file is wanted", file=path)
+        with path.open("rb") as plain:
+            start = plain.read(6)
+        for magic, module in _MAGIC.items():
+            if start.startswith(magic):
+                opener = __import__(module).open
+                return cast(IO[bytes], opener(path, "rb"))
+        for magic, what in _FOREIGN.items():
+            if start.startswith(magic):
+                raise InputError(
+                    f"the file is {what}", file=path, fix="Save it as UTF-8, plain or gzip-compressed"
+                )
+        return path.open("rb")
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Turn the operating system's and the decompressors' complaints into one sentence with the file's name."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError("there is no such file", file=path) from None
+    except IsADirectoryError:
+        raise InputError("this is a directory, and a file is wanted", file=path) from None
+    except PermissionError:
+        raise InputError("no permission to open the file", file=path, fix="Change its permissions") from None
+    except EOFError:
+        raise InputError(
+            "the compressed file ends too early", file=path, fix="Copy or download it again"
+        ) from None
+    except (zlib.error, OSError) as error:
+        raise InputError(f"the file cannot be read ({error})", file=path) from None
+
+
+def text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a UTF-8 text file with their numbers, without line ends and byte-order mark."""
+    with naming(path), open_binary(path) as file:
+        number = 0
+        while True:
+            try:
+                raw = file.readline(MAX_LINE_BYTES + 1)
+            except EOFError:
+                raise InputError(
+                    "the compressed file ends too early",
+                    file=path,
+                    line=number + 1,
+                    fix="Copy or download it again",
+                ) from None
+            if not raw:
+                return
+            number += 1
+            if len(raw) > MAX_LINE_BYTES:
+                raise InputError(
+                    f"the line is longer than {MAX_LINE_BYTES // 2**20} MB",
+                    file=path,
+                    line=number,
+                    fix="Write one item per line",
+                )
+            yield number, _decoded(raw, path, number)
+
+
+def _decoded(raw: bytes, path: Path, number: int) -> str:
+    if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
+        raw = raw[3:]
+    try:
+        return raw.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"byte 0x{raw[error.start]:02x} at column {error.start + 1} is not UTF-8",
+            file=path,
+            line=number,
+            fix="Save the file as UTF-8",
+        ) from None
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a JSON Lines file with their line numbers; blank lines are passed over."""
+    for number, line in text_lines(path):
+        if not line or line.isspace():
+            continue
+        value = parse_json(line, path, number)
+        if not isinstance(value, dict):
+            raise InputError(f"a JSON object is wanted, not {_shorten(line)}", file=path, line=number)
+        yield number, value
+
+
+def parse_json(text: str, path: Path, line: int | None = None) -> Any:
+    """Parse JSON strictly: a key that is there twice is an error, as is anything after the value."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique_keys)
+    except json.JSONDecodeError as error:
+        place = line if line is not None else error.lineno
+        fix = "Is the file cut off?" if error.pos >= len(text.rstrip()) else "Write one JSON value"
+        raise InputError(
+            f"this is not JSON ({error.msg} at column {error.colno}: {_shorten(text[max(0, error.pos - 10) :])})",
+            file=path,
+            line=place,
+            fix=fix,
+        ) from None
+    except RecursionError:
+        raise InputError("the JSON is nested too deeply", file=path, line=line) from None
+    except InputError as error:
+        raise error.at(file=path, line=line) from None
+
+
+def read_json(path: Path) -> Any:
+    """Read a whole JSON file."""
+    with naming(path), open_binary(path) as file:
+        raw = file.read()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"byte 0x{raw[error.start]:02x} is not UTF-8", file=path, line=line, fix="Save the file as UTF-8"
+        ) from None
+    if not text.strip():
+        raise InputError("the file is empty", file=path)
+    return parse_json(text, path)
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise InputError(f'the key "{key}" is there twice', fix="Keep one of them")
+            seen.add(key)
+    return values
+
+
+def _shorten(text: str, most: int = 40) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def extension(path: Path) -> str:
+    """Return the extension of a file without that of its compression: ``.jsonl`` for ``a.jsonl.gz``."""
+    stem = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+    return stem.suffix.lower()
+
+
+def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+    """Write a file whole or not at all: a temporary one beside it, synced, then renamed.
+
+    The content is compressed when the name ends in ``.gz``, ``.bz2`` or ``.xz``.
+    """
+    path = Path(path)
+    with naming_target(path):
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                with _compressing(file, path.suffix.lower()) as target:
+                    write(target)
+                file.flush()
+                os.fsync(file.fileno())
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(temporary).chmod(0o666 & ~mask)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def naming_target(path: Path) -> Iterator[None]:
+    """Turn complaints about a file that cannot be written into one sentence."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(
+            "the folder to write to does not exist", file=path, fix=f"Make {path.parent}"
+        ) from None
+    except IsADirectoryError:
+        raise InputError("this is a directory, and a file is to be written", file=path) from None
+    except PermissionError:
+        raise InputError("no permission to write there", file=path) from None
+
+
+@contextmanager
+def _compressing(file: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+    if suffix == ".gz":
+        import gzip
+
+        # No time stamp and no name inside, so that the same content gives the same bytes.
+        with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+            yield cast(IO[bytes], packed)
+    elif suffix in (".bz2", ".xz"):
+        module = __import__({".bz2": "bz2", ".xz": "lzma"}[suffix])
+        with module.open(file, "wb") as packed:
+            yield packed
+    else:
+        yield file

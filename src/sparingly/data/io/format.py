@@ -1,0 +1,124 @@
+"""What a file format is: how it is recognised, read and written, and what it can carry."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io import files
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Head:
+    """The beginning of a file, looked at once to find out what it is."""
+
+    path: Path
+
+    @cached_property
+    def is_directory(self) -> bool:
+        """Whether it is a directory."""
+        return self.path.is_dir()
+
+    @cached_property
+    def extension(self) -> str:
+        """The extension in small letters, without that of a compression."""
+        return files.extension(self.path)
+
+    @cached_property
+    def start(self) -> bytes:
+        """The first bytes, decompressed; empty for a directory."""
+        if self.is_directory:
+            return b""
+        with files.naming(self.path), files.open_binary(self.path) as file:
+            return file.read(65_536)
+
+    @cached_property
+    def first_object(self) -> dict[str, Any] | None:
+        """The JSON object of the first line, if the first line is one."""
+        if self.is_directory or not self.start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+            return None
+        try:
+            return next((record for _, record in files.json_lines(self.path)), None)
+        except InputError:
+            return None
+
+    @cached_property
+    def document(self) -> Any:
+        """The whole file as one JSON value, or None when it is not one (JSON Lines is not)."""
+        if self.is_directory or not self.start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+            return None
+        try:
+            return files.read_json(self.path)
+        except InputError:
+            return None
+
+    @cached_property
+    def header(self) -> list[str]:
+        """The fields of the first line as a CSV or TSV header."""
+        line = (
+            self.start.removeprefix(b"\xef\xbb\xbf")
+            .split(b"\n", 1)[0]
+            .decode("utf-8", "replace")
+            .rstrip("\r")
+        )
+        return next(csv.reader([line], delimiter="\t" if "\t" in line else ","), [])
+
+
+class Format:
+    """A file format. A subclass is one file in this folder and one line in its ``FORMATS``.
+
+    ``carries`` lists the fields (see ``sparingly.data.fields``) that writing keeps; ``metric:*`` stands for
+    every metric.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    extensions: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[Mapping[str, str]] = {}
+    writes: ClassVar[bool] = False
+    carries: ClassVar[frozenset[str]] = frozenset()
+
+    def recognises(self, head: Head) -> bool:
+        """Say whether a file looks like this format."""
+        raise InputError(f"the format {self.name} cannot be recognised by its content")
+
+    def read(self, path: Path, options: Options) -> EvalSet:
+        """Read an evaluation set."""
+        raise InputError(f"the format {self.name} cannot be read", file=path)
+
+    def write(self, data: EvalSet, path: Path) -> None:
+        """Write an evaluation set."""
+        raise InputError(f"the format {self.name} cannot be written", file=path)
+
+    def losses(self, data: EvalSet) -> list[str]:
+        """Return the fields that writing this set in this format would lose."""
+        return [
+            name for name in data.fields if name not in self.carries and _family(name) not in self.carries
+        ]
+
+    def check_options(self, options: Options) -> None:
+        """Complain about an option that the format does not have."""
+        for name in options:
+            if name not in self.options:
+                raise UnknownNameError(f"option of the format {self.name}", name, self.options)
+
+
+def _family(name: str) -> str:
+    return f"{name.partition(':')[0]}:*"
+
+
+def located(records: Iterator[tuple[int, dict[str, Any]]], path: Path, read: Any) -> None:
+    """Hand every record to a reader and put file and line into the errors that it raises."""
+    for line, record in records:
+        try:
+            read(line, record)
+        except InputError as error:
+            raise error.at(file=path, line=line) from None

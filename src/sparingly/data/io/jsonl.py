@@ -1,0 +1,280 @@
+"""Our own JSON Lines: a header line, then one line an item, in the words of the package.
+
+``{"format": "sparingly/evalset", "version": 1, "models": […]}``, then
+``{"item": "a", "source": "…", "document": "d1", "position": 0, "domain": "news", "cost": 34.2, "weight": 1,
+"references": {"ref": "…"}, "outputs": {model: text}, "metrics": {model: {metric: number}},
+"aspects": {model: {aspect: number}}, "reference_aspects": {reference: {aspect: number}},
+"ratings": [{"model", "rater", "aspect", "score", "seconds", "comment"}],
+"preferences": [{"first", "second", "value", "rater", "aspect", "seconds"}], "cells": {name: {model: value}}}``.
+Every key but ``item`` may be left out; any other key is kept as a column. The header may be left out too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, ClassVar
+
+import numpy as np
+
+from sparingly.base.errors import InputError
+from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.io import files
+from sparingly.data.io.builder import EvalSetBuilder
+from sparingly.data.io.format import Format, Head, Options, located
+from sparingly.data.io.values import as_list, as_mapping, as_number, as_text, shown
+
+FORMAT, VERSION = "sparingly/evalset", 1
+_KEYS = ("item", "source", "references", "outputs", "metrics", "aspects", "reference_aspects", "cells")
+_OURS = {"metrics", "aspects", "ratings", "preferences", "document", "reference_aspects"}
+_FOREIGN = {"scores", "human", "tgt", "doc", "doc_id"}
+_RATING = ("model", "reference", "rater", "aspect", "score", "seconds", "comment")
+_PREFERENCE = ("first", "second", "value", "rater", "aspect", "seconds")
+
+
+class JsonLines(Format):
+    """The package's own JSON Lines."""
+
+    name: ClassVar[str] = "jsonl"
+    summary: ClassVar[str] = "our own JSON Lines, one line an item"
+    extensions: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
+    writes: ClassVar[bool] = True
+    carries: ClassVar[frozenset[str]] = frozenset(
+        {
+            "metric:*",
+            "aspect:*",
+            "column:*",
+            "cell:*",
+            "sources",
+            "outputs",
+            "references",
+            "reference_aspects",
+        }
+        | {"ratings", "preferences"}
+    )
+
+    def recognises(self, head: Head) -> bool:
+        """Look for the header, or for an item in the package's own words."""
+        record = head.first_object
+        if record is None or (head.document is not None and "item" not in record and "format" not in record):
+            return False
+        if record.get("format") == FORMAT:
+            return True
+        keys = set(record)
+        return "item" in keys and not keys & _FOREIGN and bool(keys & (_OURS | {"outputs", "source"}))
+
+    def read(self, path: Path, options: Options) -> EvalSet:
+        """Read the file line by line."""
+        builder = EvalSetBuilder(path)
+
+        def take(line: int, record: dict[str, Any]) -> None:
+            builder.line = line
+            if "format" in record and "item" not in record:
+                check_version(record, FORMAT, VERSION)
+                for model in as_list(record.get("models"), "models"):
+                    builder.model(model, "models")
+                return
+            _take_item(builder, record)
+
+        located(files.json_lines(path), path, take)
+        return builder.build()
+
+    def write(self, data: EvalSet, path: Path) -> None:
+        """Write the set in the order of the file that it came from."""
+
+        def put(file: IO[bytes]) -> None:
+            for record in records(data):
+                file.write(json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+
+        files.write_atomically(path, put)
+
+
+def check_version(record: dict[str, Any], wanted: str, known: int) -> None:
+    """Refuse a file of another kind or of a version that is newer than this package."""
+    if record.get("format") != wanted:
+        raise InputError(f"this is a {shown(record.get('format'))} file, not {wanted}", field="format")
+    version = record.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise InputError(f"{shown(version)} is no version", field="version")
+    if version > known:
+        raise InputError(
+            f"version {version} is newer than the version {known} that this sparingly reads",
+            field="version",
+            fix="Update sparingly",
+        )
+
+
+def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
+    if "item" not in record:
+        raise InputError("the item has no id", field="item", fix='Add "item": "…" to the line')
+    item = builder.new_item(record["item"])
+    builder.source(item, as_text(record.get("source"), "source"))
+    for name, text in as_mapping(record.get("references"), "references").items():
+        builder.reference(item, name, as_text(text, f"references.{name}"))
+    for model, text in as_mapping(record.get("outputs"), "outputs").items():
+        builder.output(item, builder.model(model), as_text(text, f"outputs.{model}"))
+    take_scores(builder, item, record.get("metrics"), "metrics")
+    take_scores(builder, item, record.get("aspects"), "aspects")
+    for name, values in as_mapping(record.get("cells"), "cells").items():
+        for model, value in as_mapping(values, f"cells.{name}").items():
+            builder.cell(item, builder.model(model), name, value)
+    for reference, scores in as_mapping(record.get("reference_aspects"), "reference_aspects").items():
+        for aspect, score in as_mapping(scores, f"reference_aspects.{reference}").items():
+            builder.reference_aspect(
+                item, reference, aspect, score, f"reference_aspects.{reference}.{aspect}"
+            )
+    _take_judgements(builder, item, record)
+    for name, value in record.items():
+        if name not in (*_KEYS, "ratings", "preferences"):
+            builder.column(item, name, value)
+
+
+def take_scores(builder: EvalSetBuilder, item: int, scores: Any, field: str) -> None:
+    """Take ``{model: {name: number}}`` as metrics or aspects."""
+    take = builder.metric if field in ("metrics", "scores") else builder.aspect
+    for model, values in as_mapping(scores, field).items():
+        code = builder.model(model)
+        for name, value in as_mapping(values, f"{field}.{model}").items():
+            take(item, code, name, value, f"{field}.{model}.{name}")
+
+
+def _take_judgements(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
+    for place, rating in enumerate(as_list(record.get("ratings"), "ratings")):
+        values = as_mapping(rating, f"ratings[{place}]")
+        if ("model" in values) == ("reference" in values):
+            raise InputError("a rating names a model or a reference", field=f"ratings[{place}]")
+        builder.rating(
+            item,
+            **{name: values[name] for name in _RATING if values.get(name) is not None},
+            extra={name: value for name, value in values.items() if name not in _RATING},
+        )
+    for place, preference in enumerate(as_list(record.get("preferences"), "preferences")):
+        field = f"preferences[{place}]"
+        values = as_mapping(preference, field)
+        for name in ("first", "second", "value"):
+            if values.get(name) is None:
+                raise InputError(f'a preference needs "{name}"', field=field)
+        value = as_number(values["value"], f"{field}.value")
+        if abs(value) > 1:
+            raise InputError(f"{value} is not between -1 and 1", field=f"{field}.value")
+        builder.preference(
+            item,
+            values["first"],
+            values["second"],
+            value,
+            **{name: values[name] for name in ("rater", "aspect", "seconds") if values.get(name) is not None},
+            extra={name: held for name, held in values.items() if name not in _PREFERENCE},
+        )
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+
+def records(data: EvalSet) -> Iterator[dict[str, Any]]:
+    """Yield the header and one record per item."""
+    yield {"format": FORMAT, "version": VERSION, "models": list(data.models)}
+    ratings, preferences = _by_item(data.ratings.item, len(data)), _by_item(data.preferences.item, len(data))
+    for row in data.file_order:
+        yield {
+            name: value
+            for name, value in {
+                "item": data.items[row],
+                "source": data.sources[row] if data.sources is not None else None,
+                **{name: plain(values[row]) for name, values in data.columns.items()},
+                "references": _references(data, row),
+                "outputs": texts_of(data, row),
+                "metrics": scores_of(data.models, data.metrics, row),
+                "aspects": scores_of(data.models, data.aspects, row),
+                "reference_aspects": scores_of(data.references, data.reference_aspects, row),
+                "cells": {
+                    name: {model: plain(value) for model, value in zip(data.models, cells[row], strict=True)}
+                    for name, cells in data.cells.items()
+                },
+                "ratings": [_rating(data, place) for place in ratings[row]],
+                "preferences": [_preference(data, place) for place in preferences[row]],
+            }.items()
+            if value is not None and value != {} and value != []
+        }
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: NaN as None, whole floats as integers."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        if np.isnan(value):
+            return None
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    return value
+
+
+def texts_of(data: EvalSet, row: int) -> dict[str, str]:
+    """Return the outputs of one item by model, those that are there."""
+    if data.outputs is None:
+        return {}
+    return {
+        model: text for model, text in zip(data.models, data.outputs[row], strict=True) if text is not None
+    }
+
+
+def scores_of(names: tuple[str, ...], matrices: Any, row: int) -> dict[str, dict[str, float]]:
+    """Return ``{model: {name: number}}`` of one item, missing ones left out."""
+    held: dict[str, dict[str, float]] = {}
+    for name, matrix in matrices.items():
+        values: Floats = matrix[row]
+        for model, value in zip(names, values.tolist(), strict=True):
+            if value == value:
+                held.setdefault(model, {})[name] = value
+    return held
+
+
+def _references(data: EvalSet, row: int) -> dict[str, str | None]:
+    if data.reference_texts is None:
+        return dict.fromkeys(data.references)
+    return dict(zip(data.references, data.reference_texts[row], strict=True))
+
+
+def _by_item(items: Any, count: int) -> list[list[int]]:
+    places: list[list[int]] = [[] for _ in range(count)]
+    for place, item in enumerate(items.tolist()):
+        places[item].append(place)
+    return places
+
+
+def _rating(data: EvalSet, place: int) -> dict[str, Any]:
+    table, models = data.ratings, len(data.models)
+    model = int(table.model[place])
+    named = (
+        {"model": data.models[model]} if model < models else {"reference": data.references[model - models]}
+    )
+    return _without_missing(
+        {
+            **named,
+            "rater": table.raters[table.rater[place]] if table.rater[place] >= 0 else None,
+            "aspect": table.aspects[table.aspect[place]] if table.aspect[place] >= 0 else None,
+            "score": plain(table.score[place]),
+            "seconds": plain(table.seconds[place]),
+            "comment": table.comment[place] if table.comment is not None else None,
+            **{name: plain(values[place]) for name, values in table.extra.items()},
+        }
+    )
+
+
+def _preference(data: EvalSet, place: int) -> dict[str, Any]:
+    table = data.preferences
+    return _without_missing(
+        {
+            "first": data.models[table.first[place]],
+            "second": data.models[table.second[place]],
+            "value": plain(table.value[place]),
+            "rater": table.raters[table.rater[place]] if table.rater[place] >= 0 else None,
+            "aspect": table.aspects[table.aspect[place]] if table.aspect[place] >= 0 else None,
+            "seconds": plain(table.seconds[place]),
+            **{name: plain(values[place]) for name, values in table.extra.items()},
+        }
+    )
+
+
+def _without_missing(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,85 @@
+"""Values as readers meet them: numbers, texts and ids, checked one by one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from sparingly.base.errors import InputError
+
+NOT_A_NUMBER = "Write the number without quotes, or null where it is missing"
+
+
+def as_number(value: Any, field: str) -> float:
+    """Return a number; missing (null, NaN) is NaN; anything else is an error that shows the value."""
+    if type(value) is float:
+        if math.isinf(value):
+            raise InputError("the number is infinite", field=field, fix="Write a finite number, or null")
+        return value
+    if value is None:
+        return math.nan
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str):
+        raise InputError(f"{shown(value)} is text, not a number", field=field, fix=NOT_A_NUMBER)
+    raise InputError(f"{shown(value)} is not a number", field=field, fix=NOT_A_NUMBER)
+
+
+def parse_number(text: str, field: str) -> float:
+    """Read a number from a text column: empty, NA, NaN, None and null are missing."""
+    stripped = text.strip()
+    if stripped.lower() in ("", "na", "n/a", "nan", "none", "null"):
+        return math.nan
+    try:
+        number = float(stripped)
+    except ValueError:
+        raise InputError(
+            f"{shown(text)} is not a number", field=field, fix="Leave it empty if missing"
+        ) from None
+    if math.isinf(number):
+        raise InputError(
+            "the number is infinite", field=field, fix="Write a finite number, or leave it empty"
+        )
+    return number
+
+
+def as_text(value: Any, field: str) -> str | None:
+    """Return a text or None; anything else is an error."""
+    if value is None or isinstance(value, str):
+        return value
+    raise InputError(f"{shown(value)} is not text", field=field, fix="Put it in quotes")
+
+
+def as_id(value: Any, field: str) -> str:
+    """Return an id as text; a whole number is taken as its digits."""
+    if isinstance(value, str):
+        if not value.strip():
+            raise InputError("the id is empty", field=field, fix="Give every item and model an id")
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise InputError(f"{shown(value)} is no id", field=field, fix="An id is text or a whole number")
+
+
+def as_mapping(value: Any, field: str) -> dict[str, Any]:
+    """Return an object's keys and values; None is an empty one."""
+    if value is None:
+        return {}
+    if isinstance(value, dict):
+        return value
+    raise InputError(f"an object {{…}} is wanted, not {shown(value)}", field=field)
+
+
+def as_list(value: Any, field: str) -> list[Any]:
+    """Return a list; None is an empty one."""
+    if value is None:
+        return []
+    if isinstance(value, list):
+        return value
+    raise InputError(f"a list […] is wanted, not {shown(value)}", field=field)
+
+
+def shown(value: Any, most: int = 40) -> str:
+    """Return a value for a sentence, cut when long."""
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    return text if len(text) <= most else f"{text[:most]}…"

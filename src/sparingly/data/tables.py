@@ -1,0 +1,149 @@
+"""Judgements as they came in: ratings of single outputs and preferences between two, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Objects = NDArray[np.object_]
+Table = TypeVar("Table", "Ratings", "Preferences")
+
+
+def no_floats() -> Floats:
+    """Return an empty column of numbers."""
+    return np.empty(0, np.float64)
+
+
+def no_codes() -> Codes:
+    """Return an empty column of codes."""
+    return np.empty(0, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Ratings, one row a judgement: who scored which output on which aspect, how, and in how many seconds.
+
+    ``item`` is a position in the items of the evaluation set; ``model`` one in its models followed by its
+    references; ``rater`` and ``aspect`` point into the names kept here (a rater of -1 is unknown).
+    A row whose score is NaN and whose comment is set is a remark, not a judgement.
+    """
+
+    item: Codes = field(default_factory=no_codes)
+    model: Codes = field(default_factory=no_codes)
+    rater: Codes = field(default_factory=no_codes)
+    aspect: Codes = field(default_factory=no_codes)
+    score: Floats = field(default_factory=no_floats)
+    seconds: Floats = field(default_factory=no_floats)
+    comment: Objects | None = None
+    raters: tuple[str, ...] = ()
+    aspects: tuple[str, ...] = ()
+    extra: Mapping[str, Objects] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    @property
+    def comments(self) -> int:
+        """The number of rows that carry a remark."""
+        return 0 if self.comment is None else int(sum(text is not None for text in self.comment))
+
+    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_], **changed: Codes) -> Self:
+        """Return some rows, with the changed columns put in their place."""
+        return take_rows(self, rows, changed)
+
+    def means(self, aspect: str, items: int, models: int) -> Floats:
+        """Return the mean score of every cell for an aspect, NaN where nobody judged."""
+        rows = np.flatnonzero((self.aspect == self.aspects.index(aspect)) & ~np.isnan(self.score))
+        cells = self.item[rows].astype(np.int64) * models + self.model[rows]
+        count = np.bincount(cells, minlength=items * models).astype(np.float64)
+        total = np.bincount(cells, self.score[rows], minlength=items * models)
+        with np.errstate(invalid="ignore"):
+            return (total / np.where(count > 0, count, np.nan)).reshape(items, models)
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """Preferences, one row a comparison of two models' outputs for an item.
+
+    ``value`` is 1 when the first is better, -1 when the second is, 0 for a tie, and between them for a
+    soft preference. ``rater`` and ``aspect`` point into the names kept here (-1 is unknown).
+    """
+
+    item: Codes = field(default_factory=no_codes)
+    first: Codes = field(default_factory=no_codes)
+    second: Codes = field(default_factory=no_codes)
+    value: Floats = field(default_factory=no_floats)
+    rater: Codes = field(default_factory=no_codes)
+    aspect: Codes = field(default_factory=no_codes)
+    seconds: Floats = field(default_factory=no_floats)
+    raters: tuple[str, ...] = ()
+    aspects: tuple[str, ...] = ()
+    extra: Mapping[str, Objects] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_], **changed: Codes) -> Self:
+        """Return some rows, with the changed columns put in their place."""
+        return take_rows(self, rows, changed)
+
+
+def derive_preferences(scores: Floats, aspect: str, tie: float = 0.0) -> Preferences:
+    """Turn scores into preferences over every pair of models: the higher one wins.
+
+    A pair is a tie when the two scores differ by at most ``tie``; a pair with a missing score gives no
+    row (Ashury-Tahan et al. 2024, section 5, derive their preferences from reference-based metrics so).
+    """
+    models = scores.shape[1]
+    first, second = np.triu_indices(models, 1)
+    gap = scores[:, first] - scores[:, second]
+    item, pair = np.nonzero(~np.isnan(gap))
+    difference = gap[item, pair]
+    value = np.where(np.abs(difference) <= tie, 0.0, np.sign(difference))
+    count = len(item)
+    return Preferences(
+        item=item.astype(np.int32),
+        first=first[pair].astype(np.int32),
+        second=second[pair].astype(np.int32),
+        value=value,
+        rater=np.full(count, -1, np.int32),
+        aspect=np.zeros(count, np.int32),
+        seconds=np.full(count, np.nan),
+        aspects=(aspect,),
+    )
+
+
+def freeze(table: Ratings | Preferences) -> None:
+    """Make every column of a table read-only."""
+    for value in vars(table).values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+    for column in table.extra.values():
+        column.flags.writeable = False
+    object.__setattr__(table, "extra", MappingProxyType(dict(table.extra)))
+
+
+def take_rows(
+    table: Table, rows: NDArray[np.int64] | NDArray[np.bool_], changed: Mapping[str, Codes]
+) -> Table:
+    """Return a table with some of its rows."""
+    columns = {
+        name: value[rows] if isinstance(value, np.ndarray) else value
+        for name, value in vars(table).items()
+        if name != "extra"
+    }
+    extra = {name: value[rows] for name, value in table.extra.items()}
+    return type(table)(**{**columns, **changed}, extra=extra)
