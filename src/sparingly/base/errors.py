@@ -9,18 +9,21 @@ SparinglyError
 ├── ExtraMissingError     an optional part of the package is not installed
 └── AnswerIsNo            the question was understood and the answer is no (``verify`` fails)
 
-Every message is one sentence (or two, where the second says what to do). ``exit_code`` is the only
-place that turns an error into a process exit code.
+Every message is one sentence (or two, where the second says what to do), on one line. ``exit_code`` is the
+only place that turns an error into a process exit code.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 EXIT_DONE = 0
 EXIT_NO = 1
 EXIT_WRONG = 2
+# Control characters, line and paragraph separators, and halves of surrogate pairs.
+_BREAKING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class SparinglyError(Exception):
@@ -71,7 +74,7 @@ class InputError(DataError):
         if self.field is not None:
             place.append(f"field {self.field}")
         sentence = f"{', '.join(place)}: {self.problem}" if place else self.problem
-        return f"{sentence.rstrip('.')}." + (f" {self.fix.rstrip('.')}." if self.fix else "")
+        return one_line(_ended(sentence) + (f" {_ended(self.fix)}" if self.fix else ""))
 
     def at(
         self, *, file: str | Path | None = None, line: int | None = None, field: str | None = None
@@ -106,6 +109,16 @@ def exit_code(error: BaseException) -> int:
     return EXIT_NO if isinstance(error, AnswerIsNo) else EXIT_WRONG
 
 
+def one_line(text: str) -> str:
+    """Return a text on one line: what would break the line or the terminal is written as its escape."""
+    return _BREAKING.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
+
+
+def _ended(sentence: str) -> str:
+    """Return a sentence with its full stop, or with the question mark that it has."""
+    return sentence if sentence.endswith("?") else f"{sentence.rstrip('.')}."
+
+
 def listing(names: Iterable[str], most: int = 12) -> str:
     """Join names for a sentence, cutting a long list and saying how many were cut."""
     shown = list(names)
@@ -130,4 +143,4 @@ def _unknown_sentence(kind: str, name: str, known: tuple[str, ...], hint: str) -
         sentence += f" There are: {listing(known)}."
     else:
         sentence += f" There is no {kind} at all."
-    return f"{sentence} {hint}".rstrip()
+    return one_line(f"{sentence} {hint}".rstrip())

@@ -8,6 +8,7 @@ and importing that module registers what it defines.
 
 from __future__ import annotations
 
+import math
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import Any, ClassVar, Literal, TypeVar
 
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.errors import UnknownNameError, UsageError, one_line
 from sparingly.base.text import (
     NAME,
     Bare,
@@ -186,15 +187,22 @@ def _convert_scalar(where: str, hint: Any, text: str) -> Any:
         return text
     if hint is bool:
         if text not in ("true", "false"):
-            raise UsageError(f'The parameter {where} is true or false, not "{text}".')
+            raise UsageError(one_line(f'The parameter {where} is true or false, not "{text}".'))
         return text == "true"
     if hint in (int, float):
-        try:
-            return hint(text)
-        except ValueError:
-            kind = "whole number" if hint is int else "number"
-            raise UsageError(f'The parameter {where} is a {kind}, not "{text}".') from None
+        return _convert_number(where, hint, text)
     return text
+
+
+def _convert_number(where: str, hint: type[int] | type[float], text: str) -> float:
+    try:
+        number = hint(text)
+    except ValueError:
+        number = math.nan
+    if number != number:
+        kind = "whole number" if hint is int else "number"
+        raise UsageError(one_line(f'The parameter {where} is a {kind}, not "{text}".'))
+    return number
 
 
 # --- to text ----------------------------------------------------------------------------------------
@@ -208,10 +216,14 @@ def format_method(method: Method, *, spell_defaults: bool = False) -> str:
 def _call_of(method: Method, spell_defaults: bool) -> Call:
     values = [
         (part.name, _value_of(getattr(method, part.name), spell_defaults))
-        for part in fields(method)
+        for part in _required_first(method)
         if spell_defaults or getattr(method, part.name) != part.default
     ]
     return Call(method.name, tuple(values))
+
+
+def _required_first(method: Method | type[Method]) -> list[Field[Any]]:
+    return sorted(fields(method), key=lambda part: part.default is not MISSING)
 
 
 def _value_of(value: Any, spell: bool) -> Value:
@@ -237,6 +249,17 @@ def _list_value(part: Any) -> Bare | Quoted:
 # --- for listings -----------------------------------------------------------------------------------
 
 
+def methods() -> list[dict[str, Any]]:
+    """Return every registered method as plain values: name, kind, needs, parameters, summary, reference.
+
+    Examples:
+        >>> import sparingly
+        >>> [method["name"] for method in sparingly.methods() if method["kind"] == "utility"]
+        ['metric_avg', 'metric_cons', 'metric_var', 'mix', 'uncertainty']
+    """
+    return [describe_method(method) for method in registered().values()]
+
+
 def describe_method(method: type[Method]) -> dict[str, Any]:
     """Return what a listing shows of a method, as plain values."""
     return {
@@ -251,7 +274,7 @@ def describe_method(method: type[Method]) -> dict[str, Any]:
 
 def _parameters(method: type[Method]) -> Iterator[dict[str, Any]]:
     hints = _hints(method)
-    for part in fields(method):
+    for part in _required_first(method):
         default = None if part.default is MISSING else part.default
         yield {
             "name": part.name,

@@ -9,6 +9,7 @@ time, little-endian on every machine.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,18 +35,22 @@ def keys_of(ids: Sequence[str]) -> Keys:
 
 
 def _keys_of_block(ids: Sequence[str]) -> Keys:
-    encoded = [name.encode("utf-8", "surrogatepass") for name in ids]
-    lengths = np.fromiter(map(len, encoded), np.uint64, len(encoded))
-    keys = scramble(lengths + _GOLDEN)
-    # Ids of very different lengths are folded in separate groups, so that one long id costs no memory.
-    words = (lengths.astype(np.int64) + 7) // 8
-    for count in np.unique(words):
-        if count == 0:
-            continue
+    text = "".join(ids)
+    encoded = ids if text.isascii() else [name.encode("utf-8", "surrogatepass") for name in ids]
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    joined = text.encode() if text.isascii() else b"".join(cast("list[bytes]", encoded))
+    letters = np.frombuffer(joined, np.uint8)
+    starts = np.cumsum(lengths) - lengths
+    keys = scramble(lengths.astype(np.uint64) + _GOLDEN)
+    # Ids of different lengths are folded in separate groups, so that one long id costs no memory.
+    words = (lengths + 7) // 8
+    for count in np.unique(words[words > 0]):
         rows = np.flatnonzero(words == count)
-        padded = b"".join(encoded[row].ljust(8 * int(count), b"\0") for row in rows)
+        places = np.arange(8 * count)
+        inside = places < lengths[rows, None]
+        padded = np.where(inside, letters[np.where(inside, starts[rows, None] + places, 0)], np.uint8(0))
         folded = keys[rows]
-        for word in np.frombuffer(padded, "<u8").reshape(len(rows), int(count)).T:
+        for word in np.ascontiguousarray(padded).view("<u8").T:
             folded = scramble(folded ^ word.astype(np.uint64)) + _GOLDEN
         keys[rows] = folded
     return keys
@@ -82,7 +87,16 @@ def order(values: Floats, keys: Keys, seed: int) -> NDArray[np.int64]:
     machines, cannot change the order. NaN comes last.
     """
     rounded = round_to_range(values)
-    return np.lexsort((stream(keys, seed, "ties"), np.where(np.isnan(rounded), np.inf, -rounded)))
+    descending = np.where(np.isnan(rounded), np.inf, -rounded)
+    order = np.argsort(descending)
+    ordered = descending[order]
+    # Only positions that share their value need the hash, and sorting them alone is much cheaper.
+    equal = ordered[1:] == ordered[:-1]
+    tied = np.flatnonzero(np.r_[equal, False] | np.r_[False, equal])
+    if len(tied):
+        among = order[tied]
+        order[tied] = among[np.lexsort((stream(keys[among], seed, "ties"), descending[among]))]
+    return order
 
 
 def round_to_range(values: Floats, relative: float = 1e-9) -> Floats:
@@ -94,7 +108,8 @@ def round_to_range(values: Floats, relative: float = 1e-9) -> Floats:
     if spread == 0.0:
         return values
     step = spread * relative
-    return np.round((values - finite.min()) / step)
+    steps: Floats = np.round((values - finite.min()) / step)
+    return steps
 
 
 def seed_list(seed: int, count: int, *purpose: str) -> list[int]:

@@ -12,11 +12,12 @@ import re
 from dataclasses import dataclass
 from typing import NoReturn
 
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import UsageError, one_line
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 _WEIGHT = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\*")
 _SPECIAL = set(',()|"')
+_HOW = "Methods are written name:key=value,key=value; a text with , ( ) | or quotes goes into double quotes."
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,10 @@ def parse_call(text: str) -> Call:
     """Read one method; anything that does not fit the grammar is an error that shows the place."""
     reader = _Reader(text)
     reader.skip_spaces()
-    call = reader.call()
+    try:
+        call = reader.call()
+    except RecursionError:
+        raise UsageError("The method is nested too deeply to be read.") from None
     reader.skip_spaces()
     if not reader.at_end:
         reader.fail("expected the end")
@@ -81,7 +85,8 @@ def format_value(value: Value) -> str:
     if isinstance(value, Bare):
         return value.text
     if isinstance(value, Quoted):
-        return json.dumps(value.text, ensure_ascii=False)
+        # Letters that do not show (line separators, halves of surrogate pairs) are spelled out.
+        return json.dumps(value.text, ensure_ascii=not value.text.isprintable())
     if isinstance(value, Items):
         return "[" + ",".join(format_value(part) for part in value.values) + "]"
     return "+".join(f"({_format_weight(weight)}{format_call(call)})" for weight, call in value.calls)
@@ -102,7 +107,9 @@ def text_value(text: str, *, inside_list: bool = False) -> Bare | Quoted:
 
 def format_number(number: float) -> str:
     """Write a number in its shortest exact form (``2`` for 2.0)."""
-    return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(float(number))
+    if isinstance(number, int):
+        return str(number)
+    return str(int(number)) if abs(number) < 1e15 and number == int(number) else repr(float(number))
 
 
 def _format_weight(weight: float) -> str:
@@ -124,10 +131,8 @@ class _Reader:
 
     def fail(self, problem: str) -> NoReturn:
         where = "at its end" if self.at_end else f'at "{self.text[self.place : self.place + 12]}"'
-        raise UsageError(
-            f'The method "{self.text}" cannot be read: {problem} {where}. '
-            "Methods are written name:key=value,key=value; a text with , ( ) | or quotes goes into double quotes."
-        )
+        sentence = f'The method "{self.text}" cannot be read: {problem} {where}.'
+        raise UsageError(f"{one_line(sentence)} {_HOW}")
 
     def skip_spaces(self) -> None:
         while self.peek().isspace():

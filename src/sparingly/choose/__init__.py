@@ -1,1 +1,14 @@
-"""Choosing: a utility says how much an item teaches, a design turns utilities and a budget into a selection."""
+"""Choosing what people judge: utilities, designs and budgets.
+
+Importing this package registers its methods; a new one is a file of its own and a line here.
+"""
+
+from sparingly.choose.design.random import Random
+from sparingly.choose.design.top import Top
+from sparingly.choose.utility.metric_avg import MetricAvg
+from sparingly.choose.utility.metric_cons import MetricCons
+from sparingly.choose.utility.metric_var import MetricVar
+from sparingly.choose.utility.mix import Mix
+from sparingly.choose.utility.uncertainty import Uncertainty
+
+__all__ = ["MetricAvg", "MetricCons", "MetricVar", "Mix", "Random", "Top", "Uncertainty"]

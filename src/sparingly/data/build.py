@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.data import fields
+from sparingly.data.arrays import as_column, as_numbers, as_objects, as_texts, check_codes, named
 from sparingly.data.evalset import EvalSet, Floats, Objects, Rows, Store
 from sparingly.data.tables import Preferences, Ratings
 
@@ -43,16 +45,16 @@ def build(items: Sequence[Any], models: Sequence[Any], **parts: Unpack[Parts]) -
     item_ids, model_ids = as_ids("item", items), as_ids("model", models)
     rows, columns = sorting(item_ids), sorting(model_ids)
     shape = (len(item_ids), len(model_ids))
-    place = _Placer(shape, rows, columns)
-    references = tuple(parts.get("references", {}))
+    references = as_ids("reference", parts.get("references", {}))
+    place = _Placer(shape, rows, columns, sorting(references))
     store = Store(
         items=_frozen(place.items(np.array(item_ids, object))),
         models=tuple(model_ids[position] for position in columns),
-        references=references,
-        file_order=_frozen(place.items(parts.get("file_order", np.arange(shape[0], dtype=np.int64)))),
+        references=tuple(sorted(references)),
+        file_order=_frozen(place.items(np.array(parts.get("file_order", np.arange(shape[0])), np.int64))),
         metrics=place.numbers("metric", parts.get("metrics", {})),
         aspects=place.numbers("aspect", parts.get("aspects", {})),
-        reference_aspects=place.by_reference(parts.get("reference_aspects", {}), len(references)),
+        reference_aspects=place.by_reference(parts.get("reference_aspects", {})),
         columns=place.columns(parts.get("columns", {})),
         cells=place.objects(parts.get("cells", {})),
         sources=place.texts(parts.get("sources")),
@@ -111,8 +113,10 @@ def promote_reference(data: EvalSet, reference: str, model: str) -> EvalSet:
         name: np.hstack([values, np.full((len(data), 1), None, object)])
         for name, values in data.cells.items()
     }
-    if data.outputs is not None and data.reference_texts is not None:
-        parts["outputs"] = np.hstack([data.outputs, data.reference_texts[:, [place]]])
+    if data.outputs is not None:
+        texts = data.reference_texts
+        written = np.full((len(data), 1), None, object) if texts is None else texts[:, [place]]
+        parts["outputs"] = np.hstack([data.outputs, written])
     models, here = len(data.models), data.ratings
     moved = here.model.copy()
     moved[here.model >= models] += 1
@@ -143,7 +147,7 @@ def _as_id(kind: str, value: Any) -> str:
 
 def sorting(ids: Sequence[str]) -> Rows:
     """Return the positions that put ids into order."""
-    if all(first < second for first, second in zip(ids, ids[1:], strict=False)):
+    if all(first < second for first, second in pairwise(ids)):
         return np.arange(len(ids), dtype=np.int64)
     return np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
 
@@ -151,8 +155,8 @@ def sorting(ids: Sequence[str]) -> Rows:
 class _Placer:
     """Checks every array's shape and puts it into the order of the ids."""
 
-    def __init__(self, shape: tuple[int, int], rows: Rows, models: Rows) -> None:
-        self.shape, self.rows, self.models = shape, rows, models
+    def __init__(self, shape: tuple[int, int], rows: Rows, models: Rows, references: Rows) -> None:
+        self.shape, self.rows, self.models, self.reference_order = shape, rows, models, references
         self.rows_sorted = bool((rows[1:] > rows[:-1]).all())
         self.models_sorted = bool((models[1:] > models[:-1]).all())
 
@@ -164,48 +168,54 @@ class _Placer:
         return array if self.models_sorted else array[:, self.models]
 
     def numbers(self, kind: str, arrays: Mapping[str, ArrayLike]) -> dict[str, Floats]:
-        return {name: self._number(f'{kind} "{name}"', values, self.shape) for name, values in arrays.items()}
-
-    def by_reference(self, arrays: Mapping[str, ArrayLike], references: int) -> dict[str, Floats]:
-        shape = (self.shape[0], references)
         return {
-            name: _frozen(self.items(_checked(f'reference aspect "{name}"', values, shape)))
-            for name, values in arrays.items()
+            name: self._number(f'{kind} "{name}"', values, self.shape)
+            for name, values in named(kind, arrays).items()
+        }
+
+    def by_reference(self, arrays: Mapping[str, ArrayLike]) -> dict[str, Floats]:
+        shape, order = (self.shape[0], len(self.reference_order)), self.reference_order
+        return {
+            name: _frozen(self.items(as_numbers(f'reference aspect "{name}"', values, shape))[:, order])
+            for name, values in named("reference aspect", arrays).items()
         }
 
     def _number(self, what: str, values: ArrayLike, shape: tuple[int, int]) -> Floats:
-        return _frozen(self._cells(_checked(what, values, shape)))
+        return _frozen(self._cells(as_numbers(what, values, shape)))
 
     def objects(self, arrays: Mapping[str, ArrayLike]) -> dict[str, Objects]:
         return {
-            name: _frozen(self._cells(_as_objects(values, self.shape))) for name, values in arrays.items()
+            name: _frozen(self._cells(as_objects(f'cell column "{name}"', values, self.shape)))
+            for name, values in named("cell column", arrays).items()
         }
 
     def texts(self, texts: Sequence[str | None] | Objects | None) -> Objects | None:
-        return None if texts is None else _frozen(self.items(_as_objects(texts, self.shape[:1])))
+        return None if texts is None else _frozen(self.items(as_texts("sources", texts, self.shape[:1])))
 
     def outputs(self, texts: Sequence[Sequence[str | None]] | Objects | None) -> Objects | None:
-        return None if texts is None else _frozen(self._cells(_as_objects(texts, self.shape)))
+        return None if texts is None else _frozen(self._cells(as_texts("outputs", texts, self.shape)))
 
     def references(self, texts: Mapping[str, Sequence[str | None]]) -> Objects | None:
-        if not any(text is not None for column in texts.values() for text in column):
+        columns = [as_texts("references", column, self.shape[:1]) for column in texts.values()]
+        if not any(text is not None for column in columns for text in column):
             return None
-        return _frozen(
-            np.stack([self.items(_as_objects(column, self.shape[:1])) for column in texts.values()], axis=1)
-        )
+        return _frozen(np.stack([self.items(columns[place]) for place in self.reference_order], axis=1))
 
     def columns(self, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
         return {
-            name: _frozen(self.items(_as_column(name, values, self.shape[0])))
-            for name, values in columns.items()
+            name: _frozen(self.items(as_column(name, values, self.shape[0])))
+            for name, values in named("column", columns).items()
         }
 
     def ratings(self, table: Ratings) -> Ratings:
-        return replace(
-            table, item=self._moved(table.item, self.rows), model=self._moved(table.model, self.models)
-        )
+        rated = np.concatenate([self.models, self.shape[1] + self.reference_order])
+        check_codes("rating", table.item, self.shape[0])
+        check_codes("rating", table.model, len(rated))
+        return replace(table, item=self._moved(table.item, self.rows), model=self._moved(table.model, rated))
 
     def preferences(self, table: Preferences) -> Preferences:
+        check_codes("preference", table.item, self.shape[0])
+        check_codes("preference", np.concatenate([table.first, table.second]), self.shape[1])
         return replace(
             table,
             item=self._moved(table.item, self.rows),
@@ -215,66 +225,10 @@ class _Placer:
 
     @staticmethod
     def _moved(codes: NDArray[np.int32], order: Rows) -> NDArray[np.int32]:
-        """Point codes at the new places; those beyond the ids (references) stay as they are."""
-        places = np.arange(max(len(order), int(codes.max(initial=-1)) + 1), dtype=np.int32)
+        """Point codes at the new places."""
+        places = np.empty(len(order), np.int32)
         places[order] = np.arange(len(order), dtype=np.int32)
         return places[codes]
-
-
-def _checked(what: str, values: ArrayLike, shape: tuple[int, int]) -> Floats:
-    try:
-        array = np.array(values, np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"The {what} holds something that is not a number.") from None
-    if array.shape != shape:
-        raise DataError(
-            f"The {what} has the shape {array.shape} but there are {shape[0]} items and {shape[1]} columns to fill."
-        )
-    if np.isinf(array).any():
-        raise DataError(
-            f"The {what} holds an infinite number. Write a finite one, or NaN where it is missing."
-        )
-    return array
-
-
-def _as_objects(values: Any, shape: tuple[int, ...]) -> Objects:
-    array = np.empty(shape, object)
-    try:
-        array[...] = values
-    except ValueError:
-        raise DataError(f"Texts must fill the shape {shape}, one for each item (and model).") from None
-    return array
-
-
-def _as_column(name: str, values: Sequence[Any] | NDArray[Any], count: int) -> NDArray[Any]:
-    if len(values) != count:
-        raise DataError(f'The column "{name}" has {len(values)} values but there are {count} items.')
-    if name in fields.NUMBER_COLUMNS:
-        return _number_column(name, values)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "fiub" and name not in fields.TEXT_COLUMNS:
-        return values.astype(np.float64)
-    column = np.empty(count, object)
-    for row, value in enumerate(values):
-        column[row] = _as_name(value) if name in fields.TEXT_COLUMNS else value
-    return column
-
-
-def _as_name(value: Any) -> str | None:
-    if value is None or (isinstance(value, float) and np.isnan(value)):
-        return None
-    return str(value)
-
-
-def _number_column(name: str, values: Sequence[Any] | NDArray[Any]) -> Floats:
-    try:
-        column = np.array([np.nan if value is None else value for value in values], np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f'The column "{name}" holds something that is not a number.') from None
-    if np.isinf(column).any():
-        raise DataError(f'The column "{name}" holds an infinite number.')
-    if name in (fields.COST, fields.WEIGHT) and (column < 0).any():
-        raise DataError(f'The column "{name}" holds a negative number. Costs and weights are zero or more.')
-    return column
 
 
 def _with_positions(store: Store) -> Store:
@@ -295,13 +249,15 @@ def _with_rated_aspects(store: Store) -> Store:
     width = len(store.models) + len(store.references)
     aspects, of_references = dict(store.aspects), dict(store.reference_aspects)
     for name in store.ratings.aspects:
-        if name in aspects or not (store.ratings.aspect == store.ratings.aspects.index(name)).any():
+        if name in aspects and (name in of_references or not store.references):
             continue
         means = store.ratings.means(name, len(store.items), width)
-        if not np.isnan(means[:, : len(store.models)]).all():
-            aspects[name] = _frozen(means[:, : len(store.models)].copy())
-        if not np.isnan(means[:, len(store.models) :]).all():
-            of_references[name] = _frozen(means[:, len(store.models) :].copy())
+        for filled, part in (
+            (aspects, means[:, : len(store.models)]),
+            (of_references, means[:, len(store.models) :]),
+        ):
+            if name not in filled and not np.isnan(part).all():
+                filled[name] = _frozen(part.copy())
     return replace(store, aspects=aspects, reference_aspects=of_references)
 
 

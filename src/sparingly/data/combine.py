@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,6 +31,8 @@ class Combination:
             raise UsageError(f"The {self.how} of no aspects: write {self.how}:of=[one,other].")
         if self.how == "weighted" and len(self.weights) != len(self.of):
             raise UsageError(f"There are {len(self.of)} aspects to combine but {len(self.weights)} weights.")
+        if not all(math.isfinite(weight) for weight in self.weights):
+            raise UsageError("Weights are finite numbers.")
         if self.how != "weighted" and self.weights:
             raise UsageError(f"Weights go with weighted:of=[…],weights=[…], not with {self.how}.")
 

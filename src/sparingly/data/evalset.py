@@ -2,80 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base import rng
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data import fields
+from sparingly.data.store import Fields, Floats, Objects, Rows, Store
 from sparingly.data.tables import Preferences, Ratings, derive_preferences
 
 if TYPE_CHECKING:
     from sparingly.data.combine import Combination
 
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
-Rows = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Store:
-    """The arrays behind an evaluation set and all of its views, in the order of the ids."""
-
-    items: Objects
-    models: tuple[str, ...]
-    references: tuple[str, ...] = ()
-    file_order: Rows = field(default_factory=lambda: np.empty(0, np.int64))
-    metrics: Mapping[str, Floats] = field(default_factory=dict)
-    aspects: Mapping[str, Floats] = field(default_factory=dict)
-    reference_aspects: Mapping[str, Floats] = field(default_factory=dict)
-    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    cells: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    sources: Objects | None = None
-    outputs: Objects | None = None
-    reference_texts: Objects | None = None
-    ratings: Ratings = field(default_factory=Ratings)
-    preferences: Preferences = field(default_factory=Preferences)
-    name: str = ""
-
-    @cached_property
-    def keys(self) -> NDArray[np.uint64]:
-        """The random key of every item (see ``base.rng``)."""
-        return rng.keys_of(list(self.items))
-
-
-class Fields(Mapping[str, NDArray[Any]]):
-    """Named arrays of a view, cut to its items and models when first asked for."""
-
-    def __init__(self, kind: str, names: Sequence[str], cut: Callable[[str], NDArray[Any]]) -> None:
-        self._kind = kind
-        self._names = dict.fromkeys(names)
-        self._cut = cut
-        self._cache: dict[str, NDArray[Any]] = {}
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        if name not in self._names:
-            raise UnknownNameError(self._kind, name, self._names)
-        if name not in self._cache:
-            self._cache[name] = self._cut(name)
-        return self._cache[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} {self._kind}s: {', '.join(self._names)}>"
+__all__ = ["EvalSet", "Fields", "Floats", "Objects", "Rows", "Store", "the_only"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,8 +72,8 @@ class EvalSet:
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The names of the references."""
-        return self.store.references if self._shows("references") else ()
+        """The names of the references (ids are always there; their texts can be hidden)."""
+        return self.store.references
 
     @property
     def name(self) -> str:
@@ -179,21 +122,22 @@ class EvalSet:
     @cached_property
     def sources(self) -> Objects | None:
         """The source text of every item, or None when the set has no sources."""
-        return self._items_of(self.store.sources) if self._has("sources", self.store.sources) else None
+        texts = self.store.sources
+        return None if texts is None or not self._shows("sources") else self._items_of(texts)
 
     @cached_property
     def outputs(self) -> Objects | None:
         """What every model wrote for every item (items x models), or None when there are no texts."""
-        if not self._has("outputs", self.store.outputs):
+        texts = self.store.outputs
+        if texts is None or not self._shows("outputs"):
             return None
-        return self._cells_of({"outputs": self.store.outputs})("outputs")
+        return self._cells_of({"outputs": texts})("outputs")
 
     @cached_property
     def reference_texts(self) -> Objects | None:
         """The texts of the references (items x references), or None."""
-        if not self._has("references", self.store.reference_texts):
-            return None
-        return self._items_of(self.store.reference_texts)
+        texts = self.store.reference_texts
+        return None if texts is None or not self._shows("references") else self._items_of(texts)
 
     @cached_property
     def ratings(self) -> Ratings:
@@ -203,9 +147,9 @@ class EvalSet:
         table = self.store.ratings
         item, model = self._new_rows[table.item], self._new_models[table.model]
         kept = (item >= 0) & (model >= 0)
-        return (
-            table if kept.all() and self._is_whole else table.take(kept, item=item[kept], model=model[kept])
-        )
+        if kept.all() and self._is_whole:
+            return table
+        return table.take(kept, item=item[kept], model=model[kept])
 
     @cached_property
     def preferences(self) -> Preferences:
@@ -224,9 +168,9 @@ class EvalSet:
     def fields(self) -> tuple[str, ...]:
         """The names of everything that the set holds (see ``sparingly.data.fields``)."""
         single = {
-            "sources": self.sources is not None,
-            "outputs": self.outputs is not None,
-            "references": bool(self.references),
+            "sources": self.store.sources is not None and self._shows("sources"),
+            "outputs": self.store.outputs is not None and self._shows("outputs"),
+            "references": bool(self.references) and self._shows("references"),
             "reference_aspects": bool(self.reference_aspects),
             "ratings": len(self.ratings) > 0,
             "preferences": len(self.preferences) > 0,
@@ -242,7 +186,7 @@ class EvalSet:
     @cached_property
     def file_order(self) -> Rows:
         """Positions of the items in the order of the file."""
-        return np.argsort(self._items_of(self.store.file_order), kind="stable")
+        return _frozen(np.argsort(self._items_of(self.store.file_order), kind="stable"))
 
     def __len__(self) -> int:
         return len(self.items)
@@ -255,10 +199,9 @@ class EvalSet:
     # --- views ---------------------------------------------------------------------------------------
 
     def at(self, rows: Iterable[int] | Rows) -> EvalSet:
-        """Return a view of the items at some positions (kept in the order of the ids)."""
-        wanted = np.unique(np.asarray(rows, dtype=np.int64))
-        base = wanted if self._rows is None else self._rows[wanted]
-        return replace(self, _rows=base)
+        """Return a view of the items at some positions, or under a mask (kept in the order of the ids)."""
+        wanted = _as_positions(rows, len(self))
+        return replace(self, _rows=_frozen(wanted if self._rows is None else self._rows[wanted]))
 
     def take(self, items: Iterable[str] | None = None, models: Iterable[str] | None = None) -> EvalSet:
         """Return a view of some items and models, named by their ids."""
@@ -331,6 +274,11 @@ class EvalSet:
 
         return promote_reference(self, reference, model or reference)
 
+    @cached_property
+    def digests(self) -> dict[str, bytes]:
+        """The digests of parts that were found so far (see ``sparingly.data.signature``)."""
+        return {}
+
     def digest(self, names: Iterable[str] | None = None) -> str:
         """Return the digest of the ids and of the named fields (all of them by default)."""
         from sparingly.data.signature import digest
@@ -371,9 +319,6 @@ class EvalSet:
     def _shows(self, name: str) -> bool:
         return self._shown is None or name in self._shown
 
-    def _has(self, name: str, stored: Objects | None) -> bool:
-        return stored is not None and self._shows(name)
-
     def _visible(self, kind: str, stored: Mapping[str, Any]) -> list[str]:
         return [name for name in stored if self._shows(f"{kind}:{name}")]
 
@@ -410,6 +355,21 @@ class EvalSet:
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     array.flags.writeable = False
     return array
+
+
+def _as_positions(rows: Iterable[int] | NDArray[Any], count: int) -> Rows:
+    given = rows if isinstance(rows, np.ndarray) else np.array(list(rows))
+    if given.dtype == bool:
+        if given.shape != (count,):
+            raise UsageError(f"The mask has {given.size} values but there are {count} items.")
+        return np.flatnonzero(given)
+    if given.size and given.dtype.kind not in "iu":
+        raise UsageError("Positions of items are whole numbers.")
+    wanted = np.unique(given.astype(np.int64))
+    if wanted.size and (wanted[0] < 0 or wanted[-1] >= count):
+        outside = wanted[0] if wanted[0] < 0 else wanted[-1]
+        raise UsageError(f"There is no item at position {outside}: there are {count} items, from 0.")
+    return wanted
 
 
 def the_only(kind: str, wanted: str | None, known: Iterable[str], how: str) -> str:

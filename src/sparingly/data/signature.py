@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import InputError
+from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.data.plain import EXACT, canonical
+from sparingly.data.tables import Preferences, Ratings
 
 
 @dataclass(frozen=True)
@@ -73,14 +76,20 @@ class Signature:
 def digest(data: EvalSet, names: Iterable[str]) -> str:
     """Return a digest of the ids and of some fields, the same whatever the order in the file."""
     total = hashlib.blake2b(digest_size=8)
-    _add_texts(total, data.items)
-    _add_texts(total, np.array(data.models, object))
-    for name in sorted(names):
-        part = hashlib.blake2b(name.encode(), digest_size=16)
-        for array in _arrays(data, name):
-            _add(part, array)
-        total.update(part.digest())
+    for name in ("", *sorted(set(names))):
+        # Nothing in a set can be written to, so the digest of a part is found once.
+        if name not in data.digests:
+            data.digests[name] = _part(data, name)
+        total.update(data.digests[name])
     return total.hexdigest()
+
+
+def _part(data: EvalSet, name: str) -> bytes:
+    """Return the digest of one field; the empty name stands for the ids."""
+    part = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16)
+    for array in _arrays(data, name) if name else (data.items, np.array(data.models, object)):
+        _add(part, array)
+    return part.digest()
 
 
 def digest_ids(ids: Iterable[str]) -> str:
@@ -92,62 +101,115 @@ def digest_ids(ids: Iterable[str]) -> str:
 
 def _arrays(data: EvalSet, name: str) -> list[NDArray[Any]]:
     kind, _, rest = name.partition(":")
-    several = {"metric": data.metrics, "aspect": data.aspects, "column": data.columns, "cell": data.cells}
-    if kind in several and rest:
-        return [several[kind][rest]]
-    if name in ("ratings", "preferences"):
-        return _table(data, name)
-    if name == "references":
-        texts = data.reference_texts
-        return [np.array(data.references, object), *([] if texts is None else [texts])]
-    if name == "reference_aspects":
-        return [
-            part
-            for key in sorted(data.reference_aspects)
-            for part in (_named(key), data.reference_aspects[key])
-        ]
-    texts = data.sources if name == "sources" else data.outputs
-    return [] if texts is None else [texts]
+    scores = {"metric": data.metrics, "aspect": data.aspects}
+    if kind in scores and rest:
+        return [scores[kind][rest]]
+    values = {"column": data.columns, "cell": data.cells}
+    if kind in values and rest:
+        return [_comparable(values[kind][rest])]
+    if name not in fields.SINGLE:
+        raise UnknownNameError("field", name, data.fields)
+    return _single(data, name)
 
 
-def _named(name: str) -> NDArray[np.object_]:
-    return np.array([name], object)
-
-
-def _table(data: EvalSet, name: str) -> list[NDArray[Any]]:
-    """Return the columns of the judgements in an order that does not depend on the file's."""
+def _single(data: EvalSet, name: str) -> list[NDArray[Any]]:
     if name == "ratings":
-        ratings = data.ratings
-        who = np.array([*ratings.raters, None], object)[ratings.rater]
-        what = np.array([*ratings.aspects, None], object)[ratings.aspect]
-        numbers = [ratings.item, ratings.model, ratings.score, ratings.seconds]
-    else:
-        pairs = data.preferences
-        who = np.array([*pairs.raters, None], object)[pairs.rater]
-        what = np.array([*pairs.aspects, None], object)[pairs.aspect]
-        numbers = [pairs.item, pairs.first, pairs.second, pairs.value, pairs.seconds]
-    keys = [np.array([text or "" for text in column], np.str_) for column in (what, who)]
-    order = np.lexsort((*reversed(numbers), *keys)) if len(who) else np.arange(0)
-    return [column[order] for column in (who, what, *numbers)]
+        return _rating_columns(data.ratings)
+    if name == "preferences":
+        return _preference_columns(data.preferences)
+    names = np.array(data.references, object)
+    if name == "reference_aspects":
+        aspects = data.reference_aspects
+        return [names, *(part for key in sorted(aspects) for part in (_text(key), aspects[key]))]
+    texts = {"sources": data.sources, "outputs": data.outputs, "references": data.reference_texts}[name]
+    return [*([names] if name == "references" else []), *([] if texts is None else [texts])]
+
+
+def _text(text: str) -> NDArray[np.object_]:
+    return np.array([text], object)
+
+
+def _comparable(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a column in which equal values look equal: numbers as numbers, the rest as texts."""
+    if array.dtype != object:
+        return array
+    values = array.ravel().tolist()
+    if all(value is None or isinstance(value, str) for value in values):
+        return array
+    if all(value is None or (type(value) in (int, float) and abs(value) <= EXACT) for value in values):
+        return array.astype(np.float64)
+    texts = (None if (text := canonical(value)) is None else f"\x1f{text}" for value in values)
+    return np.fromiter(texts, object, len(values)).reshape(array.shape)
+
+
+def _rating_columns(table: Ratings) -> list[NDArray[Any]]:
+    remarks = {} if table.comment is None else {"comment": table.comment}
+    return _in_order(table, remarks, [table.item, table.model, table.score, table.seconds])
+
+
+def _preference_columns(table: Preferences) -> list[NDArray[Any]]:
+    numbers: list[NDArray[Any]] = [table.item, table.first, table.second, table.value, table.seconds]
+    return _in_order(table, {}, numbers)
+
+
+def _in_order(
+    table: Ratings | Preferences, remarks: Mapping[str, NDArray[Any]], numbers: list[NDArray[Any]]
+) -> list[NDArray[Any]]:
+    """Return the columns of the judgements, named, in an order of rows that does not depend on the file's."""
+    further = {**remarks, **{f"extra:{name}": table.extra[name] for name in sorted(table.extra)}}
+    named = {
+        "rater": np.array([*table.raters, None], object)[table.rater],
+        "aspect": np.array([*table.aspects, None], object)[table.aspect],
+        **{name: _comparable(column) for name, column in further.items() if not _is_missing(column)},
+    }
+    keys = [*(_codes(column) for column in named.values()), *numbers]
+    order = np.lexsort(keys)
+    return [
+        *(part for name, column in named.items() for part in (_text(name), column[order])),
+        *(column[order] for column in numbers),
+    ]
+
+
+def _is_missing(column: NDArray[Any]) -> bool:
+    return all(value is None or value != value for value in column.tolist())
+
+
+def _codes(column: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the rank of every value among the values that occur; None comes first."""
+    if column.dtype != object:
+        return np.unique(column, return_inverse=True)[1].astype(np.int64)
+    known = sorted({value for value in column.tolist() if value is not None})
+    ranks: dict[str | None, int] = {value: rank for rank, value in enumerate(known, 1)}
+    ranks[None] = 0
+    return np.array([ranks[value] for value in column.tolist()], np.int64)
 
 
 def _add(total: hashlib.blake2b, array: NDArray[Any]) -> None:
+    # The shape keeps apart what the values in a row do not: two items of one model, one of two models.
+    total.update(f"{array.shape}".encode())
     if array.dtype == object:
         _add_texts(total, array)
         return
     numbers = np.ascontiguousarray(array, "<f8")
-    # One bit pattern for zero and one for NaN, so that equal data have equal digests.
-    total.update(np.where(np.isnan(numbers), np.nan, numbers + 0.0).tobytes())
+    missing, zero = np.isnan(numbers), numbers == 0
+    if missing.any() or zero.any():
+        # One bit pattern for zero and one for NaN, so that equal data have equal digests.
+        numbers = numbers + 0.0
+        numbers[missing] = np.nan
+    total.update(numbers.data)
 
 
 def _add_texts(total: hashlib.blake2b, array: NDArray[Any]) -> None:
+    """Add texts as their lengths in bytes (-1: none), then the texts themselves, block by block."""
     flat = array.ravel()
     for start in range(0, len(flat), 65_536):
-        parts = []
-        for value in flat[start : start + 65_536]:
-            if value is None:
-                parts.append(b"\x00-")
-                continue
-            encoded = (value if isinstance(value, str) else repr(value)).encode("utf-8", "surrogatepass")
-            parts.append(b"\x01%d:" % len(encoded) + encoded)
-        total.update(b"".join(parts))
+        values = flat[start : start + 65_536].tolist()
+        texts = [value for value in values if value is not None]
+        joined = "".join(texts)
+        if len(texts) == len(values) and joined.isascii():
+            lengths = np.fromiter(map(len, texts), "<i8", len(texts))
+        else:
+            sizes = (-1 if text is None else len(text.encode("utf-8", "surrogatepass")) for text in values)
+            lengths = np.fromiter(sizes, "<i8", len(values))
+        total.update(lengths.data)
+        total.update(joined.encode("utf-8", "surrogatepass"))

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.errors import UsageError
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Objects = NDArray[np.object_]
-Table = TypeVar("Table", "Ratings", "Preferences")
+Table = TypeVar("Table", bound="Ratings | Preferences")
 
 
 def no_floats() -> Floats:
@@ -57,7 +59,7 @@ class Ratings:
         """The number of rows that carry a remark."""
         return 0 if self.comment is None else int(sum(text is not None for text in self.comment))
 
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_], **changed: Codes) -> Self:
+    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_], **changed: Codes) -> Ratings:
         """Return some rows, with the changed columns put in their place."""
         return take_rows(self, rows, changed)
 
@@ -96,7 +98,7 @@ class Preferences:
     def __len__(self) -> int:
         return len(self.item)
 
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_], **changed: Codes) -> Self:
+    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_], **changed: Codes) -> Preferences:
         """Return some rows, with the changed columns put in their place."""
         return take_rows(self, rows, changed)
 
@@ -107,6 +109,8 @@ def derive_preferences(scores: Floats, aspect: str, tie: float = 0.0) -> Prefere
     A pair is a tie when the two scores differ by at most ``tie``; a pair with a missing score gives no
     row (Ashury-Tahan et al. 2024, section 5, derive their preferences from reference-based metrics so).
     """
+    if not tie >= 0:
+        raise UsageError(f"The tie width is zero or more, not {tie}.")
     models = scores.shape[1]
     first, second = np.triu_indices(models, 1)
     gap = scores[:, first] - scores[:, second]
@@ -140,7 +144,7 @@ def take_rows(
     table: Table, rows: NDArray[np.int64] | NDArray[np.bool_], changed: Mapping[str, Codes]
 ) -> Table:
     """Return a table with some of its rows."""
-    columns = {
+    columns: dict[str, Any] = {
         name: value[rows] if isinstance(value, np.ndarray) else value
         for name, value in vars(table).items()
         if name != "extra"

@@ -51,7 +51,7 @@ def kendall_b(x: Floats, y: Floats) -> float:
 
 
 def kendall_c(x: Floats, y: Floats) -> float:
-    """Return Kendall's (Stuart's) tau-c = 2m(C − D) / (n²(m − 1)), m: the smaller number of distinct values."""
+    """Return Kendall's (Stuart's) tau-c = 2m(C − D) / (n²(m − 1)), m: fewer distinct values of the two."""
     return _kendall(x, y, "c")
 
 
@@ -229,13 +229,16 @@ def _reference_pairs(columns: Floats, stops: Counts) -> Counts:
 def _groups_there(columns: Floats, groups: Counts) -> Counts:
     """Count, per item, the distinct reference values among the models that are there."""
     there = ~np.isnan(columns)
-    return _count(np.stack([there[groups == group].any(axis=0) for group in range(int(groups.max()) + 1)]))
+    total = np.zeros(columns.shape[1], np.int64)
+    for group in np.unique(groups):
+        total += there[groups == group].any(axis=0)
+    return total
 
 
 def _distinct(rows: Floats) -> Counts:
     ordered = np.sort(rows, axis=1)
-    steps = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
-    return steps + ~np.isnan(ordered[:, 0])
+    steps: Counts = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
+    return steps + (~np.isnan(ordered[:, :1])).any(axis=1)
 
 
 def _balances(columns: Floats) -> NDArray[np.int8] | NDArray[np.int32]:

@@ -19,7 +19,7 @@ _CELLS = 1 << 20
 class FirstDifferences(NamedTuple):
     """The first non-zero differences of every pair, in item order, and where they stand.
 
-    Both are (limit + 1) × pairs; a place beyond the last item, and a difference of 0, mean that there is none.
+    Both are (limit + 1) × pairs; a place beyond the last item, and a difference of 0, mean: there is none.
     """
 
     values: Floats
@@ -27,7 +27,8 @@ class FirstDifferences(NamedTuple):
 
     def counts(self, sizes: Indices) -> Indices:
         """Return how many of them lie inside each size (sizes × pairs), at most limit + 1."""
-        return (self.places[None, :, :] < sizes[:, None, None]).sum(axis=1)
+        inside: Indices = (self.places[None, :, :] < sizes[:, None, None]).sum(axis=1)
+        return inside
 
 
 def first_differences(scores: Floats, weights: Floats | None, limit: int) -> FirstDifferences:

@@ -30,22 +30,26 @@ def pair_indices(models: int) -> tuple[Indices, Indices]:
 
 
 def pair_differences(
-    scores: Floats, weights: Floats | None = None, pairs: Indices | slice = slice(None)
+    scores: Floats,
+    weights: Floats | None = None,
+    pairs: Indices | slice = slice(None),
+    missing: float = 0.0,
 ) -> Floats:
     """Return (items × pairs) differences, first minus second, for all pairs or for some of them.
 
-    An item counts for a pair only when both models were judged on it: otherwise its difference is 0.
+    An item counts for a pair only when both models were judged on it: otherwise its difference is
+    ``missing``.
     """
     first, second = pair_indices(scores.shape[1])
     differences: Floats = scores[:, first[pairs]] - scores[:, second[pairs]]
     if weights is not None:
         differences *= weights[:, None]
-    differences[np.isnan(differences)] = 0.0
+    differences[np.isnan(differences)] = missing
     return differences
 
 
 def square(vector: Floats, models: int) -> Floats:
-    """Lay one-sided p-values over pairs out as a matrix with p[j, i] = 1 − p[i, j] and 1/2 on the diagonal."""
+    """Lay one-sided p-values out as a matrix with p[j, i] = 1 − p[i, j] and ½ on the diagonal."""
     matrix = np.full((models, models), 0.5)
     first, second = pair_indices(models)
     matrix[first, second] = vector

@@ -17,9 +17,11 @@ def average_ranks(values: Floats, axis: int = -1) -> Floats:
     beyond the result does not grow with them.
     """
     moved = np.moveaxis(np.asarray(values, np.float64), axis, -1)
+    if moved.size == 0:
+        return np.empty(np.shape(values))
     flat = moved.reshape(-1, moved.shape[-1])
     ranks = np.empty(flat.shape)
-    step = max(1, _BLOCK_CELLS // max(1, flat.shape[1]))
+    step = max(1, _BLOCK_CELLS // flat.shape[1])
     for start in range(0, len(flat), step):
         ranks[start : start + step] = _rank_rows(flat[start : start + step])
     return np.moveaxis(ranks.reshape(moved.shape), -1, axis)
@@ -27,8 +29,6 @@ def average_ranks(values: Floats, axis: int = -1) -> Floats:
 
 def _rank_rows(rows: Floats) -> Floats:
     width = rows.shape[1]
-    if width == 0:
-        return rows.copy()
     order = np.argsort(rows, axis=1)
     ordered = np.take_along_axis(rows, order, axis=1)
     starts = np.ones(rows.shape, bool)

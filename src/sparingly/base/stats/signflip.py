@@ -64,9 +64,10 @@ def pair_p_values(
         method: ``auto``, ``sampled``, ``exact`` or ``analytic``.
         weights: importance per item; the differences are multiplied by it.
     """
-    return prefix_pair_p_values(
+    whole: Floats = prefix_pair_p_values(
         scores, [len(scores)], keys=keys, seed=seed, flips=flips, method=method, weights=weights
     )[0]
+    return whole
 
 
 def prefix_pair_p_values(
@@ -111,11 +112,15 @@ def _checked(
 ) -> tuple[Floats, Floats | None]:
     scores = np.asarray(scores, np.float64)
     if scores.ndim != 2 or len(scores) == 0:
-        raise UsageError(f"The sign-flip test needs items × models with at least one item, not {scores.shape}.")
+        raise UsageError(
+            f"The sign-flip test needs items × models and at least one item, not {scores.shape}."
+        )
     if np.isinf(scores).any():
         raise UsageError("The sign-flip test needs finite scores (NaN where a model was not judged).")
     if np.shape(keys) != (len(scores),):
-        raise UsageError(f"The sign-flip test needs one key per item: {len(scores)} items, {np.shape(keys)} keys.")
+        raise UsageError(
+            f"The sign-flip test needs one key for each of {len(scores)} items, not {np.shape(keys)}."
+        )
     if flips < 1:
         raise UsageError(f"The number of flips must be at least 1, not {flips}.")
     if method not in get_args(Method):

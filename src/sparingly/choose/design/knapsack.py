@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparingly.base.errors import UsageError
-from sparingly.choose.design.knapsack_core import Prefix, exact_sum, search
+from sparingly.choose.design.knapsack_core import Prefix, exact_parts, exact_sum, search
 from sparingly.choose.design.knapsack_count import bound_by_count
 
 Floats = NDArray[np.float64]
@@ -74,7 +74,8 @@ def rescale(utilities: ArrayLike, floor: float = 0.1, spread: float = 0.5) -> Fl
         raise UsageError("Utilities must be finite numbers to be weighed against costs.")
     if values.size == 0 or values.max() == values.min():
         return np.full(values.shape, float(floor))
-    return floor + spread * ((values - values.min()) / (values.max() - values.min()))
+    scaled: Floats = floor + spread * ((values - values.min()) / (values.max() - values.min()))
+    return scaled
 
 
 def solve(values: ArrayLike, costs: ArrayLike, budget: float, *, time_limit: float = 10.0) -> KnapsackResult:
@@ -98,17 +99,20 @@ def solve(values: ArrayLike, costs: ArrayLike, budget: float, *, time_limit: flo
         chosen[affordable] = True
         return _result(chosen, worth, price, bound=0.0)
     ranked = affordable[_densest_first(worth[affordable], price[affordable])]
-    taken, bound = _best_set(worth[ranked], price[ranked], float(budget), time.perf_counter() + time_limit)
-    free_of_charge = exact_sum(worth[chosen])
+    # Powers of two change no sum and keep densities within the range of floating point.
+    unit, coin = math.frexp(worth.max())[1], math.frexp(budget)[1]
+    scaled = np.ldexp(worth[ranked], -unit), np.ldexp(price[ranked], -coin), math.ldexp(budget, -coin)
+    taken, most = _best_set(*scaled, time.perf_counter() + time_limit)
+    bound = math.ldexp(most, unit) + exact_sum(worth[chosen])
     chosen[ranked[taken]] = True
-    return _result(chosen, worth, price, bound=bound + free_of_charge)
+    return _result(chosen, worth, price, bound)
 
 
 def _checked(values: ArrayLike, costs: ArrayLike, budget: float) -> tuple[Floats, Floats]:
     worth, price = np.asarray(values, np.float64), np.asarray(costs, np.float64)
     if worth.ndim != 1 or worth.shape != price.shape:
         raise UsageError(
-            f"Values and costs must be two lists of one length, not of shapes {worth.shape} and {price.shape}."
+            f"Values and costs must be lists of one length, not of shapes {worth.shape} and {price.shape}."
         )
     if not (np.isfinite(worth).all() and (worth > 0).all()):
         raise UsageError("Values must be finite and above 0; rescale utilities before weighing them by cost.")
@@ -129,11 +133,11 @@ def _best_set(values: Floats, costs: Floats, budget: float, deadline: float) -> 
     """Return the best set found among items in order of density, and an upper bound on any set's value."""
     prefix = _prefix_that_fits(values, costs, budget)
     changes = _exchanged(prefix, _filled(prefix))
-    single = [*range(prefix.count), int(np.argmax(values))]
-    if prefix.count <= single[-1] and prefix.gain(single) > prefix.gain(changes):
+    start = exact_sum(values[: prefix.count])
+    if values.max() > start + prefix.gain(changes):
         # With the greedy set, the one item of highest value is worth at least half of the optimum.
-        changes = single
-    start, gain = exact_sum(values[: prefix.count]), prefix.gain(changes)
+        changes = [*range(prefix.count), int(np.argmax(values))]
+    gain = prefix.gain(changes)
     bound = min(start + prefix.relaxed_gain, _value_of_most(values, costs, budget))
     if bound - start - gain > _ROUNDING * bound:
         better, most_gain = search(prefix, gain, deadline)
@@ -148,24 +152,22 @@ def _best_set(values: Floats, costs: Floats, budget: float, deadline: float) -> 
 def _prefix_that_fits(values: Floats, costs: Floats, budget: float) -> Prefix:
     count = min(int(np.searchsorted(np.cumsum(costs), budget, side="right")), len(costs) - 1)
     step = 1
-    while (spent := exact_sum(costs[:count])) > budget:
+    while exact_sum(costs[:count]) > budget:
         count, step = max(count - step, 0), 2 * step
-    rest = math.fsum([*costs[:count].tolist(), -spent])
-    return Prefix(values, costs, budget, count, spent, rest)
+    return Prefix(values, costs, budget, count, exact_parts(costs[:count]))
 
 
 def _filled(prefix: Prefix) -> list[int]:
     """Add to the prefix, densest first, whatever still fits."""
     room = prefix.room
+    sure = 2 * prefix.trifle
     fitting = prefix.count + np.flatnonzero(prefix.costs[prefix.count :] <= room)
-    added = []
+    added: list[int] = []
     for position, cost in zip(fitting.tolist(), prefix.costs[fitting].tolist(), strict=True):
-        if cost <= room:
+        # The running subtraction rounds: near to nothing left, the exact sum decides.
+        if cost <= room - sure or (cost <= room and prefix.fits([*added, position])):
             room -= cost
             added.append(position)
-    # The running subtraction rounds; the last additions go if the exact sum says that they do not fit.
-    while not prefix.fits(added):
-        added.pop()
     return added
 
 
@@ -223,7 +225,7 @@ def _most_gain_by_count(prefix: Prefix, gain: float, known: float) -> float:
 
 
 def _value_of_most(values: Floats, costs: Floats, budget: float) -> float:
-    """Bound a set by the highest values of as many items as can fit at all (tight for equal values or costs)."""
+    """Bound a set by the highest values of as many items as fit at all: tight for equal values or costs."""
     cheapest_first = np.cumsum(np.sort(costs))
     # One rounding error too generous is still a bound; one too strict would not be.
     most = int(np.searchsorted(cheapest_first, budget * (1 + _ROUNDING), side="right"))

@@ -24,32 +24,36 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
-_MOST_STATES = 20_000
+_MOST_STATES = 50_000
 _MOST_WORK = 5_000_000
-# Rooms are sums of a few hundred terms; nearer to zero than this, only the exact sum can tell whether it fits.
-_UNSURE = 1e-13
+_TRIFLE = 1e-13
 
 
 @dataclass(frozen=True)
 class Prefix:
     """Items in order of density, of which the first ``count`` are taken; the budget does not hold them all.
 
-    ``spent`` is the cost of the taken ones and ``rest`` what rounding left out of it, so that the cost of a
-    set near the prefix can be summed exactly from a few numbers.
+    ``spent`` is the cost of the taken ones as the exact sum of a few numbers, so that the cost of a set near
+    the prefix can be summed without summing it all again.
     """
 
     values: Floats
     costs: Floats
     budget: float
     count: int
-    spent: float
-    rest: float
+    spent: list[float]
 
     @cached_property
     def room(self) -> float:
-        """What the prefix leaves of the budget."""
-        return math.fsum([self.budget, -self.spent, -self.rest])
+        """What the prefix leaves of the budget, a trifle for rounding included."""
+        return self.room_after(())
+
+    @property
+    def trifle(self) -> float:
+        """What sums over many items may be wrong by."""
+        return _TRIFLE * self.budget
 
     @cached_property
     def density(self) -> float:
@@ -70,12 +74,16 @@ class Prefix:
         return math.fsum(self._signed(self.values, changes))
 
     def room_after(self, changes: Sequence[int]) -> float:
-        """Return what is left of the budget when these items change sides."""
-        return -math.fsum([-self.budget, self.spent, self.rest, *self._signed(self.costs, changes)])
+        """Return what is left of the budget when these items change sides, a trifle for rounding included.
+
+        The trifle keeps every set that ``fits`` within reach of searches and below bounds, however their
+        sums round; whether a set really fits is for ``fits`` to say.
+        """
+        return -math.fsum([-self.budget, -self.trifle, *self.spent, *self._signed(self.costs, changes)])
 
     def fits(self, changes: Sequence[int]) -> bool:
         """Tell whether the correctly rounded cost is within the budget when these items change sides."""
-        return math.fsum([self.spent, self.rest, *self._signed(self.costs, changes)]) <= self.budget
+        return math.fsum([*self.spent, *self._signed(self.costs, changes)]) <= self.budget
 
     def _signed(self, amounts: Floats, changes: Sequence[int]) -> list[float]:
         items = np.asarray(changes, np.int64)
@@ -86,6 +94,15 @@ class Prefix:
 def exact_sum(amounts: Floats) -> float:
     """Return the correctly rounded sum, whatever the order of the amounts."""
     return math.fsum(amounts.tolist())
+
+
+def exact_parts(amounts: Floats) -> list[float]:
+    """Return a few numbers whose sum is the amounts' sum without any rounding."""
+    terms = amounts.tolist()
+    parts: list[float] = []
+    while (part := math.fsum([*terms, *(-known for known in parts)])) != 0.0:
+        parts.append(part)
+    return parts
 
 
 @dataclass(frozen=True)
@@ -106,6 +123,7 @@ class _Front:
 
     rooms: Floats
     gains: Floats
+    overspent: Bools  # known not to fit, though the room alone does not tell
     best: float
     found: list[int] | None = None
     cut: float = -math.inf
@@ -122,7 +140,7 @@ def search(prefix: Prefix, to_beat: float, deadline: float) -> tuple[list[int] |
     """
     steps = _steps(prefix, to_beat)
     limit = prefix.relaxed_gain
-    front = _Front(np.array([prefix.room]), np.zeros(1), to_beat)
+    front = _Front(np.array([prefix.room]), np.zeros(1), np.zeros(1, np.bool_), to_beat)
     for step in range(len(steps.items)):
         if front.rooms.size == 0 or steps.losses[step] >= limit - front.best:
             break
@@ -157,6 +175,7 @@ def _branch(front: _Front, steps: _Steps, step: int) -> None:
     """Let the step's item change sides in every state, and drop the states that another one beats."""
     rooms = np.concatenate([front.rooms, front.rooms + steps.rooms[step]])
     gains = np.concatenate([front.gains, front.gains + steps.gains[step]])
+    overspent = np.concatenate([front.overspent, np.zeros(len(front.rooms), np.bool_)])
     front.work += len(rooms)
     order = np.argsort(-rooms, kind="stable")
     rooms, gains = rooms[order], gains[order]
@@ -164,25 +183,24 @@ def _branch(front: _Front, steps: _Steps, step: int) -> None:
     beaten[1:] = gains[1:] <= np.maximum.accumulate(gains)[:-1]
     kept = np.flatnonzero(~beaten)
     front.sizes.append(len(front.rooms))
-    front.rooms, front.gains = rooms[kept], gains[kept]
+    front.rooms, front.gains, front.overspent = rooms[kept], gains[kept], overspent[order[kept]]
     front.trail.append(order[kept].astype(np.int32))
 
 
 def _keep_best(front: _Front, prefix: Prefix, steps: _Steps) -> None:
     """Remember the best state that fits, if it beats the best set so far.
 
-    Gains rise along the front, so it is the last one with room; a room too near to zero to be sure is
-    settled by the exact sum of costs, and a state that does not fit is marked as overspent.
+    Gains rise along the front, so it is the last one with room for which the exact sum of costs fits, too;
+    that sum is asked once for each state.
     """
-    unsure = _UNSURE * prefix.budget
-    state = int(np.searchsorted(-front.rooms, unsure, side="right")) - 1
-    while state >= 0 and front.gains[state] > front.best:
-        changes = _changes(front, steps, state)
+    low = int(np.searchsorted(front.gains, front.best, side="right"))
+    high = int(np.searchsorted(-front.rooms, 0.0, side="right"))
+    for state in low + np.flatnonzero(~front.overspent[low:high])[::-1]:
+        changes = _changes(front, steps, int(state))
         if prefix.fits(changes):
             front.best, front.found = float(front.gains[state]), changes
-            break
-        front.rooms[state] = -2 * unsure
-        state -= 1
+            return
+        front.overspent[state] = True
 
 
 def _changes(front: _Front, steps: _Steps, state: int) -> list[int]:
@@ -218,5 +236,5 @@ def _prune(front: _Front, steps: _Steps, step: int, density: float) -> None:
         by_promise = kept[np.argpartition(-reach[kept], _MOST_STATES)]
         front.cut = max(front.cut, float(reach[by_promise[_MOST_STATES:]].max()))
         kept = np.sort(by_promise[:_MOST_STATES])
-    front.rooms, front.gains = front.rooms[kept], front.gains[kept]
+    front.rooms, front.gains, front.overspent = front.rooms[kept], front.gains[kept], front.overspent[kept]
     front.trail[-1] = front.trail[-1][kept]

@@ -28,6 +28,8 @@ _SAFE = 1 + 1e-12
 def bound_by_count(values: Floats, costs: Floats, room: float, prefix: int) -> float:
     """Return an upper bound on the value of any set that fits, given how many items the relaxation takes."""
     at_most = _least(values, costs, room, prefix, sign=1.0)
+    if np.sort(costs)[: prefix + 1].sum() > room * _SAFE:
+        return at_most * _SAFE
     at_least = _least(values, costs, room, prefix + 1, sign=-1.0)
     return max(at_most, at_least) * _SAFE
 

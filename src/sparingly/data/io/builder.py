@@ -5,44 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base.errors import InputError
+from sparingly.data import fields
 from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet, Floats, Objects
-from sparingly.data.io.values import as_id, as_number, shown
-from sparingly.data.tables import Preferences, Ratings
-
-
-class Names:
-    """Ids in the order of their first mention; the number 1 and the text "1" may not both occur."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.codes: dict[str, int] = {}
-        self._numeric: dict[str, bool] = {}
-
-    def code(self, value: Any, field: str) -> int:
-        """Return the code of an id, a new one when it is met for the first time."""
-        name = value if type(value) is str and value in self.codes else as_id(value, field)
-        numeric = not isinstance(value, str)
-        if self._numeric.setdefault(name, numeric) != numeric:
-            raise InputError(
-                f'the {self.kind} {name} is written as a number and as the text "{name}"',
-                field=field,
-                fix="Write ids in one way",
-            )
-        return self.codes.setdefault(name, len(self.codes))
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def names(self) -> list[str]:
-        """Return the ids by code."""
-        return list(self.codes)
+from sparingly.data.io.names import Names
+from sparingly.data.io.rows import PreferenceRows, RatingRows, spread
+from sparingly.data.io.values import as_id, as_number, as_text, check_value, shown
 
 
 class EvalSetBuilder:
@@ -60,10 +33,7 @@ class EvalSetBuilder:
         self._texts: dict[str, dict[tuple[int, int], Any]] = {}
         self._sources: dict[int, str] = {}
         self._columns: dict[str, dict[int, Any]] = {}
-        self._ratings: list[tuple[int, int, str, str, float, float, str | None]] = []
-        self._rating_extra: dict[str, dict[int, Any]] = {}
-        self._preferences: list[tuple[int, int, int, float, str, str, float]] = []
-        self._preference_extra: dict[str, dict[int, Any]] = {}
+        self._ratings, self._preferences = RatingRows(), PreferenceRows()
 
     # --- ids -----------------------------------------------------------------------------------------
 
@@ -125,13 +95,27 @@ class EvalSetBuilder:
 
     def column(self, item: int, name: str, value: Any) -> None:
         """Take the value of a column of the items."""
-        if value is not None:
-            self._columns.setdefault(name, {})[item] = value
+        if value is None:
+            return
+        _check_name("column", name, name)
+        if name in fields.NUMBER_COLUMNS:
+            value = as_number(value, name)
+            if name in (fields.COST, fields.WEIGHT) and value < 0:
+                raise InputError(f"{shown(value)} is below zero", field=name, fix="Write zero or more")
+        check_value(value, name)
+        self._columns.setdefault(name, {})[item] = value
 
     def cell(self, item: int, model: int, name: str, value: Any) -> None:
         """Take the value of a column of the cells."""
         if value is not None:
+            _check_name("column", name, name)
+            check_value(value, name)
             self._text(f"cell:{name}", item, model, value, name)
+
+    def declare(self, kind: Literal["metric", "aspect"], name: Any, field: str) -> None:
+        """Take note of a metric or aspect that may have no score at all."""
+        _check_name(kind, name, field)
+        self._numbers.setdefault((kind, name), ([], [], []))
 
     # --- judgements -----------------------------------------------------------------------------------
 
@@ -147,27 +131,37 @@ class EvalSetBuilder:
         seconds: Any = None,
         comment: str | None = None,
         extra: Mapping[str, Any] | None = None,
+        field: str = "",
     ) -> None:
-        """Take one rating of a model's output (or of a reference); a score that is text becomes a comment."""
+        """Take one rating of a model's output (or of a reference); a score that is text becomes a comment.
+
+        ``field`` names the rating as the user's file does, such as ``ratings[0]``.
+        """
+        within = f"{field}." if field else ""
+        comment = as_text(comment, f"{within}comment")
         if isinstance(score, str):
             comment = score if comment is None else f"{score} | {comment}"
             score = None
-        row = len(self._ratings)
-        # References are counted from -1 downwards until the number of models is known.
-        rated = self.model(model) if reference is None else -1 - self.references.code(reference, "ratings")
-        self._ratings.append(
-            (
-                item,
-                rated,
-                "" if rater is None else as_id(rater, "rater"),
-                aspect,
-                as_number(score, "score"),
-                as_number(seconds, "seconds"),
-                comment,
+        if model is None and reference is None:
+            raise InputError(
+                "the rating names no model", field=field or None, fix='Add "model": "…" to the rating'
             )
+        # References are counted from -1 downwards until the number of models is known.
+        rated = (
+            self.model(model, f"{within}model")
+            if reference is None
+            else -1 - self.references.code(reference, f"{within}reference")
         )
-        for name, value in (extra or {}).items():
-            self._rating_extra.setdefault(name, {})[row] = value
+        row = (
+            item,
+            rated,
+            "" if rater is None else as_id(rater, f"{within}rater"),
+            as_text(aspect, f"{within}aspect") or "",
+            as_number(score, f"{within}score"),
+            as_number(seconds, f"{within}seconds"),
+            comment,
+        )
+        self._ratings.take(row, extra or {}, within)
 
     def preference(
         self,
@@ -180,16 +174,22 @@ class EvalSetBuilder:
         aspect: str = "",
         seconds: Any = None,
         extra: Mapping[str, Any] | None = None,
+        field: str = "",
     ) -> None:
-        """Take one preference: 1 the first is better, -1 the second, 0 a tie, between them a soft one."""
-        codes = self.model(first), self.model(second)
+        """Take one preference: 1 the first is better, -1 the second, 0 a tie, between them a soft one.
+
+        ``field`` names the preference as the user's file does, such as ``comparisons[0]``.
+        """
+        within = f"{field}." if field else ""
+        if first is None or second is None:
+            raise InputError("the preference does not name two models", field=field or None)
+        codes = self.model(first, f"{within}model"), self.model(second, f"{within}model")
         if codes[0] == codes[1]:
-            raise InputError(f"the model {shown(first)} is compared with itself")
-        row = len(self._preferences)
-        who = "" if rater is None else as_id(rater, "rater")
-        self._preferences.append((item, *codes, value, who, aspect, as_number(seconds, "seconds")))
-        for name, extra_value in (extra or {}).items():
-            self._preference_extra.setdefault(name, {})[row] = extra_value
+            raise InputError(f"the model {shown(first)} is compared with itself", field=field or None)
+        who = "" if rater is None else as_id(rater, f"{within}rater")
+        what = as_text(aspect, f"{within}aspect") or ""
+        time = as_number(seconds, f"{within}seconds")
+        self._preferences.take((item, *codes, value, who, what, time), extra or {}, within)
 
     # --- putting it together ----------------------------------------------------------------------------
 
@@ -204,25 +204,26 @@ class EvalSetBuilder:
             metrics=self._matrices("metric", models),
             aspects=self._matrices("aspect", models),
             reference_aspects=self._matrices("reference_aspect", len(self.references)),
-            sources=_spread(self._sources, count) if self._sources else None,
+            sources=spread(self._sources, count) if self._sources else None,
             outputs=self._matrix("outputs", models) if "outputs" in self._texts else None,
             references={
                 name: list(self._matrix("references", len(self.references))[:, code])
                 for name, code in self.references.codes.items()
             },
-            columns={name: list(_spread(values, count)) for name, values in self._columns.items()},
+            columns={name: list(spread(values, count)) for name, values in self._columns.items()},
             cells={
                 name.removeprefix("cell:"): self._matrix(name, models)
                 for name in self._texts
                 if name.startswith("cell:")
             },
-            ratings=self._rating_table(),
-            preferences=self._preference_table(),
+            ratings=self._ratings.table(models),
+            preferences=self._preferences.table(),
             name=self.name,
         )
 
     def _number(self, kind: str, name: str, item: int, model: int, value: Any, field: str) -> None:
         number = as_number(value, field)
+        _check_name(kind.replace("_", " "), name, field)
         items, models, values = self._numbers.setdefault((kind, name), ([], [], []))
         if not math.isnan(number):
             items.append(item)
@@ -232,7 +233,13 @@ class EvalSetBuilder:
     def _text(self, kind: str, item: int, model: int, value: Any, field: str) -> None:
         cells = self._texts.setdefault(kind, {})
         if (item, model) in cells:
-            raise InputError(f"the item {shown(self._item_name(item))} has two of them", field=field)
+            names = self.references if kind == "references" else self.models
+            raise InputError(
+                f"the item {shown(self._item_name(item))} has two values"
+                f" for the {names.kind} {shown(names.names()[model])}",
+                field=field,
+                fix="Keep one of them",
+            )
         cells[item, model] = value
 
     def _item_name(self, code: int) -> str:
@@ -240,21 +247,23 @@ class EvalSetBuilder:
 
     def _matrices(self, kind: str, width: int) -> dict[str, Floats]:
         return {
-            name: self._filled(name, *columns, width)
+            name: self._filled(kind, name, *columns, width)
             for (which, name), columns in self._numbers.items()
             if which == kind
         }
 
     def _filled(
-        self, name: str, items: list[int], models: list[int], values: list[float], width: int
+        self, kind: str, name: str, items: list[int], models: list[int], values: list[float], width: int
     ) -> Floats:
         matrix = np.full(len(self.items) * width, np.nan)
         places = np.array(items, np.int64) * width + np.array(models, np.int64)
         unique, first, counts = np.unique(places, return_index=True, return_counts=True)
         if len(unique) < len(places):
-            item = items[int(first[counts > 1][0])]
+            place = int(first[counts > 1][0])
+            item, names = items[place], self.references if kind == "reference_aspect" else self.models
             raise InputError(
-                f"the item {shown(self._item_name(item))} has two scores of one model",
+                f"the item {shown(self._item_name(item))} has two scores"
+                f" for the {names.kind} {shown(names.names()[models[place]])}",
                 file=self.file,
                 line=self.item_lines[item] or None,
                 field=name,
@@ -269,56 +278,7 @@ class EvalSetBuilder:
             matrix[place] = value
         return matrix
 
-    def _rating_table(self) -> Ratings:
-        if not self._ratings:
-            return Ratings()
-        item, rated, rater, aspect, score, seconds, comment = zip(*self._ratings, strict=True)
-        rater_codes, raters = _coded(rater)
-        aspect_codes, aspects = _coded(aspect)
-        codes = [code if code >= 0 else len(self.models) - 1 - code for code in rated]
-        return Ratings(
-            item=np.array(item, np.int32),
-            model=np.array(codes, np.int32),
-            rater=rater_codes,
-            aspect=aspect_codes,
-            score=np.array(score, np.float64),
-            seconds=np.array(seconds, np.float64),
-            comment=np.array(comment, object) if any(text is not None for text in comment) else None,
-            raters=raters,
-            aspects=aspects,
-            extra={name: _spread(values, len(item)) for name, values in self._rating_extra.items()},
-        )
 
-    def _preference_table(self) -> Preferences:
-        if not self._preferences:
-            return Preferences()
-        item, first, second, value, rater, aspect, seconds = zip(*self._preferences, strict=True)
-        rater_codes, raters = _coded(rater)
-        aspect_codes, aspects = _coded(aspect)
-        return Preferences(
-            item=np.array(item, np.int32),
-            first=np.array(first, np.int32),
-            second=np.array(second, np.int32),
-            value=np.array(value, np.float64),
-            rater=rater_codes,
-            aspect=aspect_codes,
-            seconds=np.array(seconds, np.float64),
-            raters=raters,
-            aspects=aspects,
-            extra={name: _spread(values, len(item)) for name, values in self._preference_extra.items()},
-        )
-
-
-def _coded(names: tuple[str, ...]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Return codes into the sorted names; the empty name is -1, unknown."""
-    known = tuple(sorted(set(names) - {""}))
-    codes = {name: code for code, name in enumerate(known)} | {"": -1}
-    return np.array([codes[name] for name in names], np.int32), known
-
-
-def _spread(values: Mapping[int, Any], count: int) -> Objects:
-    """Return an array with the values at their places and None elsewhere."""
-    array = np.full(count, None, object)
-    for place, value in values.items():
-        array[place] = value
-    return array
+def _check_name(kind: str, name: Any, field: str) -> None:
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{shown(name)} is no name of a {kind}", field=field or None, fix="Give it a name")

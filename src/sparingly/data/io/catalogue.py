@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from sparingly.data.io.alpaca_eval import AlpacaEval
+from sparingly.data.io.arena import Arena
 from sparingly.data.io.collection import Collection
+from sparingly.data.io.comet import Comet
 from sparingly.data.io.format import Format
 from sparingly.data.io.jsonl import JsonLines
+from sparingly.data.io.lines import Lines
+from sparingly.data.io.mt_metrics_eval import MtMetricsEval
+from sparingly.data.io.subset2evaluate import Subset2Evaluate
 
 FORMATS: tuple[Format, ...] = (
     JsonLines(),
     Collection(),
+    Subset2Evaluate(),
+    AlpacaEval(),
+    Arena(),
+    Comet(),
+    MtMetricsEval(),
+    Lines(),
 )

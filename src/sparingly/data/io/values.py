@@ -8,18 +8,23 @@ from typing import Any
 from sparingly.base.errors import InputError
 
 NOT_A_NUMBER = "Write the number without quotes, or null where it is missing"
+NOT_FINITE = "Write a finite number, or null where it is missing"
+MOST_LEVELS = 100
 
 
 def as_number(value: Any, field: str) -> float:
     """Return a number; missing (null, NaN) is NaN; anything else is an error that shows the value."""
     if type(value) is float:
         if math.isinf(value):
-            raise InputError("the number is infinite", field=field, fix="Write a finite number, or null")
+            raise InputError(f"{_spelled(value)} is infinite", field=field, fix=NOT_FINITE)
         return value
     if value is None:
         return math.nan
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise InputError(f"{shown(value)} is too large a number", field=field, fix=NOT_FINITE) from None
     if isinstance(value, str):
         raise InputError(f"{shown(value)} is text, not a number", field=field, fix=NOT_A_NUMBER)
     raise InputError(f"{shown(value)} is not a number", field=field, fix=NOT_A_NUMBER)
@@ -38,9 +43,26 @@ def parse_number(text: str, field: str) -> float:
         ) from None
     if math.isinf(number):
         raise InputError(
-            "the number is infinite", field=field, fix="Write a finite number, or leave it empty"
+            f"{shown(stripped)} is infinite", field=field, fix="Write a finite number, or leave it empty"
         )
     return number
+
+
+def _spelled(number: float) -> str:
+    """Return an infinite number as JSON files spell it."""
+    return "Infinity" if number > 0 else "-Infinity"
+
+
+def check_value(value: Any, field: str, depth: int = 0) -> None:
+    """Complain about a value of any kind that could not be written again: infinite, or nested too deeply."""
+    if type(value) is float and math.isinf(value):
+        raise InputError(f"{_spelled(value)} is infinite", field=field, fix=NOT_FINITE)
+    if not isinstance(value, dict | list):
+        return
+    if depth >= MOST_LEVELS:
+        raise InputError(f"the value is nested more than {MOST_LEVELS} levels deep", field=field)
+    for held in value.values() if isinstance(value, dict) else value:
+        check_value(held, field, depth + 1)
 
 
 def as_text(value: Any, field: str) -> str | None:
@@ -81,5 +103,17 @@ def as_list(value: Any, field: str) -> list[Any]:
 
 def shown(value: Any, most: int = 40) -> str:
     """Return a value for a sentence, cut when long."""
-    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    if isinstance(value, str):
+        return f'"{value}"' if len(value) <= most else f'"{value[:most]}…"'
+    if isinstance(value, bool | None):
+        return {True: "true", False: "false", None: "null"}[value]
+    text = _written(value)
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _written(value: Any) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        # Python refuses to spell whole numbers of thousands of digits, and lists in lists without end.
+        return f"a {type(value).__name__}"

@@ -1,0 +1,77 @@
+# Every target prepares .venv by itself; all that is needed is Python 3.11 or newer, git and make.
+.PHONY: help demo test check bench docs lock format clean ready ready-dev lint types imports unit tests
+.DEFAULT_GOAL := help
+
+BIN := .venv/bin
+JOBS ?= 2
+# The first of these that runs and is new enough; a name on the path may be a stub for nothing.
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14 python3
+PREPARE = for p in $(PYTHONS); do \
+	  if "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$p; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "sparingly needs Python 3.11 or newer; none of these is: $(PYTHONS)." >&2; exit 2; \
+	fi; "$$found" tools/prepare.py
+# One thread per worker: the workers already fill the cores.
+PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=2 $(BIN)/python -m pytest \
+	--numprocesses $(JOBS) --dist worksteal
+# $(call timed,name,command): run one phase and say how long it took.
+timed = @echo "== $(1)"; start=$$(date +%s); $(2) && echo "== $(1): $$(( $$(date +%s) - start )) s"
+
+help:  ## Say what there is to make
+	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
+
+demo: ready  ## Do the main job on the data inside the package; leaves a report in sparingly-demo/
+	@$(BIN)/sparingly demo --out sparingly-demo
+
+test:  ## Check everything: style, types, imports, docs and every test
+	$(call timed,set-up,$(MAKE) --no-print-directory ready-dev)
+	$(call timed,style,$(MAKE) --no-print-directory lint)
+	$(call timed,types,$(MAKE) --no-print-directory types)
+	$(call timed,imports,$(MAKE) --no-print-directory imports)
+	$(call timed,docs,$(MAKE) --no-print-directory docs)
+	@echo "== tests"
+	@$(MAKE) --no-print-directory tests
+
+check: lint types imports unit  ## Check what takes seconds: style, types, imports, unit and contract tests
+
+bench: ready-dev  ## Measure speed and memory
+	@$(BIN)/python benchmarks/run.py
+
+docs: ready-dev  ## Build the documentation into site/
+	@$(BIN)/python tools/reference_pages.py
+	@$(BIN)/zensical build --strict --clean
+
+format: ready-dev  ## Format the code
+	@$(BIN)/ruff check --fix --quiet .
+	@$(BIN)/ruff format --quiet .
+
+lock:  ## Resolve the dependencies anew into uv.lock (needs uv)
+	@env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL -u UV_INDEX -u UV_FIND_LINKS -u UV_EXTRA_INDEX_URL \
+	  uv lock --no-config --default-index https://pypi.org/simple
+
+clean:  ## Remove what was built, but keep .venv
+	@rm -rf site docs/reference dist build sparingly-demo .cache .mypy_cache .ruff_cache .pytest_cache \
+	  .import_linter_cache .hypothesis
+
+ready:
+	@$(PREPARE)
+
+ready-dev:
+	@$(PREPARE) --dev
+
+lint: ready-dev
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+
+types: ready-dev
+	@$(BIN)/mypy
+
+imports: ready-dev
+	@$(BIN)/lint-imports
+
+unit: ready-dev
+	@$(PYTEST) -m "not statistics and not journey"
+
+tests: ready-dev
+	@$(PYTEST)

@@ -1,0 +1,125 @@
+"""sparingly: choose which outputs people should judge, and learn what judging everything would have said.
+
+Everything a user needs is imported from here: the verbs (``load``, ``select``, ``agree`` …), the objects they
+hand to each other (``EvalSet``, ``Selection`` …) and the methods (``MetricVar``, ``Random`` …). Names are
+loaded when they are first used, so that importing the package takes no time.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sparingly._version import __version__
+
+if TYPE_CHECKING:
+    from sparingly.base.errors import AnswerIsNo, DataError, InputError, SparinglyError, UsageError
+    from sparingly.base.registry import methods, parse_method
+    from sparingly.choose import MetricAvg, MetricCons, MetricVar, Mix, Random, Top, Uncertainty
+    from sparingly.choose.design.budget import Budget
+    from sparingly.choose.select import select
+    from sparingly.data.combine import Combination
+    from sparingly.data.describe import Description, Representation, describe, representation
+    from sparingly.data.evalset import EvalSet
+    from sparingly.data.io import formats, load, save
+    from sparingly.data.io.table import from_frame, to_frame
+    from sparingly.data.selection import Row, Selection
+    from sparingly.data.signature import Signature
+    from sparingly.data.synthetic import load_demo, make_evalset
+    from sparingly.data.tables import Preferences, Ratings
+    from sparingly.infer.rank.agreement import Agreement, agreement
+    from sparingly.infer.rank.compare import Comparison, CurveComparison, agree, curve, parity
+    from sparingly.infer.rank.parity import Parity
+    from sparingly.infer.rank.stability import stability
+    from sparingly.infer.rank.winners import success_rate
+    from sparingly.run.verify import Verification, verify
+    from sparingly.show.report.writeup import writeup
+
+_HOMES = {
+    "sparingly.base.errors": ("AnswerIsNo", "DataError", "InputError", "SparinglyError", "UsageError"),
+    "sparingly.base.registry": ("methods", "parse_method"),
+    "sparingly.choose": ("MetricAvg", "MetricCons", "MetricVar", "Mix", "Random", "Top", "Uncertainty"),
+    "sparingly.choose.design.budget": ("Budget",),
+    "sparingly.choose.select": ("select",),
+    "sparingly.data.combine": ("Combination",),
+    "sparingly.data.describe": ("Description", "Representation", "describe", "representation"),
+    "sparingly.data.evalset": ("EvalSet",),
+    "sparingly.data.io": ("formats", "load", "save"),
+    "sparingly.data.io.table": ("from_frame", "to_frame"),
+    "sparingly.data.selection": ("Row", "Selection"),
+    "sparingly.data.signature": ("Signature",),
+    "sparingly.data.synthetic": ("load_demo", "make_evalset"),
+    "sparingly.data.tables": ("Preferences", "Ratings"),
+    "sparingly.infer.rank.agreement": ("Agreement", "agreement"),
+    "sparingly.infer.rank.compare": ("Comparison", "CurveComparison", "agree", "curve", "parity"),
+    "sparingly.infer.rank.parity": ("Parity",),
+    "sparingly.infer.rank.stability": ("stability",),
+    "sparingly.infer.rank.winners": ("success_rate",),
+    "sparingly.run.verify": ("Verification", "verify"),
+    "sparingly.show.report.writeup": ("writeup",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Agreement",
+    "AnswerIsNo",
+    "Budget",
+    "Combination",
+    "Comparison",
+    "CurveComparison",
+    "DataError",
+    "Description",
+    "EvalSet",
+    "InputError",
+    "MetricAvg",
+    "MetricCons",
+    "MetricVar",
+    "Mix",
+    "Parity",
+    "Preferences",
+    "Random",
+    "Ratings",
+    "Representation",
+    "Row",
+    "Selection",
+    "Signature",
+    "SparinglyError",
+    "Top",
+    "Uncertainty",
+    "UsageError",
+    "Verification",
+    "__version__",
+    "agree",
+    "agreement",
+    "curve",
+    "describe",
+    "formats",
+    "from_frame",
+    "load",
+    "load_demo",
+    "make_evalset",
+    "methods",
+    "parity",
+    "parse_method",
+    "representation",
+    "save",
+    "select",
+    "stability",
+    "success_rate",
+    "to_frame",
+    "verify",
+    "writeup",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'sparingly' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,121 @@
+"""What every selector is: it turns data and a budget into chosen items."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.registry import Method, parameter
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.units import Groups, Units, document_units, groups_by, item_units, one_group
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.signals.cost import cost_fields, item_costs
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """What a selector chose: rows of the evaluation set, best first, and what is known of each."""
+
+    rows: Rows
+    utility: Floats | None = None
+    probability: Floats | None = None
+    cost: Floats | None = None
+    cost_unit: str = ""
+    mean_cost: float | None = None
+    reason: str = ""
+    reasons: Objects | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Selector(Method, ABC):
+    """Turns data and a budget into a selection."""
+
+    kind: ClassVar[str] = "selector"
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Return the selector with every choice that depends on the data made, or say what is missing."""
+        return self
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether what it chooses under a small count is always part of what it chooses under a larger one."""
+        return False
+
+    @abstractmethod
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Return the fields that the selector reads; it is shown no others."""
+
+    @abstractmethod
+    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+        """Choose among the candidate rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListSelector(Selector):
+    """A selector that walks down a list of units, within groups, until the budget is spent."""
+
+    balance: str | None = parameter(None, "a column of the items: as much from each of its groups")
+    quota: Literal["equal", "share"] = parameter("equal", "groups get equal parts, or parts by their size")
+    unit: Literal["item", "document"] = parameter("item", "what is chosen: items or whole documents")
+    cost: str | None = parameter(None, "the cost: a column, length, or fit (seconds of the set's own ratings)")
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Settle what a cost budget counts, and say which column is missing."""
+        if self.balance is not None and self.balance not in data.columns:
+            raise UnknownNameError("column", self.balance, data.columns, "It is the column to balance over.")
+        if self.cost is not None:
+            item_costs(data, self.cost)
+        if budget.kind != "cost" or self.cost is not None:
+            return self
+        if fields.COST in data.columns:
+            return replace(self, cost=fields.COST)
+        raise UsageError(
+            "A cost budget needs costs: give the items a cost column, or name one with cost= "
+            "(a column, length for seconds from the length of the source, or fit for seconds learned from ratings)."
+        )
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the columns of the groups, the documents and the costs."""
+        names: set[str] = set()
+        if self.balance is not None:
+            names.add(fields.column(self.balance))
+        if self.unit == "document":
+            names |= {fields.column(fields.DOCUMENT), fields.column(fields.POSITION)}
+        if self.cost is not None:
+            names |= cost_fields(self.cost)
+        return frozenset(names & set(data.fields))
+
+    @property
+    def is_nested(self) -> bool:
+        """Single items without groups are taken from one list."""
+        return self.unit == "item" and self.balance is None
+
+    def units_of(self, data: EvalSet, candidates: Rows) -> tuple[Units, Groups]:
+        """Return the units to draw and their groups."""
+        units = item_units(data, candidates) if self.unit == "item" else document_units(data, candidates)
+        groups = one_group(units) if self.balance is None else groups_by(data, units, self.balance)
+        return units, groups
+
+    def costs_of(self, data: EvalSet) -> tuple[Floats | None, str]:
+        """Return the cost of every item and its unit, where a cost is named."""
+        return (None, "") if self.cost is None else item_costs(data, self.cost)
+
+    def group_shares(self, units: Units, groups: Groups) -> Floats:
+        """Return the part of the budget that every group is meant to get."""
+        sizes = np.bincount(groups.of_unit, units.sizes, minlength=len(groups.names))
+        return (sizes > 0).astype(np.float64) if self.quota == "equal" else sizes
+
+
+def short_groups_note(groups: Groups, wanted: Floats, given: Floats, what: str) -> tuple[str, ...]:
+    """Say which groups were smaller than their quota and that the others took the rest."""
+    short = [name for name, more, less in zip(groups.names, wanted, given, strict=True) if less < more - 1e-9]
+    if not short:
+        return ()
+    verb = "has" if len(short) == 1 else "have"
+    return (f"{', '.join(short)} {verb} less than an equal quota of {what}; the other groups took the rest.",)

@@ -1,0 +1,145 @@
+"""What is drawn: items or whole documents, and the groups between which a budget is balanced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base import rng
+from sparingly.base.errors import DataError, MissingDataError
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, Floats, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The units of a draw: for every candidate item its unit, and for every unit its id, key and size.
+
+    ``rows`` are the candidate items; ``of_row`` tells the unit of each; within a unit the rows stand in the
+    order of their positions.
+    """
+
+    rows: Rows
+    of_row: Rows
+    names: Sequence[str]
+    keys: NDArray[np.uint64]
+    sizes: Floats
+    are_items: bool
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def total(self, values: Floats) -> Floats:
+        """Return the sum of a value per candidate item over every unit."""
+        return values if self.are_items else np.bincount(self.of_row, values, minlength=len(self))
+
+    def mean(self, values: Floats) -> Floats:
+        """Return the mean of a value over every unit's items, those without the value left out."""
+        if self.are_items:
+            return values
+        there = ~np.isnan(values)
+        counts = np.bincount(self.of_row[there], minlength=len(self))
+        sums = np.bincount(self.of_row[there], values[there], minlength=len(self))
+        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+    def rows_of(self, units: Rows) -> Rows:
+        """Return the items of some units, in the order of the units."""
+        if self.are_items:
+            return np.asarray(self.rows[units])
+        by_unit = np.argsort(self.of_row, kind="stable")
+        starts = np.searchsorted(self.of_row[by_unit], np.arange(len(self) + 1))
+        return np.concatenate([self.rows[by_unit[starts[unit] : starts[unit + 1]]] for unit in units])
+
+
+def item_units(data: EvalSet, rows: Rows) -> Units:
+    """Return units that are single items."""
+    return Units(rows, np.arange(len(rows)), data.items[rows], data.keys[rows], np.ones(len(rows)), True)
+
+
+def document_units(data: EvalSet, rows: Rows) -> Units:
+    """Return units that are whole documents; every item must be in one."""
+    if fields.DOCUMENT not in data.columns:
+        raise MissingDataError("Choosing whole documents needs a document column, and the evaluation set has none.")
+    documents = data.columns[fields.DOCUMENT][rows]
+    lost = [data.items[row] for row, name in zip(rows, documents, strict=True) if name is None]
+    if lost:
+        raise DataError(f'{len(lost)} items are in no document, "{lost[0]}" among them. Give each a document.')
+    positions = data.columns[fields.POSITION][rows]
+    names, of_row = np.unique(documents.astype(str), return_inverse=True)
+    order = np.lexsort((positions, of_row))
+    ids = [str(name) for name in names]
+    sizes = np.bincount(of_row).astype(np.float64)
+    return Units(rows[order], of_row[order], ids, rng.keys_of(ids), sizes, False)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups between which a budget is balanced: their names and the group of every unit."""
+
+    names: tuple[str, ...]
+    of_unit: Rows
+
+    def members(self) -> list[Rows]:
+        """Return the units of every group."""
+        return [np.flatnonzero(self.of_unit == group) for group in range(len(self.names))]
+
+
+def one_group(units: Units) -> Groups:
+    """Return everything as one group."""
+    return Groups(("all",), np.zeros(len(units), np.int64))
+
+
+def groups_by(data: EvalSet, units: Units, column: str) -> Groups:
+    """Return the groups of a column; a document must lie in one group."""
+    labels = np.array([_label(value) for value in data.columns[column][units.rows]], np.str_)
+    names, codes = np.unique(labels, return_inverse=True)
+    if units.are_items:
+        return Groups(tuple(str(name) for name in names), codes.astype(np.int64))
+    low = np.full(len(units), len(names))
+    high = np.full(len(units), -1)
+    np.minimum.at(low, units.of_row, codes)
+    np.maximum.at(high, units.of_row, codes)
+    if (low != high).any():
+        torn = units.names[int(np.flatnonzero(low != high)[0])]
+        raise DataError(f'The document "{torn}" lies in several groups of "{column}", so it cannot be balanced.')
+    return Groups(tuple(str(name) for name in names), low.astype(np.int64))
+
+
+def _label(value: object) -> str:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return "(none)"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def quotas(budget: float, capacities: Floats, shares: Floats, *, whole: bool) -> Floats:
+    """Divide a budget between groups by shares; what a small group cannot take goes to the others.
+
+    Water-filling: groups whose share exceeds what they hold are filled, and the rest is divided again. With
+    ``whole`` the quotas are whole numbers by the largest remainder (ties to the larger group, then the first).
+    """
+    result = np.zeros(len(capacities))
+    open_groups = capacities > 0
+    left = min(budget, float(capacities.sum()))
+    while left > 0 and open_groups.any():
+        part = np.where(open_groups, shares, 0.0)
+        offered = left * part / part.sum()
+        full = open_groups & (offered >= capacities - result)
+        if not full.any():
+            result += offered
+            break
+        left -= float((capacities - result)[full].sum())
+        result[full] = capacities[full]
+        open_groups &= ~full
+    return _rounded(result, capacities, round(min(budget, float(capacities.sum())))) if whole else result
+
+
+def _rounded(quota: Floats, capacities: Floats, total: int) -> Floats:
+    floors = np.floor(quota + 1e-9)
+    missing = total - int(floors.sum())
+    order = np.lexsort((np.arange(len(quota)), -capacities, -(quota - floors)))
+    for group in [group for group in order if floors[group] < capacities[group]][:missing]:
+        floors[group] += 1
+    return floors

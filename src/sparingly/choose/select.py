@@ -1,0 +1,161 @@
+"""``select``: turn data, a method and a budget into a signed selection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields as parameters
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sparingly._version import __version__
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.registry import Method, method_class, method_from_call
+from sparingly.base.text import Bare, Call, Calls, parse_call
+from sparingly.choose.design.base import Chosen, Selector
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.top import Top
+from sparingly.choose.utility.base import Utility
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, Rows
+from sparingly.data.selection import Selection
+from sparingly.data.signature import Signature, digest_ids
+from sparingly.signals.cost import SECONDS
+
+
+def select(
+    data: EvalSet,
+    method: str | Method,
+    budget: int | float | str | Budget,
+    *,
+    seed: int = 0,
+    pool: Selection | None = None,
+    never: Iterable[str] = (),
+    **design: Any,
+) -> Selection:
+    """Choose the items that people should judge.
+
+    Args:
+        data: The evaluation set.
+        method: A method, or its text: ``metric_var:metric=COMET``, ``random``, ``top:utility=(…),balance=domain``.
+        budget: A count (100), a share (0.1 or "10%"), a cost ("cost:500") or a time ("2h").
+        seed: Settles ties and draws; the same seed gives the same answer.
+        pool: An earlier selection to choose from; inclusion probabilities multiply.
+        never: Ids of items that must not be chosen.
+        design: Parameters of the design, such as ``balance="domain"``, ``unit="document"``, ``cost="length"``.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> chosen = sparingly.select(data, "random", "10%", seed=1)
+        >>> len(chosen), chosen.is_probability_sample
+        (24, True)
+    """
+    amount, chooser = Budget.parse(budget), _with_design(as_selector(method), design)
+    view = data if pool is None else data.take(items=pool.items)
+    barred = tuple(sorted(set(never)))
+    candidates = _candidates(view, barred)
+    chooser = chooser.resolve(view, amount)
+    read = chooser.reads(view)
+    chosen = chooser.choose(view.only(read), amount, candidates, seed)
+    labels = fields.labels(read)
+    signature = Signature(
+        method=chooser.full_text,
+        budget=str(amount),
+        seed=seed,
+        n=len(chosen.rows),
+        of=len(view),
+        inputs=view.digest(read - labels),
+        labels=view.digest(labels) if labels else None,
+        version=__version__,
+        never=digest_ids(barred) if barred else None,
+        pool=None if pool is None else pool.signature,
+    )
+    return _selection(view, chosen, signature, pool, barred)
+
+
+def as_selector(method: str | Method) -> Selector:
+    """Return a selector; a utility stands for the top of its list, and may carry the design's parameters."""
+    made = method if isinstance(method, Method) else _selector_from_call(parse_call(method))
+    if isinstance(made, Utility):
+        return Top(utility=made)
+    if isinstance(made, Selector):
+        return made
+    raise UsageError(f"The {made.kind} {made.name} does not choose items. See: sparingly methods.")
+
+
+def _selector_from_call(call: Call) -> Method:
+    """Read a method; of ``metric_var:metric=X,balance=domain`` the last belongs to the design."""
+    kind = method_class(call.name)
+    if not issubclass(kind, Utility):
+        return method_from_call(call)
+    own = {part.name for part in parameters(kind)}
+    shared = {part.name for part in parameters(Top)} - own - {"utility"}
+    utility = method_from_call(Call(call.name, tuple(pair for pair in call.values if pair[0] not in shared)))
+    outer = tuple(pair for pair in call.values if pair[0] in shared)
+    inner = ("utility", Calls(((1.0, parse_call(utility.full_text)),)))
+    return method_from_call(Call("top", (inner, *outer)))
+
+
+def design_value(name: str, text: str) -> Any:
+    """Return a parameter of the design as its field has it; a value that it cannot take is an error."""
+    return getattr(method_from_call(Call("random", ((name, Bare(text)),))), name)
+
+
+def _with_design(chooser: Selector, design: dict[str, Any]) -> Selector:
+    known = {part.name for part in parameters(chooser)}
+    given = {name: value for name, value in design.items() if value is not None}
+    for name in given:
+        if name not in known:
+            raise UnknownNameError(f"parameter of {chooser.name}", name, known)
+    return replace(chooser, **given)
+
+
+def _candidates(view: EvalSet, barred: tuple[str, ...]) -> Rows:
+    """Return the rows that may be chosen; an id that must never be chosen need not be in the set."""
+    if not barred:
+        return np.arange(len(view))
+    shut = set(barred)
+    rows = np.flatnonzero([name not in shut for name in view.items])
+    if not len(rows):
+        raise UsageError("Every item is on the never-select list, so nothing can be chosen.")
+    return rows
+
+
+def _selection(
+    view: EvalSet, chosen: Chosen, signature: Signature, pool: Selection | None, barred: tuple[str, ...]
+) -> Selection:
+    items = view.items[chosen.rows]
+    probability = chosen.probability
+    if pool is not None:
+        # The chance to be chosen is the chance to be in the pool times that of being chosen from it.
+        first = None if pool.probability is None else dict(zip(pool.items, pool.probability, strict=True))
+        both = probability is not None and first is not None
+        probability = np.array([first[name] for name in items]) * probability if both else None  # type: ignore[index]
+    return Selection(
+        items=items,
+        signature=signature,
+        utility=chosen.utility,
+        probability=probability,
+        cost=chosen.cost,
+        reasons=chosen.reasons,
+        reason=chosen.reason,
+        cost_unit=chosen.cost_unit,
+        notes=(*chosen.notes, *_cost_note(chosen)),
+        pool=None if pool is None else np.array(sorted(pool.items), object),
+        never=barred,
+    )
+
+
+def _cost_note(chosen: Chosen) -> tuple[str, ...]:
+    """Say what the chosen items cost, and what as many random ones would."""
+    if chosen.cost is None or chosen.mean_cost is None:
+        return ()
+    count = len(chosen.rows)
+    here, random = (_amount(total, chosen.cost_unit) for total in (chosen.cost.sum(), count * chosen.mean_cost))
+    return (f"judging the {count} chosen items costs {here}; {count} random ones would cost {random} on average.",)
+
+
+def _amount(total: float, unit: str) -> str:
+    return f"{total / 3600:.2f} hours" if unit == SECONDS else f"{total:.6g}"

@@ -1,0 +1,1 @@
+"""Utilities: a number per item, how much judging it teaches; higher is better."""

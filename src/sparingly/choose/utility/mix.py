@@ -1,0 +1,67 @@
+"""``mix``: several utilities at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from sparingly.base.errors import UsageError
+from sparingly.base.registry import parameter, register
+from sparingly.base.stats.ranks import average_ranks
+from sparingly.choose.utility.base import Utility
+from sparingly.data.evalset import EvalSet, Floats
+
+
+@register("mix")
+@dataclass(frozen=True)
+class Mix(Utility):
+    """Puts several utilities together: a weighted mean (or product) of their ranks, z-scores or 0-1 values.
+
+    u_i = Σ_k w_k g(u_ki) / Σ_k w_k, or Π_k g(u_ki)^w_k, with g the rank (as a share of the items), the
+    z-score, or the min-max scaled value. An item that one of the utilities cannot judge gets none.
+
+    Choose it to hedge between utilities that look at different things, such as hardness and spread.
+    """
+
+    reference: ClassVar[str] = "Zouhar et al. 2025, appendix A"
+    needs: ClassVar[tuple[str, ...]] = ("what its parts need",)
+
+    of: tuple[tuple[float, Utility], ...] = parameter(help="the utilities, (name:…)+(2*name:…)")
+    scale: Literal["rank", "zscore", "minmax"] = parameter("rank", "how they are made comparable")
+    operation: Literal["mean", "product"] = parameter("mean", "how they are put together")
+
+    def __post_init__(self) -> None:
+        if not self.of:
+            raise UsageError("A mix needs at least one utility: mix:of=(name:…)+(name:…).")
+        if self.operation == "product" and self.scale == "zscore":
+            raise UsageError("A product of z-scores has no meaning: use scale=rank or scale=minmax.")
+        if self.operation == "mean" and sum(weight for weight, _ in self.of) == 0:
+            raise UsageError("The weights of a mix add up to 0: give weights with another sum.")
+
+    def resolve(self, data: EvalSet) -> Self:
+        """Resolve every part."""
+        return replace(self, of=tuple((weight, part.resolve(data)) for weight, part in self.of))
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read what the parts read."""
+        return frozenset().union(*(part.reads(data) for _, part in self.of))
+
+    def values(self, data: EvalSet) -> Floats:
+        """Return the weighted mean or product of the scaled utilities."""
+        scaled = [(weight, self._scaled(part.values(data))) for weight, part in self.of]
+        if self.operation == "product":
+            return np.asarray(np.prod([values**weight for weight, values in scaled], axis=0))
+        total = sum(weight for weight, _ in scaled)
+        return np.asarray(sum(weight * values for weight, values in scaled) / total)
+
+    def _scaled(self, values: Floats) -> Floats:
+        if self.scale == "rank":
+            return np.asarray(average_ranks(values[None, :], axis=1)[0] / max(1, np.sum(~np.isnan(values))))
+        if np.isnan(values).all():
+            return values
+        low, high = np.nanmin(values), np.nanmax(values)
+        centre, spread = (np.nanmean(values), np.nanstd(values)) if self.scale == "zscore" else (low, high - low)
+        # A constant utility says nothing about any item, and must not divide by zero.
+        return np.asarray((values - centre) / spread) if high > low else values * 0.0 + (self.scale == "minmax")

@@ -1,0 +1,62 @@
+"""``sparingly agree``: how close a selection comes to judging everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
+
+
+def agree(
+    data: Path,
+    selection: Path,
+    *,
+    truth: Annotated[str, Parameter(name=["--truth", "-t"], help="An aspect, a metric, or sum:of=[one,other].")],
+    curve: Annotated[bool, Parameter(negative="", help="Also draw the method's curve over budgets.")] = False,
+    parity: Annotated[bool, Parameter(negative="", help="Also say how many of random's labels it needs.")] = False,
+    measure: Annotated[str, Parameter(help="What curve and parity measure.")] = "soft_pairwise_accuracy",
+    runs: Annotated[int, Parameter(help="Random draws behind the curve and the parity.")] = 20,
+    seed: Seed = 0,
+    flips: Annotated[int, Parameter(help="Sign flips of the permutation test.")] = 1000,
+    test: Annotated[
+        Literal["auto", "sampled", "exact", "analytic"], Parameter(help="How p-values are found.")
+    ] = "auto",
+    tie: Annotated[float, Parameter(help="Scores that differ by no more are a tie.")] = 0.0,
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
+    """Compare what a selection says about the models with what the whole, fully judged set says.
+
+    ```
+    sparingly agree wmt23.jsonl.gz chosen.json --truth mqm
+    sparingly agree wmt23.jsonl.gz chosen.json --truth mqm --curve --parity
+    sparingly agree data.jsonl chosen.json --truth "mean:of=[adequacy,fluency]" --json
+    ```
+
+    Args:
+        data: The fully judged evaluation set.
+        selection: The selection's file.
+    """
+    from sparingly.data.selection import Selection
+    from sparingly.infer.rank import compare
+    from sparingly.show.terminal.agreement import show_comparison, show_curve, show_parity
+
+    held, chosen = reading.load(data), Selection.load(selection)
+    how: dict[str, Any] = {"seed": seed, "flips": flips, "test": test}
+    with working("comparing"):
+        compared = compare.agree(held, chosen, truth, tie=tie, **how)
+        method = chosen.signature.method
+        drawn = compare.curve(held, method, truth, measure=measure, runs=runs, **how) if curve else None
+        needed = compare.parity(held, method, truth, measure=measure, runs=runs, **how) if parity else None
+    if json:
+        extra = {"curve": drawn.to_dict() if drawn else None, "parity": needed.to_dict() if needed else None}
+        emit({**compared.to_dict(), **extra})
+        return
+    show_comparison(compared)
+    if drawn:
+        show_curve(drawn)
+    if needed:
+        show_parity(needed)

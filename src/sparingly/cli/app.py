@@ -1,0 +1,70 @@
+"""The commands put together, and the one place where errors become sentences and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App
+from cyclopts.exceptions import CycloptsError
+
+from sparingly._version import __version__
+from sparingly.base.errors import EXIT_DONE, EXIT_WRONG, SparinglyError, exit_code
+from sparingly.cli.agree import agree
+from sparingly.cli.cite import cite
+from sparingly.cli.convert import convert
+from sparingly.cli.demo import demo
+from sparingly.cli.info import info
+from sparingly.cli.methods import methods
+from sparingly.cli.select import select
+from sparingly.cli.verify import verify
+from sparingly.cli.writeup import writeup
+
+_HELP = """Choose which outputs people should judge, and see what judging everything would have said.
+
+`sparingly demo` shows the whole way on data that comes with the package.
+"""
+_EPILOGUE = "Exit codes: 0 done, 1 the answer is no, 2 wrong use or input. Add --json to any command for machines."
+
+
+def build() -> App:
+    """Return the application with all of its commands."""
+    app = App(
+        name="sparingly",
+        help=_HELP,
+        help_epilogue=_EPILOGUE,
+        help_format="markdown",
+        version=__version__,
+        exit_on_error=False,
+        print_error=False,
+        result_action="return_value",
+    )
+    for command in (info, methods, select, verify, writeup, agree, convert, demo):
+        app.command(command)
+    app.command(cite, name="--cite")
+    app.register_install_completion_command(add_to_startup=False)
+    return app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; every error is one sentence on standard error."""
+    try:
+        result = build()(list(arguments))
+        sys.stdout.flush()
+    except (SparinglyError, CycloptsError) as error:
+        return _complain(error)
+    except KeyboardInterrupt:
+        sys.stderr.write("sparingly: interrupted; nothing was half-written.\n")
+        return 130
+    except BrokenPipeError:
+        # The reader of a pipe has gone (``| head``): be silent, and do not complain at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_DONE
+    return result if isinstance(result, int) else EXIT_DONE
+
+
+def _complain(error: SparinglyError | CycloptsError) -> int:
+    sentence = " ".join(str(error).split())
+    sys.stderr.write(f"sparingly: {sentence}\n")
+    return exit_code(error) if isinstance(error, SparinglyError) else EXIT_WRONG

@@ -1,0 +1,41 @@
+"""``sparingly convert``: from one format to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, emit
+
+
+def convert(
+    data: Path,
+    target: Path,
+    *,
+    to: Annotated[str | None, Parameter(help="The format to write; by the extension unless given.")] = None,
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
+    """Read an evaluation set in any format and write it in another; list what that one cannot carry.
+
+    ```
+    sparingly convert wmt23.jsonl.gz wmt23.parquet
+    sparingly convert scores.csv data.jsonl -S item=segment -S model=system
+    sparingly convert data.jsonl for-peer.jsonl --to subset2evaluate
+    ```
+
+    Args:
+        data: The evaluation set.
+        target: The file to write.
+    """
+    from sparingly.data import io
+    from sparingly.show.terminal.conversion import show_conversion
+
+    held = reading.load(data)
+    lost = io.save(held, target, to)
+    if json:
+        emit({"items": len(held), "models": len(held.models), "written": str(target), "not_carried": lost})
+    else:
+        show_conversion(held, target, lost)

@@ -1,0 +1,43 @@
+"""``sparingly methods``: every method that is registered."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from sparingly.base.errors import UsageError
+from sparingly.base.registry import KINDS, describe_method, method_class, registered
+from sparingly.cli.options import Json, emit
+
+
+def methods(
+    name: str | None = None,
+    *,
+    kind: Annotated[str | None, Parameter(help=f"Only methods of one kind: {', '.join(KINDS)}.")] = None,
+    json: Json = False,
+) -> None:
+    """List the methods, or show one with its parameters.
+
+    ```
+    sparingly methods
+    sparingly methods metric_cons
+    sparingly methods --kind utility --json
+    ```
+
+    Args:
+        name: A method to show in full.
+    """
+    from sparingly.show.terminal.methods import show_method, show_methods
+
+    if kind is not None and kind not in KINDS:
+        raise UsageError(f'"{kind}" is no kind of method. Kinds are: {", ".join(KINDS)}.')
+    if name is not None:
+        found = method_class(name)
+        emit(describe_method(found)) if json else show_method(found)
+        return
+    listed = [method for method in registered().values() if kind in (None, method.kind)]
+    if json:
+        emit([describe_method(method) for method in listed])
+    else:
+        show_methods(listed)

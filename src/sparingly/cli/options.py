@@ -1,0 +1,78 @@
+"""Options that several commands share, and how they print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from sparingly.base.errors import UsageError
+from sparingly.data.evalset import EvalSet
+
+Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
+Seed = Annotated[int, Parameter(help="Settles ties and draws; the same seed gives the same answer.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Reading:
+    """How the data is read."""
+
+    format: Annotated[str | None, Parameter(help="The format of the data; recognised unless given.")] = None
+    lower_is_better: Annotated[
+        tuple[str, ...], Parameter(help="A metric for which low is good; repeat for several.", negative="")
+    ] = ()
+    option: Annotated[
+        tuple[str, ...],
+        Parameter(name=["--option", "-S"], help="An option of the format, key=value; repeat for several.", negative=""),
+    ] = ()
+
+    def load(self, path: Path) -> EvalSet:
+        """Load the data."""
+        from sparingly.data import io
+
+        with working(f"reading {path}"):
+            return io.load(path, self.format, lower_is_better=self.lower_is_better, **self.options)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of the format by name."""
+        pairs = [text.partition("=") for text in self.option]
+        for name, sign, _ in pairs:
+            if not sign or not name:
+                raise UsageError(f'The option "{name}" is not of the form key=value.')
+        return {name: value for name, _, value in pairs}
+
+
+DEFAULT_READING = Reading()
+
+
+def emit(values: Any) -> None:
+    """Print values as JSON."""
+    sys.stdout.write(json.dumps(values, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+@contextmanager
+def working(message: str) -> Iterator[None]:
+    """Show on a terminal that something is being done; be silent in a pipe."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(message):
+        yield
+
+
+def read_ids(path: Path) -> list[str]:
+    """Read ids from a file, one a line."""
+    from sparingly.data.io import files
+
+    return [line.strip() for _, line in files.text_lines(path) if line.strip()]

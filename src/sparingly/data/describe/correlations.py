@@ -1,0 +1,151 @@
+"""How well every metric agrees with every aspect: over all outputs, within items, and in differences.
+
+A metric can follow people over all outputs only because it knows which items are hard; choosing between
+models needs the other two numbers (Zouhar et al. 2025, section 5, relate them to what selection gains).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.data.evalset import EvalSet
+
+Floats = NDArray[np.float64]
+
+_BLOCK_CELLS = 1 << 16
+# A spread below this share of the whole range is rounding, not a difference between models.
+_NO_SPREAD = 1e-9
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """How a metric agrees with an aspect, by Pearson's r; None where nothing varies.
+
+    Attributes:
+        metric: The metric.
+        aspect: The aspect.
+        pooled: Over all cells that have both.
+        within: Mean over items of the correlation across their models, over the items where both vary.
+        differences: Of the differences between two models on one item, over all items and pairs of models:
+            ``Σᵢ nᵢ Sᵢ(x,y) / √(Σᵢ nᵢ Sᵢ(x,x) · Σᵢ nᵢ Sᵢ(y,y))`` with Sᵢ the sum of products about the
+            item's mean over its nᵢ models. Selections made with a metric are as good as this number.
+        cells: The number of cells that have both.
+        items: The number of items behind ``within``.
+        freedom: The number of independent differences between models, Σᵢ (nᵢ − 1).
+    """
+
+    metric: str
+    aspect: str
+    pooled: float | None
+    within: float | None
+    differences: float | None
+    cells: int
+    items: int
+    freedom: int
+
+
+def correlations(data: EvalSet) -> tuple[Correlation, ...]:
+    """Return the correlations of every metric with every aspect."""
+    return tuple(
+        correlation(data.metrics[metric], data.aspects[aspect], metric, aspect)
+        for metric in data.metrics
+        for aspect in data.aspects
+    )
+
+
+def correlation(x: Floats, y: Floats, metric: str = "", aspect: str = "") -> Correlation:
+    """Return how two matrices of scores (items x models) agree, over the cells that have both."""
+    (x_middle, x_range), (y_middle, y_range) = _middle_and_range(x), _middle_and_range(y)
+    varies = x_range > 0 and y_range > 0
+    total = _Sums()
+    for rows in blocks(x.shape):
+        # Scaled to a range of 1 about 0, so that neither huge nor tiny scores lose digits in the squares.
+        total.add((x[rows] - x_middle) / (x_range or 1.0), (y[rows] - y_middle) / (y_range or 1.0))
+    return Correlation(
+        metric=metric,
+        aspect=aspect,
+        pooled=total.pooled() if varies else None,
+        within=total.within / total.items if total.items else None,
+        differences=total.differences() if total.items else None,
+        cells=total.cells,
+        items=total.items,
+        freedom=total.freedom,
+    )
+
+
+class _Sums:
+    """Adds up what the three correlations need, a block of items at a time."""
+
+    def __init__(self) -> None:
+        self.cells = self.items = self.freedom = 0
+        self.within = 0.0
+        self.sums, self.products, self.weighted = np.zeros(2), np.zeros(3), np.zeros(3)
+
+    def add(self, x: Floats, y: Floats) -> None:
+        missing = np.isnan(x) | np.isnan(y)
+        count = x.shape[1] - missing.sum(axis=1)
+        if missing.any():
+            x, y = np.where(missing, 0.0, x), np.where(missing, 0.0, y)
+        self.cells += int(count.sum())
+        self.sums += x.sum(), y.sum()
+        self.products += _products(x, y).sum(axis=1)
+        x, x_spread = _centred(x, missing, count)
+        y, y_spread = _centred(y, missing, count)
+        within = _products(x, y)
+        self.freedom += int(np.maximum(count - 1, 0).sum())
+        # Items where only one of the two varies are pairs of models too, so they count here.
+        self.weighted += (within * count).sum(axis=1)
+        both = (x_spread > _NO_SPREAD) & (y_spread > _NO_SPREAD)
+        self.items += int(both.sum())
+        product, x_square, y_square = within[:, both]
+        self.within += float((product / np.sqrt(x_square * y_square)).sum())
+
+    def pooled(self) -> float | None:
+        if self.cells < 2:
+            return None
+        x, y = self.sums
+        product, x_square, y_square = self.products - np.array([x * y, x * x, y * y]) / self.cells
+        # Cells that have both may be constant although the metric elsewhere is not.
+        if x_square <= 1e-14 * self.products[1] or y_square <= 1e-14 * self.products[2]:
+            return None
+        return _bounded(product / np.sqrt(x_square * y_square))
+
+    def differences(self) -> float:
+        product, x_square, y_square = self.weighted
+        return _bounded(product / np.sqrt(x_square * y_square))
+
+
+def _products(x: Floats, y: Floats) -> Floats:
+    """Return every item's sums of x·y, x·x and y·y."""
+    return np.stack([np.einsum("ij,ij->i", *pair) for pair in ((x, y), (x, x), (y, y))])
+
+
+def _centred(values: Floats, missing: NDArray[np.bool_], count: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return the values about the mean of their item (0 where missing), and every item's spread."""
+    centred = values - (values.sum(axis=1) / np.maximum(count, 1))[:, None]
+    if missing.any():
+        centred[missing] = 0.0
+        # The mean lies between the values, so that a 0 in a missing place widens no spread.
+    return centred, centred.max(axis=1, initial=0.0) - centred.min(axis=1, initial=0.0)
+
+
+def _middle_and_range(values: Floats) -> tuple[float, float]:
+    """Return the middle of the range and the range; middle 0 when nothing is there."""
+    if np.isnan(values).all():
+        return 0.0, 0.0
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    return low / 2 + high / 2, high - low
+
+
+def blocks(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Cut the rows of a matrix into blocks that fit into a processor's cache."""
+    step = max(1, _BLOCK_CELLS // max(1, shape[1]))
+    return (slice(start, start + step) for start in range(0, shape[0], step))
+
+
+def _bounded(value: float) -> float:
+    return float(np.clip(value, -1.0, 1.0))

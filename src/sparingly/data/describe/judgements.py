@@ -1,0 +1,153 @@
+"""What people said: ratings by rater, repeated and duplicate ones, their seconds; and preferences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.data.evalset import EvalSet
+from sparingly.data.tables import Ratings
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """How long judgements took.
+
+    Attributes:
+        known: The number of judgements whose time is known.
+        median: The median time.
+        longest: The longest time (breaks are often in it).
+        total: The sum. Ratings of several aspects that one rater gave to one output with one and the same
+            time are one judgement.
+    """
+
+    known: int
+    median: float
+    longest: float
+    total: float
+
+
+@dataclass(frozen=True)
+class RatingsSummary:
+    """The ratings of a set.
+
+    Attributes:
+        count: Ratings that have a score.
+        raters: The number of ratings by rater.
+        of_unknown_raters: Ratings of nobody knows whom.
+        aspects: The number of ratings by aspect.
+        of_references: Ratings of references rather than of models.
+        cells: Distinct (item, model, aspect) that are rated.
+        repeated_share: The share of them that have two or more ratings: what agreement can be told from.
+        duplicates: Ratings beyond the first of the same item, model, rater and aspect.
+        comments: Rows with a remark.
+        seconds: How long judging took, if known.
+    """
+
+    count: int
+    raters: dict[str, int]
+    of_unknown_raters: int
+    aspects: dict[str, int]
+    of_references: int
+    cells: int
+    repeated_share: float
+    duplicates: int
+    comments: int
+    seconds: Seconds | None
+
+
+@dataclass(frozen=True)
+class PreferencesSummary:
+    """The preferences of a set.
+
+    Attributes:
+        count: The number of comparisons.
+        ties_share: The share of ties.
+        raters: The number of known raters.
+        aspects: The number of comparisons by aspect ("" where none is named).
+        pairs: Distinct pairs of models that were compared.
+        possible_pairs: Pairs of models that could be.
+    """
+
+    count: int
+    ties_share: float
+    raters: int
+    aspects: dict[str, int]
+    pairs: int
+    possible_pairs: int
+
+
+def ratings(data: EvalSet) -> RatingsSummary | None:
+    """Describe the ratings, or return None when there are none."""
+    table = data.ratings
+    if not len(table):
+        return None
+    scored = np.flatnonzero(~np.isnan(table.score))
+    cells = _keys(table, scored, "item", "model", "aspect")
+    _, per_cell = np.unique(cells, return_counts=True)
+    known = scored[table.rater[scored] >= 0]
+    judged = _keys(table, known, "item", "model", "aspect", "rater")
+    return RatingsSummary(
+        count=len(scored),
+        raters=_counts(table.rater[scored], table.raters),
+        of_unknown_raters=len(scored) - len(known),
+        aspects=_counts(table.aspect[scored], table.aspects),
+        of_references=int((table.model[scored] >= len(data.models)).sum()),
+        cells=len(per_cell),
+        repeated_share=float((per_cell > 1).mean()) if len(per_cell) else 0.0,
+        duplicates=len(judged) - len(np.unique(judged)),
+        comments=table.comments,
+        seconds=_seconds(table, np.flatnonzero(~np.isnan(table.seconds))),
+    )
+
+
+def preferences(data: EvalSet) -> PreferencesSummary | None:
+    """Describe the preferences, or return None when there are none."""
+    table = data.preferences
+    if not len(table):
+        return None
+    models = len(data.models)
+    low, high = np.minimum(table.first, table.second), np.maximum(table.first, table.second)
+    return PreferencesSummary(
+        count=len(table),
+        ties_share=float((table.value == 0).mean()),
+        raters=len(np.unique(table.rater[table.rater >= 0])),
+        aspects=_counts(table.aspect, table.aspects),
+        pairs=len(np.unique(low.astype(np.int64) * models + high)),
+        possible_pairs=models * (models - 1) // 2,
+    )
+
+
+def _seconds(table: Ratings, rows: Codes) -> Seconds | None:
+    if not len(rows):
+        return None
+    sitting = _keys(table, rows, "item", "model", "rater")
+    time = table.seconds[rows]
+    order = np.lexsort((time, sitting))
+    sitting, time, nobody = sitting[order], time[order], table.rater[rows][order] < 0
+    again = np.zeros(len(rows), bool)
+    # Two unknown raters may have taken equally long; one known rater gave both scores at once.
+    again[1:] = (sitting[1:] == sitting[:-1]) & (time[1:] == time[:-1]) & ~nobody[1:]
+    time = time[~again]
+    return Seconds(
+        known=len(time), median=float(np.median(time)), longest=float(time.max()), total=float(time.sum())
+    )
+
+
+def _keys(table: Ratings, rows: Codes, *columns: str) -> Codes:
+    """Return one number per row that is equal exactly where the columns are (codes start at -1)."""
+    keys = np.zeros(len(rows), np.int64)
+    for name in columns:
+        codes = getattr(table, name)[rows].astype(np.int64) + 1
+        keys = keys * (int(codes.max(initial=0)) + 1) + codes
+    return keys
+
+
+def _counts(codes: NDArray[np.int32], names: tuple[str, ...]) -> dict[str, int]:
+    """Count the rows of every name that occurs; an empty name stands for those without one."""
+    counts = np.bincount(codes.astype(np.int64) + 1, minlength=len(names) + 1)
+    return {name: int(count) for name, count in zip(("", *names), counts, strict=True) if count}

@@ -1,0 +1,152 @@
+"""What is odd about a set, in sentences that say what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from sparingly.base.errors import listing
+from sparingly.data.describe.copies import Copy
+from sparingly.data.describe.correlations import Correlation
+from sparingly.data.describe.documents import Documents
+from sparingly.data.describe.judgements import RatingsSummary
+from sparingly.data.describe.scores import Scores
+from sparingly.data.describe.texts import Texts
+
+# A metric that agrees as badly as this with people is more likely turned round than just weak.
+_WRONG_SIGN = -0.05
+_STANDARD_ERRORS = 3.0
+_BREAK = 50.0
+
+
+@dataclass(frozen=True)
+class Oddity:
+    """Something that a user should look at before choosing items.
+
+    Attributes:
+        kind: A short name for machines, such as ``duplicate_ratings``.
+        about: The metrics, models or aspects concerned.
+        text: A sentence for people.
+    """
+
+    kind: str
+    about: tuple[str, ...]
+    text: str
+
+
+def of_metrics(
+    metrics: tuple[Scores, ...], pairs: tuple[Correlation, ...], same: tuple[Copy, ...]
+) -> Iterator[Oddity]:
+    """Yield what is odd about metrics."""
+    for scores in metrics:
+        if scores.minimum is None:
+            yield Oddity("empty_metric", (scores.name,), f"The metric {scores.name} has no score at all.")
+        elif scores.constant:
+            value = f"{scores.minimum:g}"
+            text = f"The metric {scores.name} is {value} everywhere: it cannot choose anything."
+            yield Oddity("constant_metric", (scores.name,), text)
+        elif scores.same_for_models:
+            text = (
+                f"The metric {scores.name} gives all models of an item one score: it cannot tell them apart."
+            )
+            yield Oddity("same_for_models", (scores.name,), text)
+    for copy in same:
+        word = {"equal": "equal to", "rescaled": "a rescaling of", "negated": "a negation of"}[copy.kind]
+        yield Oddity(
+            "copied_metric", (copy.metric, copy.of), f"The metric {copy.metric} is {word} {copy.of}."
+        )
+    yield from _of_correlations(pairs)
+
+
+def _of_correlations(pairs: tuple[Correlation, ...]) -> Iterator[Oddity]:
+    for metric, group in groupby(pairs, key=lambda pair: pair.metric):
+        told = [pair for pair in group if pair.differences is not None]
+        if told and looks_turned(told):
+            worst = min(told, key=lambda pair: pair.differences or 0.0)
+            text = (
+                f"The metric {metric} goes against {worst.aspect} (r of differences {worst.differences:.2f}):"
+                f' lower is better? Load with lower_is_better=["{metric}"].'
+            )
+            yield Oddity("suspicious_sign", (metric, worst.aspect), text)
+        for pair in told:
+            if pair.pooled is not None and pair.pooled > 1 - 1e-9:
+                text = (
+                    f"The metric {metric} is the same as the aspect {pair.aspect}:"
+                    " is the answer among the inputs?"
+                )
+                yield Oddity("metric_is_aspect", (metric, pair.aspect), text)
+
+
+def looks_turned(pairs: list[Correlation]) -> bool:
+    """Say whether a metric goes against every aspect, and against one of them beyond chance.
+
+    Chance is three standard errors, 1/√freedom each, which is generous to the metric.
+    """
+    values = [(pair.differences or 0.0, max(1, pair.freedom)) for pair in pairs]
+    return all(value < 0 for value, _ in values) and any(
+        value < min(_WRONG_SIGN, -_STANDARD_ERRORS / freedom**0.5) for value, freedom in values
+    )
+
+
+def of_texts(texts: Texts | None) -> Iterator[Oddity]:
+    """Yield what is odd about texts."""
+    if texts is None:
+        return
+    if texts.empty_outputs:
+        count, models = sum(texts.empty_outputs.values()), tuple(texts.empty_outputs)
+        text = f"{_counted(count, 'output')} {_are(count)} empty ({listing(models, 4)})."
+        yield Oddity("empty_outputs", models, text)
+    for pair in texts.near_duplicates:
+        text = (
+            f"The models {pair.first} and {pair.second} wrote the same text for {pair.share:.0%}"
+            " of the items: judging both tells little."
+        )
+        yield Oddity("near_duplicate_models", (pair.first, pair.second), text)
+    if count := texts.empty_sources:
+        yield Oddity("empty_sources", (), f"{_counted(count, 'source')} {_are(count)} empty.")
+    if count := texts.repeated_sources:
+        text = f"{_counted(count, 'item')} {_have(count)} the source of an earlier item."
+        yield Oddity("repeated_sources", (), text)
+
+
+def of_ratings(ratings: RatingsSummary | None) -> Iterator[Oddity]:
+    """Yield what is odd about ratings."""
+    if ratings is None:
+        return
+    if count := ratings.duplicates:
+        verb = "repeats" if count == 1 else "repeat"
+        text = f"{_counted(count, 'rating')} {verb} the item, model, rater and aspect of another."
+        yield Oddity("duplicate_ratings", (), text)
+    time = ratings.seconds
+    if time is not None and time.longest > _BREAK * max(time.median, 1.0):
+        text = (
+            f"The longest judgement took {time.longest:.0f} seconds, a middle one {time.median:.0f}:"
+            " breaks are counted in, so clip the times before adding them up."
+        )
+        yield Oddity("breaks_in_seconds", (), text)
+
+
+def of_documents(documents: Documents | None) -> Iterator[Oddity]:
+    """Yield what is odd about documents."""
+    if documents is None:
+        return
+    for kind, count, what in (
+        ("scattered_documents", documents.scattered, "items that do not stand side by side in the file"),
+        ("disordered_documents", documents.disordered, "positions that do not ascend in the file"),
+        ("documents_with_gaps", documents.with_gaps, "positions that are not in the set"),
+    ):
+        if count:
+            yield Oddity(kind, (), f"{_counted(count, 'document')} {_have(count)} {what}.")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"

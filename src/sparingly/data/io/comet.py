@@ -1,0 +1,115 @@
+"""What ``comet-score --to_json`` writes: ``{file: [{"src", "mt", "ref", "COMET", "errors", …}, …]}``.
+
+Each file of translations is a model, named by the file without folder and extension. The segments have no
+ids: they are made from their places (``line-000001`` …), and every file must have the same sources in the
+same order. Further fields of a segment (``errors``, ``variance``) are kept as columns of the cells. Older
+versions write one list for one file of translations; its model is named after the JSON file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sparingly.base.errors import InputError
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io import files
+from sparingly.data.io.aligned import line_id, names_of_files
+from sparingly.data.io.builder import EvalSetBuilder
+from sparingly.data.io.format import Format, Head, Options
+from sparingly.data.io.records import first_record
+from sparingly.data.io.values import as_list, as_mapping, as_text, shown
+
+METRIC = "COMET"
+_TAKEN = ("src", "mt", "ref", METRIC)
+
+
+class Comet(Format):
+    """The JSON file of COMET's command line."""
+
+    name: ClassVar[str] = "comet"
+    summary: ClassVar[str] = "JSON of comet-score --to_json"
+    options: ClassVar[dict[str, str]] = {
+        "metric": "what to call the score, since the file says COMET whichever checkpoint was used"
+    }
+
+    def recognises(self, head: Head) -> bool:
+        """Look for lists of segments with a translation and its score."""
+        first = first_record(head)
+        if first is not None and _is_segment(first):
+            return head.start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+        lists = first if first is not None else head.document
+        return (
+            isinstance(lists, dict)
+            and bool(lists)
+            and all(isinstance(segments, list) for segments in lists.values())
+            and any(_is_segment(segment) for segments in lists.values() for segment in segments[:1])
+        )
+
+    def read(self, path: Path, options: Options) -> EvalSet:
+        """Read the file whole."""
+        value = files.read_json(path)
+        lists = {path.name: value} if isinstance(value, list) else value
+        if not isinstance(lists, dict):
+            raise InputError("an object of lists by file is wanted", file=path)
+        builder = EvalSetBuilder(path)
+        try:
+            segments = {file: _segments(file, held) for file, held in lists.items()}
+            _check_same(segments)
+            _take_items(builder, next(iter(segments.values()), []))
+            for file, model in zip(segments, names_of_files(list(segments)), strict=True):
+                _take_model(builder, file, model, segments[file], str(options.get("metric") or METRIC))
+        except InputError as error:
+            raise error.at(file=path) from None
+        return builder.build()
+
+
+def _is_segment(value: Any) -> bool:
+    return isinstance(value, dict) and "mt" in value and METRIC in value
+
+
+def _segments(file: str, held: Any) -> list[dict[str, Any]]:
+    return [as_mapping(value, f"{file}[{place}]") for place, value in enumerate(as_list(held, file))]
+
+
+def _check_same(segments: dict[str, list[dict[str, Any]]]) -> None:
+    """Refuse files that are not translations of the same sources in the same order."""
+    if not segments:
+        return
+    first, wanted = next(iter(segments.items()))
+    for file, here in segments.items():
+        if len(here) != len(wanted):
+            raise InputError(
+                f"there are {len(here)} segments, but {first} has {len(wanted)}",
+                field=file,
+                fix="Score the same sources for every model",
+            )
+        for key, what in (("src", "source"), ("ref", "reference")):
+            for place, (one, other) in enumerate(zip(here, wanted, strict=True)):
+                if one.get(key) != other.get(key):
+                    raise InputError(
+                        f"the {what} is {shown(one.get(key))}, but {first} has {shown(other.get(key))} there",
+                        field=f"{file}[{place}].{key}",
+                        fix="Score the same sources in the same order for every model",
+                    )
+
+
+def _take_items(builder: EvalSetBuilder, segments: list[dict[str, Any]]) -> None:
+    for place, segment in enumerate(segments):
+        item = builder.new_item(line_id(place))
+        builder.source(item, as_text(segment.get("src"), f"[{place}].src"))
+        if (reference := as_text(segment.get("ref"), f"[{place}].ref")) is not None:
+            builder.reference(item, "ref", reference)
+
+
+def _take_model(
+    builder: EvalSetBuilder, file: str, name: str, segments: list[dict[str, Any]], metric: str
+) -> None:
+    model = builder.model(name)
+    for item, segment in enumerate(segments):
+        where = f"{file}[{item}]"
+        builder.output(item, model, as_text(segment.get("mt"), f"{where}.mt"))
+        builder.metric(item, model, metric, segment.get(METRIC), f"{where}.{METRIC}")
+        for key, value in segment.items():
+            if key not in _TAKEN:
+                builder.cell(item, model, key, value)

@@ -1,0 +1,242 @@
+"""Plain text files, one segment a line, aligned by line, as sacrebleu takes them: a directory of them.
+
+``source.txt`` (or ``src…txt``), ``ref.txt``, ``refA.txt``, ``ref.NAME.txt`` …, and one more ``.txt`` for each
+model, named after it (``model.NAME.txt`` where NAME looks like one of the others). The ids of the items stand
+in ``ids.txt``, if there is one; otherwise they are made from the places of the lines (``line-000001`` …),
+because the format has nothing else, and all files must have the same number of lines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, ClassVar
+
+from sparingly.base.errors import InputError
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io import files
+from sparingly.data.io.aligned import check_lengths, line_id, names_of_files, read_lines
+from sparingly.data.io.builder import EvalSetBuilder
+from sparingly.data.io.format import Format, Head, Options
+from sparingly.data.io.records import named
+from sparingly.data.io.values import shown
+
+_SOURCE = re.compile(r"(source|src)([._-].*)?")
+_REFERENCE = re.compile(r"(ref|references?)([a-z]|[A-Z0-9._-].*)?")
+# Signs that a name may hold and a file name may not.
+_ESCAPES = {"%": "%25", "/": "%2F", "\\": "%5C"}
+
+
+class Lines(Format):
+    """Line-aligned text files in a directory."""
+
+    name: ClassVar[str] = "lines"
+    summary: ClassVar[str] = "directory of line-aligned text files: source, references, one per model"
+    options: ClassVar[dict[str, str]] = {
+        "source": "the file of the sources",
+        "references": "the files of the references, as a,b",
+        "models": "the files of the models, as a,b",
+        "ids": "the file of the items' ids",
+    }
+    writes: ClassVar[bool] = True
+    carries: ClassVar[frozenset[str]] = frozenset({"sources", "outputs", "references"})
+
+    def recognises(self, head: Head) -> bool:
+        """Look for a model's text file beside sources or references."""
+        if not head.is_directory:
+            return False
+        found = _found_in(head.path)
+        return bool(found.models) and bool(found.source or found.references)
+
+    def read(self, path: Path, options: Options) -> EvalSet:
+        """Read every file and put the lines together."""
+        if not path.is_dir():
+            raise InputError("a directory of text files is wanted", file=path)
+        found = _chosen(path, options)
+        every = [*found.source.values(), *found.references.values(), *found.ids, *found.models.values()]
+        if not every:
+            raise InputError("there is no text file in it", file=path)
+        texts = {file: read_lines(file) for file in every}
+        count = check_lengths(texts)
+        builder = EvalSetBuilder(path)
+        _take_ids(builder, found.ids, texts, count)
+        _take_texts(builder, found, texts)
+        return builder.build()
+
+    def write(self, data: EvalSet, path: Path) -> None:
+        """Write a new directory, whole or not at all."""
+        contents = {f"{name}.txt": _joined(name, data, texts) for name, texts in _columns(data).items()}
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise InputError("there is something already", file=path, fix="Name a new directory")
+        with files.naming_target(path):
+            temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+            try:
+                for name, content in contents.items():
+                    files.write_atomically(temporary / name, _writing(content))
+                mask = os.umask(0)
+                os.umask(mask)
+                temporary.chmod(0o777 & ~mask)
+                temporary.rename(path)
+            except BaseException:
+                shutil.rmtree(temporary, ignore_errors=True)
+                raise
+
+
+@dataclass
+class _Files:
+    """The files of a directory by what they hold; ``source`` and ``ids`` have at most one."""
+
+    source: dict[str, Path] = field(default_factory=dict)
+    references: dict[str, Path] = field(default_factory=dict)
+    models: dict[str, Path] = field(default_factory=dict)
+    ids: list[Path] = field(default_factory=list)
+
+
+def _found_in(folder: Path, besides: Iterable[Path] = ()) -> _Files:
+    """Sort the text files of a directory by their names, without some that are spoken for."""
+    found, left_out = _Files(), set(besides)
+    for file in sorted(folder.iterdir()):
+        if files.extension(file) != ".txt" or file.name.startswith(".") or file in left_out:
+            continue
+        bare = _bare(file)
+        if bare == "ids":
+            found.ids.append(file)
+        elif _SOURCE.fullmatch(bare):
+            found.source[bare] = file
+        elif _REFERENCE.fullmatch(bare):
+            found.references[_unescaped(bare.removeprefix("ref."))] = file
+        else:
+            found.models[_unescaped(bare.removeprefix("model."))] = file
+    return found
+
+
+def _chosen(folder: Path, options: Options) -> _Files:
+    """Return the files that the options name, and those found for what they do not name."""
+    given = {name: [_path(folder, file) for file in named(options.get(name))] for name in Lines.options}
+    found = _found_in(folder, besides=[file for paths in given.values() for file in paths])
+    for name in ("source", "references", "models"):
+        if name in options:
+            texts = [str(file) for file in named(options[name])]
+            setattr(found, name, dict(zip(names_of_files(texts), given[name], strict=True)))
+    if "ids" in options:
+        found.ids = given["ids"]
+    for kind, several in (("source", list(found.source.values())), ("ids", found.ids)):
+        if len(several) > 1:
+            raise InputError(
+                f"there are several: {', '.join(file.name for file in several)}",
+                file=folder,
+                field=kind,
+                fix=f"Choose one with {kind}={several[0].name}",
+            )
+    return found
+
+
+def _path(folder: Path, name: str) -> Path:
+    """Return a file named by an option: in the directory, or from where the command runs."""
+    inside = folder / name
+    path = inside if inside.exists() or not Path(name).exists() else Path(name)
+    if not path.is_file():
+        raise InputError("there is no such file", file=path)
+    return path
+
+
+def _take_ids(builder: EvalSetBuilder, ids: list[Path], texts: dict[Path, list[str]], count: int) -> None:
+    names = texts[ids[0]] if ids else [line_id(place) for place in range(count)]
+    for place, name in enumerate(names):
+        builder.line = place + 1
+        try:
+            builder.new_item(name, "ids")
+        except InputError as error:
+            raise error.at(file=ids[0] if ids else None, line=place + 1) from None
+
+
+def _take_texts(builder: EvalSetBuilder, found: _Files, texts: dict[Path, list[str]]) -> None:
+    for file in found.source.values():
+        for place, text in enumerate(texts[file]):
+            builder.source(place, text)
+    for name, file in found.references.items():
+        for place, text in enumerate(texts[file]):
+            builder.reference(place, name, text)
+    for name, file in found.models.items():
+        model = builder.model(name)
+        for place, text in enumerate(texts[file]):
+            builder.output(place, model, text)
+
+
+def _bare(file: Path) -> str:
+    name = file.name
+    for suffix in files.COMPRESSIONS:
+        name = name.removesuffix(suffix)
+    return name[: -len(".txt")]
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+
+def _columns(data: EvalSet) -> dict[str, Any]:
+    """Return the texts of every file by the file's name."""
+    if data.outputs is None:
+        raise InputError("there are no outputs to write as lines")
+    columns: dict[str, Any] = {"ids": data.items}
+    if data.sources is not None:
+        columns["source"] = data.sources
+    if data.reference_texts is not None:
+        for name, texts in zip(data.references, data.reference_texts.T, strict=True):
+            columns[_reference_file(name)] = texts
+    for place, name in enumerate(data.models):
+        columns[_model_file(name)] = data.outputs[:, place]
+    return columns
+
+
+def _reference_file(name: str) -> str:
+    bare = _escaped(name)
+    return bare if _REFERENCE.fullmatch(bare) and not bare.startswith("ref.") else f"ref.{bare}"
+
+
+def _model_file(name: str) -> str:
+    bare = _escaped(name)
+    taken = (
+        bare == "ids"
+        or bare.startswith((".", "model."))
+        or _SOURCE.fullmatch(bare)
+        or _REFERENCE.fullmatch(bare)
+    )
+    return f"model.{bare}" if taken else bare
+
+
+def _joined(name: str, data: EvalSet, texts: Any) -> bytes:
+    """Return the lines of a file; a text that is missing or holds a line break cannot be one."""
+    lines = []
+    for row in data.file_order:
+        text = texts[row]
+        if text is None or "\n" in text or "\r" in text:
+            trouble = "is missing" if text is None else "holds a line break"
+            raise InputError(
+                f"the text of the item {shown(data.items[row])} {trouble}, which aligned lines cannot say",
+                file=f"{name}.txt",
+                fix="Leave the item or the model out, or write jsonl",
+            )
+        lines.append(text)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _writing(content: bytes) -> Any:
+    def put(file: IO[bytes]) -> None:
+        file.write(content)
+
+    return put
+
+
+def _escaped(name: str) -> str:
+    return "".join(_ESCAPES.get(sign, sign) for sign in name)
+
+
+def _unescaped(name: str) -> str:
+    for sign, code in reversed(_ESCAPES.items()):
+        name = name.replace(code, sign)
+    return name

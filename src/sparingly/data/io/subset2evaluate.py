@@ -1,0 +1,168 @@
+"""The JSON Lines of subset2evaluate: metrics and human scores together under ``scores``.
+
+``{"i": 0, "src": "…", "ref": "…", "tgt": {model: text}, "scores": {model: {name: number}}, "cost": 1.2,
+"domain": "news", "doc": "d1", …, "subset2evaluate_utility": 0.3}``, one item a line (or one JSON array).
+The file does not say which scores people gave. Unless ``aspects=`` names them, an aspect is ``human``,
+a name that starts with ``human_`` (``human_sum``, ``human_coherence``), or one of the names of
+protocols of human evaluation in ``PROTOCOLS``; every other score is a metric.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, ClassVar
+
+from sparingly.base.errors import InputError, UnknownNameError, UsageError
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io import files
+from sparingly.data.io.builder import EvalSetBuilder
+from sparingly.data.io.format import Format, Head, Options, located
+from sparingly.data.io.jsonl import plain, scores_of, texts_of
+from sparingly.data.io.records import first_record, named, read_records
+from sparingly.data.io.values import as_mapping, as_number, as_text
+
+PROTOCOLS = frozenset({"mqm", "esa", "esa_merged", "da", "sqm", "da_sqm", "likert", "xsts", "appraise"})
+PROTOCOLS |= {"wmt", "wmt_z", "wmt_raw", "wmt_appraise", "wmt_appraise_z"}
+_HUMAN = re.compile(r"human($|[_\W])", re.IGNORECASE)
+_TAKEN = ("i", "src", "ref", "tgt", "scores", "doc")
+_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
+
+
+class Subset2Evaluate(Format):
+    """JSON Lines of the package subset2evaluate."""
+
+    name: ClassVar[str] = "subset2evaluate"
+    summary: ClassVar[str] = "JSON Lines of subset2evaluate: i, src, tgt, scores"
+    options: ClassVar[dict[str, str]] = {
+        "aspects": "which scores people gave, as a,b (otherwise told by their names)",
+        "ids": 'order: number the items in the order of the file, for files without a unique "i"',
+    }
+    writes: ClassVar[bool] = True
+    carries: ClassVar[frozenset[str]] = frozenset(
+        {"metric:*", "aspect:*", "column:*", "sources", "outputs", "references"}
+    )
+
+    def recognises(self, head: Head) -> bool:
+        """Look for ``tgt`` by model, or for ``i`` with scores or a source."""
+        record = first_record(head)
+        if record is None or "item" in record:
+            return False
+        return isinstance(record.get("tgt"), dict) or (
+            "i" in record and bool({"scores", "src"} & set(record))
+        )
+
+    def read(self, path: Path, options: Options) -> EvalSet:
+        """Read the file line by line."""
+        builder, by_order = EvalSetBuilder(path), _by_order(options)
+        chosen = named(options["aspects"]) if "aspects" in options else None
+        is_aspect = looks_human if chosen is None else frozenset(chosen).__contains__
+        seen: set[str] = set()
+
+        def take(line: int, record: dict[str, Any]) -> None:
+            builder.line = line
+            item = _new_item(builder, record, by_order)
+            _take_texts(builder, item, record)
+            seen.update(_take_scores(builder, item, record.get("scores"), is_aspect))
+            _take_columns(builder, item, record, (*_TAKEN[1:],) if by_order else _TAKEN)
+
+        located(read_records(path), path, take)
+        for name in chosen or ():
+            if name not in seen:
+                raise UnknownNameError("score", name, sorted(seen))
+        return builder.build()
+
+    def write(self, data: EvalSet, path: Path) -> None:
+        """Write the set in the order of the file that it came from."""
+
+        def put(file: IO[bytes]) -> None:
+            for record in _records(data):
+                file.write(json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+
+        files.write_atomically(path, put)
+
+    def losses(self, data: EvalSet) -> list[str]:
+        """Add what has no place of its own: further references, and names that are taken."""
+        lost = super().losses(data)
+        lost += [fields.metric(name) for name in data.metrics if name in data.aspects]
+        lost += [fields.column(name) for name in data.columns if name in _TAKEN]
+        return lost + (["references"] if len(data.references) > 1 else [])
+
+
+def looks_human(name: str) -> bool:
+    """Say whether the name of a score is one that people's scores have."""
+    return bool(_HUMAN.match(name)) or re.sub(r"\W", "_", name.lower()) in PROTOCOLS
+
+
+def _by_order(options: Options) -> bool:
+    ids = options.get("ids")
+    if ids not in (None, "order"):
+        raise UsageError(f'The option ids of the format subset2evaluate is "order" or absent, not "{ids}".')
+    return ids == "order"
+
+
+def _new_item(builder: EvalSetBuilder, record: dict[str, Any], by_order: bool) -> int:
+    if by_order:
+        return builder.new_item(str(len(builder.items)), "i")
+    if record.get("i") is None:
+        raise InputError(
+            "the item has no id",
+            field="i",
+            fix='Add "i" to every line, or load with ids=order to number the items as they come',
+        )
+    return builder.new_item(record["i"], "i")
+
+
+def _take_texts(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
+    builder.source(item, as_text(record.get("src"), "src"))
+    references = record.get("ref")
+    for place, text in enumerate(references if isinstance(references, list) else [references]):
+        if text is not None:
+            builder.reference(item, "ref" if place == 0 else f"ref_{place + 1}", as_text(text, "ref"))
+    for model, text in as_mapping(record.get("tgt"), "tgt").items():
+        builder.output(item, builder.model(model, "tgt"), as_text(text, f"tgt.{model}"))
+
+
+def _take_scores(
+    builder: EvalSetBuilder, item: int, scores: Any, is_aspect: Callable[[str], bool]
+) -> Iterator[str]:
+    for model, values in as_mapping(scores, "scores").items():
+        code = builder.model(model, "scores")
+        for name, value in as_mapping(values, f"scores.{model}").items():
+            take = builder.aspect if is_aspect(name) else builder.metric
+            take(item, code, name, value, f"scores.{model}.{name}")
+            yield name
+
+
+def _take_columns(builder: EvalSetBuilder, item: int, record: dict[str, Any], taken: tuple[str, ...]) -> None:
+    if record.get("doc") is not None and record.get("document", record["doc"]) != record["doc"]:
+        raise InputError("the item has a doc and another document", field="document", fix="Keep one of them")
+    builder.column(item, fields.DOCUMENT, record.get("doc"))
+    for name, value in record.items():
+        if name not in taken:
+            builder.column(item, name, as_number(value, name) if name in fields.NUMBER_COLUMNS else value)
+
+
+def _records(data: EvalSet) -> Iterator[dict[str, Any]]:
+    numbers = all(_WHOLE_NUMBER.fullmatch(name) for name in data.items)
+    scores = {name: values for name, values in data.metrics.items() if name not in data.aspects}
+    scores |= dict(data.aspects)
+    columns = {
+        "doc" if name == fields.DOCUMENT else name: values
+        for name, values in data.columns.items()
+        if name not in _TAKEN
+    }
+    for row in data.file_order:
+        record: dict[str, Any] = {"i": int(data.items[row]) if numbers else data.items[row]}
+        if data.sources is not None:
+            record["src"] = data.sources[row]
+        if data.reference_texts is not None:
+            record["ref"] = data.reference_texts[row, 0]
+        record["tgt"] = texts_of(data, row)
+        # Every model is named, because subset2evaluate takes its list of models from here.
+        record["scores"] = {model: {} for model in data.models} | scores_of(data.models, scores, row)
+        record |= {name: plain(values[row]) for name, values in columns.items()}
+        yield {name: value for name, value in record.items() if value is not None}

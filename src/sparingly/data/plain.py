@@ -1,0 +1,32 @@
+"""Values of further columns as plain ones: what JSON can hold, and one text for equal values."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+EXACT = 2**53
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: NaN as None, whole floats as integers, arrays as lists."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return int(value) if value.is_integer() and abs(value) < EXACT else value
+    if isinstance(value, dict):
+        return {name: plain(held) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(held) for held in value]
+    return value
+
+
+def canonical(value: Any) -> str | None:
+    """Return one text for equal values (1 and 1.0 are equal, NaN and None are), None for a missing one."""
+    value = plain(value)
+    return None if value is None else json.dumps(value, sort_keys=True, default=str)

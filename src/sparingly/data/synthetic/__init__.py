@@ -1,0 +1,7 @@
+"""Made-up evaluation sets: the generator, and the demo set that ships with the package."""
+
+from __future__ import annotations
+
+from sparingly.data.synthetic.generate import make_evalset
+
+__all__ = ["make_evalset"]

@@ -1,0 +1,141 @@
+"""The generator: a whole evaluation set that behaves like published ones, from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base import rng
+from sparingly.data import fields
+from sparingly.data.build import build
+from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.synthetic import latent as hidden
+from sparingly.data.synthetic.raters import draw_ratings, expected_seconds
+from sparingly.data.synthetic.recipe import Recipe, names_of
+from sparingly.data.synthetic.texts import write_texts
+from sparingly.data.synthetic.vocabulary import VOCABULARIES
+
+METRICS = {"good": 0.6, "fair": 0.4, "weak": 0.15}
+REFERENCE = "reference"
+QUALITY, DIFFICULTY, DISCRIMINATION, WORDS = "latent_quality", "difficulty", "discrimination", "words"
+_ITEMS_PER_DOCUMENT = 6
+
+
+def make_evalset(
+    items: int = 200,
+    models: int | Sequence[str] = 8,
+    *,
+    seed: int = 0,
+    documents: int | None = None,
+    domains: int | Sequence[str] = tuple(VOCABULARIES),
+    metrics: Mapping[str, float] | None = None,
+    aspects: Sequence[str] = ("overall", "fluency"),
+    raters: int | Sequence[str] = 4,
+    rated_share: float = 1.0,
+    raters_per_cell: float = 1.0,
+    ability_spread: float = 0.5,
+    missing: float | Mapping[str, float] = 0.0,
+    texts: bool = True,
+    references: bool = True,
+    latent: bool = False,
+) -> EvalSet:
+    """Make an evaluation set that behaves like published ones; the same arguments give the same set.
+
+    Args:
+        items: The number of items.
+        models: The number of models, or their names.
+        seed: The seed of everything that is drawn.
+        documents: The number of documents (default: a sixth of the items), 0 for none.
+        domains: The number of domains, or their names.
+        metrics: By name, the correlation with the true quality of outputs, pooled within items; it is
+            lower with people's noisy ratings. Default: good 0.6, fair 0.4, weak 0.15.
+        aspects: What is judged: first the quality itself, then others that are akin to it.
+        raters: The number of raters, or their names; with 0 the aspects are true, without noise.
+        rated_share: The share of the items that are judged, each on all models.
+        raters_per_cell: Raters of each output; 1.2 gives every fifth output a second one.
+        ability_spread: How far the best and the worst model are from the middle.
+        missing: The share of cells that metrics lack, for all of them or by name.
+        texts: Whether to write sources and outputs.
+        references: Whether to write references with them.
+        latent: Whether to keep what no real set tells: latent_quality, difficulty, discrimination.
+    """
+    wanted = dict(METRICS if metrics is None else metrics)
+    recipe = Recipe(
+        items=names_of("item", items),
+        models=names_of("model", models),
+        seed=seed,
+        documents=names_of("document", _documents(items, documents)),
+        domains=names_of("domain", domains),
+        metrics=wanted,
+        aspects=names_of("aspect", aspects),
+        raters=names_of("rater", raters),
+        rated_share=rated_share,
+        raters_per_cell=raters_per_cell,
+        ability_spread=ability_spread,
+        missing=dict(missing) if isinstance(missing, Mapping) else dict.fromkeys(wanted, missing),
+    )
+    return _made(recipe, texts, references, latent)
+
+
+def _documents(items: int, documents: int | None) -> int:
+    return max(1, items // _ITEMS_PER_DOCUMENT) if documents is None else documents
+
+
+def _made(recipe: Recipe, texts: bool, references: bool, latent: bool) -> EvalSet:
+    seed, count = recipe.seed, len(recipe.items)
+    items = hidden.draw_items(count, len(recipe.documents), len(recipe.domains), seed)
+    abilities = hidden.draw_abilities(len(recipe.models), recipe.ability_spread, seed)
+    qualities = hidden.draw_quality(items, abilities, len(recipe.aspects), seed)
+    metrics = {
+        name: hidden.draw_metric(qualities[0], quality, name, recipe.missing.get(name, 0.0), seed)
+        for name, quality in recipe.metrics.items()
+    }
+    parts: dict[str, Any] = {
+        "metrics": metrics,
+        "columns": _columns(recipe, items, latent),
+        "aspects": {QUALITY: qualities[0]} if latent else {},
+        "name": "synthetic",
+    }
+    rated = rng.generator(seed, "synthetic", "rated").permutation(count) < round(recipe.rated_share * count)
+    if recipe.raters:
+        parts["ratings"] = draw_ratings(qualities, items, rated, recipe)
+    else:
+        parts["aspects"] |= _seen(recipe.aspects, qualities, rated)
+    if texts:
+        parts |= _texts(recipe, items, qualities[0], references)
+    return build(recipe.items, recipe.models, **parts)
+
+
+def _seen(aspects: Sequence[str], qualities: Sequence[Floats], rated: NDArray[np.bool_]) -> dict[str, Floats]:
+    """Return the true qualities of the rated items as aspects."""
+    return {
+        name: np.where(rated[:, None], quality, np.nan)
+        for name, quality in zip(aspects, qualities, strict=True)
+    }
+
+
+def _columns(recipe: Recipe, items: hidden.Items, latent: bool) -> dict[str, Any]:
+    """Return the columns; the cost is a middle rater's seconds for one judgement of all models' outputs."""
+    columns: dict[str, Any] = {}
+    if recipe.documents:
+        columns[fields.DOCUMENT] = np.array(recipe.documents, object)[items.document]
+        columns[fields.POSITION] = items.position.astype(np.float64)
+    if recipe.domains:
+        columns[fields.DOMAIN] = np.array(recipe.domains, object)[items.domain]
+    seconds = expected_seconds(items.words, len(recipe.aspects))
+    columns[fields.COST] = np.round(len(recipe.models) * seconds, 1)
+    columns[WORDS] = items.words
+    if latent:
+        columns[DIFFICULTY] = np.round(items.difficulty, hidden.DIGITS)
+        columns[DISCRIMINATION] = np.round(items.discrimination, hidden.DIGITS)
+    return columns
+
+
+def _texts(recipe: Recipe, items: hidden.Items, quality: Floats, references: bool) -> dict[str, Any]:
+    names = [recipe.domains[code] if code >= 0 else None for code in items.domain.tolist()]
+    sources, written, outputs = write_texts(items.words, names, quality / hidden.BEST, recipe.seed)
+    parts: dict[str, Any] = {"sources": sources, "outputs": outputs}
+    return parts | {"references": {REFERENCE: written}} if references else parts

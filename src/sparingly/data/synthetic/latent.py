@@ -1,0 +1,158 @@
+"""The hidden truth of a made-up set: hard and easy items, strong and weak models, good and bad outputs.
+
+The quality of model m's output for item i is ``100 · σ(level + aᵢ (θₘ − bᵢ + cᵢₘ))``: ability θ, difficulty b
+and discrimination a as in item response theory, and the fit c of this very model to this very item. Items of
+high discrimination tell models apart; they are what a selector looks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base import rng
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+BEST = 100.0
+DIGITS = 4
+# These make the numbers look like those of published sets: most outputs are good, models differ less from
+# each other than outputs of one model do, and metrics know items, and favour some models, beside quality.
+LEVEL = 1.3
+DIFFICULTY_SPREAD = 0.7
+DOMAIN_SPREAD = 0.3
+DISCRIMINATION_SPREAD = 0.5
+FIT_SPREAD = 0.8
+ASPECT_SHARE = 0.75
+ITEM_BIAS = 1.0
+MODEL_BIAS = 0.15
+NOISE_SPREAD = 0.3
+
+
+@dataclass(frozen=True)
+class Items:
+    """What is drawn for every item.
+
+    Attributes:
+        document: The number of its document (-1: none).
+        position: Its place in the document.
+        domain: The number of its domain (-1: none).
+        words: The words of its source.
+        difficulty: How hard it is (b).
+        discrimination: How well it tells models apart (a).
+    """
+
+    document: Codes
+    position: Codes
+    domain: Codes
+    words: Codes
+    difficulty: Floats
+    discrimination: Floats
+
+
+def draw_items(count: int, documents: int, domains: int, seed: int) -> Items:
+    """Draw items in documents of varied lengths; a document has one domain, near lengths and difficulties."""
+    random = rng.generator(seed, "synthetic", "items")
+    groups = documents or count
+    lengths = _document_lengths(count, groups, random)
+    group = np.repeat(np.arange(groups), lengths)
+    position = np.arange(count) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    domain_of_group = random.integers(0, max(domains, 1), groups)
+    domain = domain_of_group[group]
+    by_domain = random.normal(0.0, DOMAIN_SPREAD, max(domains, 1))
+    wordy = random.normal(0.0, 0.3, max(domains, 1))[domain] + random.normal(0.0, 0.25, groups)[group]
+    words = np.clip(np.exp(2.75 + wordy + random.normal(0.0, 0.4, count)), 5, 80).astype(np.int64)
+    own = random.normal(0.0, DIFFICULTY_SPREAD, count) + random.normal(0.0, 0.3, groups)[group]
+    # Longer sources are somewhat harder.
+    difficulty = by_domain[domain] + own + 0.3 * (np.log(words) - 2.75)
+    return Items(
+        document=group if documents else np.full(count, -1),
+        position=position,
+        domain=domain if domains else np.full(count, -1),
+        words=words,
+        difficulty=difficulty,
+        discrimination=np.exp(random.normal(0.0, DISCRIMINATION_SPREAD, count)),
+    )
+
+
+def _document_lengths(count: int, documents: int, random: np.random.Generator) -> Codes:
+    """Share items out among documents, at least one each, few long and many short ones."""
+    weights = random.gamma(1.2, 1.0, documents) + 1e-9
+    return 1 + random.multinomial(count - documents, weights / weights.sum())
+
+
+def draw_abilities(models: int, spread: float, seed: int) -> Floats:
+    """Draw the abilities of models: evenly spaced with some jitter, so that neighbours are hard to order."""
+    random = rng.generator(seed, "synthetic", "models")
+    even = (np.arange(models) - (models - 1) / 2) / max(models - 1, 1) * 2
+    return random.permutation(spread * (even + random.normal(0.0, 0.25, models)))
+
+
+def draw_quality(items: Items, abilities: Floats, aspects: int, seed: int) -> list[Floats]:
+    """Draw how good every output is (0 to 100, items x models), once for every aspect.
+
+    The first aspect is the quality itself; the others share ``ASPECT_SHARE`` of the fit of model and item.
+    """
+    shape = (len(items.difficulty), len(abilities))
+    ability = items.discrimination[:, None] * (abilities - items.difficulty[:, None]) + LEVEL
+    fit = rng.generator(seed, "synthetic", "fit").standard_normal(shape)
+    qualities = []
+    for place in range(max(aspects, 1)):
+        own = fit
+        if place:
+            noise = rng.generator(seed, "synthetic", "aspect", str(place)).standard_normal(shape)
+            own = ASPECT_SHARE * fit + np.sqrt(1 - ASPECT_SHARE**2) * noise
+        fitted = FIT_SPREAD * items.discrimination[:, None] * own
+        qualities.append(np.round(BEST / (1.0 + np.exp(-(ability + fitted))), DIGITS))
+    return qualities
+
+
+def draw_metric(quality: Floats, wanted: float, name: str, missing: float, seed: int) -> Floats:
+    """Draw a metric whose correlation with quality, pooled within items, is as wanted.
+
+    With z the quality about its item's mean, scaled to unit variance over all outputs, the metric is
+    ``item bias + wanted · z + √(1 − wanted²) · e``. The error e holds noise that is larger on some items, and
+    a bias for or against each model; it has unit variance within items and is uncorrelated with z.
+    """
+    random = rng.generator(seed, "synthetic", "metric", name)
+    within = quality - quality.mean(axis=1, keepdims=True)
+    spread = np.sqrt((within * within).mean()) or 1.0
+    error = _metric_error(within / spread, random)
+    scores = wanted * within
+    scores /= spread
+    scores += np.sqrt(1.0 - wanted * wanted) * error
+    # Metrics know which items are hard about as well as they know which outputs are good.
+    level = quality.mean(axis=1)
+    known = (level - level.mean()) / (level.std() or 1.0)
+    unknown = random.standard_normal(len(quality))
+    item = wanted * known + np.sqrt(1.0 - wanted * wanted) * unknown
+    scores += ITEM_BIAS * item[:, None]
+    return _with_holes(np.round(50.0 + 10.0 * scores, DIGITS), missing, name, seed)
+
+
+def _metric_error(within: Floats, random: np.random.Generator) -> Floats:
+    items, models = within.shape
+    error = random.standard_normal((items, models))
+    error *= np.exp(random.normal(0.0, NOISE_SPREAD, items))[:, None]
+    error += _model_bias(within.mean(axis=0), random)
+    error -= error.mean(axis=1, keepdims=True)
+    return error / (np.sqrt((error * error).mean()) or 1.0)
+
+
+def _model_bias(strength: Floats, random: np.random.Generator) -> Floats:
+    """Draw a metric's liking for each model, unrelated to how good the models are."""
+    bias = random.normal(0.0, MODEL_BIAS, len(strength))
+    bias -= bias.mean()
+    power = strength @ strength
+    return bias - strength * (bias @ strength / power) if power > 0 else bias
+
+
+def _with_holes(scores: Floats, share: float, name: str, seed: int) -> Floats:
+    """Return the scores with a share of the cells missing, at random."""
+    if share == 0.0:
+        return scores
+    random = rng.generator(seed, "synthetic", "missing", name)
+    return np.where(random.random(scores.shape) < share, np.nan, scores)

@@ -1,0 +1,1 @@
+"""What the judged items say: rankings of models and how close a subset comes to the full evaluation."""

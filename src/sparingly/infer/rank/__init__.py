@@ -1,0 +1,1 @@
+"""Rankings of models: significance groups, agreement with the full set, curves, parity, winners."""

@@ -1,0 +1,286 @@
+"""Selections and methods held against the full set: what judging everything would have said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sparingly.base.errors import DataError, UsageError
+from sparingly.base.registry import Method
+from sparingly.base.rng import seed_list
+from sparingly.base.stats.signflip import Method as Test
+from sparingly.choose.select import as_selector, select
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.selection import RANKING_ONLY, Selection
+from sparingly.infer.rank import curve as curves
+from sparingly.infer.rank import parity as parities
+from sparingly.infer.rank import winners
+from sparingly.infer.rank.agreement import Agreement, agreement_with
+from sparingly.infer.rank.full_set import FullSet
+from sparingly.infer.rank.means import model_means
+
+
+@dataclass(frozen=True)
+class ModelOutcome:
+    """One model's mean and rank on the whole set and on the selection."""
+
+    model: str
+    full_mean: float
+    full_rank: int
+    mean: float
+    rank: int
+
+
+@dataclass(frozen=True)
+class PairOutcome:
+    """Winners over all pairs of models: Ashury-Tahan et al. (2024) call a pair a success when the subset
+    names the model that wins more items of the whole set.
+
+    Attributes:
+        success_rate: Share of the pairs with a winner on the whole set that the selection gets right.
+        distance: Mean winning distance |P_A − P_B| on the whole set.
+        estimated_distance: The same on the selection, positive towards the true winner.
+        tied: Pairs without a winner on the whole set, which are not in the rate.
+    """
+
+    success_rate: float
+    distance: float
+    estimated_distance: float
+    tied: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A selection held against the whole set: models, agreement, winners of pairs, and what to mind."""
+
+    truth: str
+    models: tuple[ModelOutcome, ...]
+    agreement: Agreement
+    pairs: PairOutcome
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain values."""
+        return {
+            "truth": self.truth,
+            "models": [_plain(asdict(model)) for model in self.models],
+            "agreement": self.agreement.to_dict(),
+            "pairs": _plain(asdict(self.pairs)),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class CurveComparison:
+    """A method's agreement over budgets beside that of random selection."""
+
+    truth: str
+    method: str
+    curve: curves.Curve
+    random: curves.RandomCurve
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the curves as plain values."""
+        return {
+            "truth": self.truth,
+            "method": self.method,
+            "measure": self.curve.measure,
+            "sizes": self.curve.sizes.tolist(),
+            "values": self.curve.values.tolist(),
+            "average": self.curve.average,
+            "random": {
+                "values": self.random.values.tolist(),
+                "low": self.random.low.tolist(),
+                "high": self.random.high.tolist(),
+                "average": self.random.average,
+                "runs": self.random.runs,
+            },
+        }
+
+
+def full_set(data: EvalSet, truth: str, *, seed: int = 0, flips: int = 1000, test: Test = "auto") -> FullSet:
+    """Return the outcome of judging everything by a truth, with what is computed from it kept."""
+    values = data.truth(truth)
+    judged = ~np.isnan(values).all(axis=1)
+    if not judged.all():
+        raise DataError(
+            f"{int((~judged).sum())} of {len(values)} items have no score by {truth}; "
+            f'the first is "{data.items[int(np.argmin(judged))]}". Take the items that have one.'
+        )
+    weights = data.columns[fields.WEIGHT] if fields.WEIGHT in data.columns else None
+    return FullSet(values, data.keys, seed=seed, flips=flips, method=test, weights=weights)
+
+
+def judged_part(data: EvalSet, truth: str) -> tuple[EvalSet, tuple[str, ...]]:
+    """Return the items that have a score by the truth, and a note when there are others."""
+    judged = ~np.isnan(data.truth(truth)).all(axis=1)
+    if not judged.any():
+        raise DataError(f"No item has a score by {truth}.")
+    if judged.all():
+        return data, ()
+    note = f"{int((~judged).sum())} of {len(data)} items have no score by {truth} and are left out."
+    return data.at(np.flatnonzero(judged)), (note,)
+
+
+def agree(
+    data: EvalSet,
+    selection: Selection | Sequence[str],
+    truth: str,
+    *,
+    seed: int = 0,
+    flips: int = 1000,
+    test: Test = "auto",
+    tie: float = 0.0,
+) -> Comparison:
+    """Compare what a selection says about the models with what the whole set says.
+
+    Args:
+        data: The fully judged evaluation set.
+        selection: The selection, or the ids of its items.
+        truth: An aspect, a metric, or a combination of aspects (see ``EvalSet.truth``).
+        seed: Seed of the sign flips.
+        flips: Number of sign flips.
+        test: ``auto``, ``sampled``, ``exact`` or ``analytic`` p-values.
+        tie: Two scores that differ by no more are a tie when winners are counted.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> everything = sparingly.agree(data, list(data.items), truth="overall")
+        >>> everything.agreement.soft_pairwise_accuracy
+        1.0
+    """
+    part, notes = judged_part(data, truth)
+    full = full_set(part, truth, seed=seed, flips=flips, test=test)
+    ids = list(selection.items if isinstance(selection, Selection) else selection)
+    data.positions(ids)
+    here = set(part.items)
+    rows = part.positions([name for name in ids if name in here])
+    if not len(rows):
+        raise DataError(f"No item of the selection has a score by {truth}.")
+    if len(rows) < len(ids):
+        notes = (*notes, f"{len(ids) - len(rows)} items of the selection have no score by {truth}.")
+    if isinstance(selection, Selection) and not selection.is_probability_sample:
+        notes = (*notes, RANKING_ONLY)
+    clusters = _cluster_weights(selection, part, rows)
+    if clusters is not None:
+        full = FullSet(full.values, full.keys, seed=seed, flips=flips, method=test, weights=clusters)
+    return Comparison(
+        truth, _models(part, full, rows), agreement_with(full, rows), _pairs(full, rows, tie), notes
+    )
+
+
+def curve(
+    data: EvalSet,
+    method: str | Method,
+    truth: str,
+    *,
+    shares: Sequence[float] | None = None,
+    measure: str = curves.SPA,
+    seed: int = 0,
+    runs: int = 20,
+    flips: int = 1000,
+    test: Test = "auto",
+) -> CurveComparison:
+    """Return a method's agreement with the whole set over budgets, beside random selection's.
+
+    Shares are 5 to 50 % by default (25 to 75 % for sets of 100 items or fewer, as published). The tests on
+    the whole set are done once. Random selection is the mean of ``runs`` draws with its 90 % t interval.
+    """
+    part, _ = judged_part(data, truth)
+    full = full_set(part, truth, seed=seed, flips=flips, test=test)
+    wanted = default_shares(len(part)) if shares is None else shares
+    sizes = curves.sizes_of(wanted, len(part))
+    drawn = _method_curve(part, full, method, sizes, measure, seed)
+    random = curves.random_curve(full, sizes, seed_list(seed, runs, "random curve"), measure)
+    return CurveComparison(truth, str(as_selector(method)), drawn, random)
+
+
+def parity(
+    data: EvalSet,
+    method: str | Method,
+    truth: str,
+    *,
+    shares: Sequence[float] | None = None,
+    measure: str = curves.SPA,
+    rule: Literal["stays", "first_crossing"] = "stays",
+    seed: int = 0,
+    runs: int = 10,
+    flips: int = 1000,
+    test: Test = "auto",
+) -> parities.Parity:
+    """Return the share of random selection's labels that a method needs for the same agreement.
+
+    Below 1 the method saves labels; above 1 it is worse than a random sample.
+    """
+    part, _ = judged_part(data, truth)
+    full = full_set(part, truth, seed=seed, flips=flips, test=test)
+    if not as_selector(method).is_nested:
+        raise UsageError("Parity needs a method whose smaller choices lie inside its larger ones, over single items.")
+    order = part.positions(select(part, method, "100%", seed=seed).items)
+    wanted = default_shares(len(part)) if shares is None else shares
+    return parities.parity_of(full, order, measure=measure, shares=wanted, rule=rule, runs=runs, seed=seed)
+
+
+def default_shares(items: int) -> tuple[float, ...]:
+    """Return the shares over which curves are drawn: larger ones for small sets, as published."""
+    return curves.SMALL_SET_SHARES if items <= 100 else curves.SHARES
+
+
+def _method_curve(
+    data: EvalSet, full: FullSet, method: str | Method, sizes: Rows, measure: str, seed: int
+) -> curves.Curve:
+    if as_selector(method).is_nested:
+        order = data.positions(select(data, method, "100%", seed=seed).items)
+        return curves.curve(full, order, sizes, measure)
+    points = []
+    for size in sizes:
+        rows = data.positions(select(data, method, int(size), seed=seed).items)
+        points.append(curves.curve(full, rows, [len(rows)], measure).values[0])
+    return curves.Curve(measure, sizes, np.array(points), len(full))
+
+
+def _cluster_weights(selection: Selection | Sequence[str], data: EvalSet, rows: Rows) -> Floats | None:
+    """Return weights by which a selection's items stand for their clusters; the other items keep theirs."""
+    if not isinstance(selection, Selection) or selection.cluster_weight is None:
+        return None
+    by_item = dict(zip(selection.items, selection.cluster_weight, strict=True))
+    weights = data.columns[fields.WEIGHT].copy() if fields.WEIGHT in data.columns else np.ones(len(data))
+    weights[rows] *= [by_item[data.items[row]] for row in rows]
+    return np.asarray(weights)
+
+
+def _models(data: EvalSet, full: FullSet, rows: Rows) -> tuple[ModelOutcome, ...]:
+    means = model_means(full.values[rows], full.weights_of(rows))
+    ranks, full_ranks = _ranks(means), _ranks(full.means)
+    outcomes = [
+        ModelOutcome(name, float(full.means[place]), int(full_ranks[place]), float(means[place]), int(ranks[place]))
+        for place, name in enumerate(data.models)
+    ]
+    return tuple(sorted(outcomes, key=lambda outcome: (outcome.full_rank, outcome.model)))
+
+
+def _ranks(means: Floats) -> Rows:
+    """Return ranks from 1 for the best mean; equal means share the better rank."""
+    return np.array([1 + int((means > mean).sum()) for mean in means])
+
+
+def _pairs(full: FullSet, rows: Rows, tie: float) -> PairOutcome:
+    whole, part = winners.pair_margins(full.values, tie), winners.pair_margins(full.values[rows], tie)
+    decided = ~np.isnan(whole) & (whole != 0)
+    if not decided.any():
+        return PairOutcome(float("nan"), 0.0, float("nan"), len(whole))
+    return PairOutcome(
+        success_rate=float(np.nanmean(winners.success(part, whole)[decided])),
+        distance=float(np.abs(whole[decided]).mean()),
+        estimated_distance=float(np.nanmean((np.sign(whole) * part)[decided])),
+        tied=int((whole == 0).sum()),
+    )
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in values.items()}

@@ -1,0 +1,214 @@
+"""Curves: agreement with the full set as the budget grows along one order of the items.
+
+The subsets of a curve are nested, so p-values and means are added up in one pass over the items, and the
+full set's own tests are computed once, not at every point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base import rng
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.stats.signed_rank import pair_signed_rank
+from sparingly.base.stats.signflip import prefix_pair_p_values
+from sparingly.infer.rank import measures
+from sparingly.infer.rank.full_set import FullSet
+from sparingly.infer.rank.groups import significance_groups
+from sparingly.infer.rank.means import prefix_means
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SHARES: tuple[float, ...] = tuple(round(0.05 * step, 2) for step in range(1, 11))
+SMALL_SET_SHARES: tuple[float, ...] = tuple(float(share) for share in np.linspace(0.25, 0.75, 10))
+SPA = "soft_pairwise_accuracy"
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Agreement at several subset sizes.
+
+    Attributes:
+        measure: what is measured.
+        sizes: numbers of items.
+        values: the measure at each size.
+        items: number of items of the full set.
+    """
+
+    measure: str
+    sizes: Indices
+    values: Floats
+    items: int
+
+    @property
+    def average(self) -> float:
+        """The mean over the sizes: the single number by which published tables compare selectors."""
+        return float(self.values.mean())
+
+    @property
+    def shares(self) -> Floats:
+        """The sizes as shares of the full set."""
+        return self.sizes / self.items
+
+
+@dataclass(frozen=True, eq=False)
+class RandomCurve(Curve):
+    """The mean curve of several random orders, with a t interval of that mean at each size.
+
+    ``low`` and ``high`` are NaN for a single run. The interval is of the *mean* (sd/√runs): another curve
+    outside it differs from random selection on average, not merely from one lucky draw.
+    """
+
+    low: Floats
+    high: Floats
+    runs: int
+
+
+@dataclass(frozen=True)
+class _Nested:
+    """Subsets of growing size along one order of the items."""
+
+    full: FullSet
+    sizes: Indices
+    scores: Floats
+    keys: rng.Keys
+    weights: Floats | None
+
+    def each(self, measure: Callable[[Floats, Floats | None], float]) -> Floats:
+        """Apply a measure that has no shortcut to one subset after the other."""
+        return np.array(
+            [measure(self.scores[:k], None if self.weights is None else self.weights[:k]) for k in self.sizes]
+        )
+
+
+def sizes_of(shares: Iterable[float], items: int) -> Indices:
+    """Return the subset sizes of shares, rounded down as published but never below one item."""
+    sizes = [max(1, min(items, int(np.floor(items * share + 1e-9)))) for share in shares]
+    return np.array(sizes, np.int64)
+
+
+def curve(
+    full: FullSet,
+    order: Indices | Sequence[int],
+    sizes: Sequence[int] | Indices,
+    measure: str = SPA,
+    *,
+    subset_values: Floats | None = None,
+) -> Curve:
+    """Measure the agreement of the first k items of an order with the full set, for every k in ``sizes``.
+
+    Args:
+        full: the full set; its tests are computed once, however many curves are drawn.
+        order: row numbers, best first; at least as many as the largest size.
+        sizes: subset sizes (``sizes_of`` makes them from shares).
+        measure: a name from ``measure_names()``.
+        subset_values: other scores by which the subsets are judged, while the truth stays.
+    """
+    if measure not in _MEASURES:
+        raise UnknownNameError("measure", measure, _MEASURES)
+    rows = full.checked_rows(order)
+    wanted = np.asarray(sizes, np.int64)
+    if wanted.size == 0 or wanted.min() < 1 or wanted.max() > len(rows):
+        raise UsageError(f"The sizes of a curve must lie between 1 and the {len(rows)} items in order.")
+    rows = rows[: wanted.max()]
+    nested = _Nested(full, wanted, full.scored(subset_values)[rows], full.keys[rows], full.weights_of(rows))
+    return Curve(measure, wanted, _MEASURES[measure](nested), len(full))
+
+
+def random_order(full: FullSet, seed: int) -> Indices:
+    """Return the items in an order that depends on their keys and the seed only."""
+    return np.argsort(rng.stream(full.keys, seed, "random order"), kind="stable")
+
+
+def random_curve(
+    full: FullSet,
+    sizes: Sequence[int] | Indices,
+    seeds: Sequence[int],
+    measure: str = SPA,
+    *,
+    confidence: float = 0.9,
+    subset_values: Floats | None = None,
+) -> RandomCurve:
+    """Return the mean curve of random selection over seeds, with a t interval of the mean."""
+    from scipy.special import stdtrit
+
+    if not seeds:
+        raise UsageError("A random curve needs at least one seed.")
+    runs = np.stack(
+        [
+            curve(full, random_order(full, seed), sizes, measure, subset_values=subset_values).values
+            for seed in seeds
+        ]
+    )
+    middle = runs.mean(axis=0)
+    half = np.full(middle.shape, np.nan)
+    if len(seeds) > 1:
+        quantile = float(stdtrit(len(seeds) - 1, 0.5 + confidence / 2.0))
+        half = quantile * runs.std(axis=0, ddof=1) / np.sqrt(len(seeds))
+    wanted = np.asarray(sizes, np.int64)
+    return RandomCurve(measure, wanted, middle, len(full), middle - half, middle + half, len(seeds))
+
+
+def measure_names() -> tuple[str, ...]:
+    """Return the names of everything that a curve can measure."""
+    return tuple(_MEASURES)
+
+
+def _soft_pairwise_accuracy(nested: _Nested) -> Floats:
+    full = nested.full
+    p_values = prefix_pair_p_values(
+        nested.scores,
+        nested.sizes,
+        keys=nested.keys,
+        seed=full.seed,
+        flips=full.flips,
+        method=full.method,
+        weights=nested.weights,
+    )
+    return measures.soft_pairwise_accuracy(p_values, full.p_values)
+
+
+def _by_means(measure: measures.MeansMeasure) -> Callable[[_Nested], Floats]:
+    def along(nested: _Nested) -> Floats:
+        return measure(prefix_means(nested.scores, nested.sizes, nested.weights), nested.full.means)
+
+    return along
+
+
+def _groups(nested: _Nested) -> Floats:
+    return nested.each(lambda scores, weights: len(significance_groups(scores, weights=weights)))
+
+
+def _top_group_dice(nested: _Nested) -> Floats:
+    best = nested.full.groups
+    return nested.each(
+        lambda scores, weights: measures.top_group_dice(significance_groups(scores, weights=weights), best)
+    )
+
+
+def _significance_retained(alpha: float) -> Callable[[_Nested], Floats]:
+    def along(nested: _Nested) -> Floats:
+        tests = nested.full.signed_rank
+        return nested.each(
+            lambda scores, _: measures.significance_retained(pair_signed_rank(scores), tests, alpha)
+        )
+
+    return along
+
+
+_MEASURES: Mapping[str, Callable[[_Nested], Floats]] = MappingProxyType(
+    {
+        SPA: _soft_pairwise_accuracy,
+        **{name: _by_means(measure) for name, measure in measures.MEANS_MEASURES.items()},
+        "groups": _groups,
+        "top_group_dice": _top_group_dice,
+        "significance_retained_05": _significance_retained(0.05),
+        "significance_retained_001": _significance_retained(0.001),
+    }
+)

@@ -1,0 +1,182 @@
+"""How close the outcome on a subset is to the outcome on the full set (Zouhar et al. 2025, App. B.1).
+
+Measures of means take the subset's model means, one row per subset (… × models), and the full set's means;
+they return one number per subset. Means closer than 1e-9 of their range count as equal, so that the order
+in which scores were added up decides nothing. A model without a judgement in the subset has a mean of NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.stats import correlation
+from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.ranks import average_ranks
+from sparingly.base.stats.signed_rank import SignedRank
+from sparingly.infer.rank.groups import Groups
+from sparingly.infer.rank.means import settled
+
+Floats = NDArray[np.float64]
+MeansMeasure = Callable[[Floats, Floats], Floats]
+
+
+def soft_pairwise_accuracy(p_subset: Floats, p_full: Floats) -> Floats:
+    """Return SPA = 1 − mean over pairs of |p_subset − p_full| (Zouhar et al. 2025, eq. 17).
+
+    Due to Thompson et al. 2024. Takes one-sided p-values (… × pairs). It asks whether the subset is as sure
+    of every comparison as the full set is, and so also blames a subset for being too sure. Use it to compare
+    selections.
+    """
+    return np.asarray(1.0 - np.abs(p_subset - p_full).mean(axis=-1))
+
+
+def pairwise_accuracy(subset: Floats, full: Floats) -> Floats:
+    """Return the share of model pairs in the same order; a pair tied on one side only counts one half.
+
+    It is soft pairwise accuracy with p-values of 0, ½ and 1; a pair tied on both sides agrees. A model that
+    the subset did not judge is tied with all others.
+    """
+    ordered = np.nan_to_num(_pair_signs(subset), nan=0.0)
+    return np.asarray((1.0 - 0.5 * np.abs(ordered - _pair_signs(full))).mean(axis=-1))
+
+
+def pearson(subset: Floats, full: Floats) -> Floats:
+    """Return Pearson's correlation of the model means (sensitive to outlying models); 0 when constant."""
+    return _by_rows(correlation.pearson_rows, full, subset)
+
+
+def spearman(subset: Floats, full: Floats) -> Floats:
+    """Return Spearman's rank correlation of the model means; 0 when constant."""
+    return _by_rows(correlation.spearman_rows, full, settled(subset))
+
+
+def kendall_b(subset: Floats, full: Floats) -> Floats:
+    """Return Kendall's tau-b of the model means: right minus wrong pairs, ties taken out; 0 when constant."""
+    return _by_rows(correlation.kendall_b_rows, full, settled(subset))
+
+
+def kendall_c(subset: Floats, full: Floats) -> Floats:
+    """Return Kendall's tau-c of the model means: ties pull it towards 0; 0 when constant."""
+    return _by_rows(correlation.kendall_c_rows, full, settled(subset))
+
+
+def top1_match(subset: Floats, full: Floats) -> Floats:
+    """Return 1 when the subset's best model is the full set's best, else 0.
+
+    With several best models on the subset: the share of them that are best on the full set. Use it when the
+    evaluation exists to pick one model.
+    """
+    return _over_winners(subset, _winners(full).astype(np.float64))
+
+
+def top1_percentile(subset: Floats, full: Floats) -> Floats:
+    """Return the share of the other models that the subset's best model beats on the full set (ties: ½).
+
+    1 when the winner is right, 0 when it is the worst model; the mean over models tied for best. It says how
+    much is lost by picking a wrong winner.
+    """
+    rounded = settled(full)
+    beaten = (rounded[:, None] > rounded).sum(axis=1) + 0.5 * ((rounded[:, None] == rounded).sum(axis=1) - 1)
+    return _over_winners(subset, beaten / (len(full) - 1))
+
+
+def mean_absolute_error(subset: Floats, full: Floats) -> Floats:
+    """Return the mean over models of |mean on the subset − mean on the full set|; lower is better.
+
+    Informative selections are off by design: use it when the scores themselves will be published.
+    """
+    return _mean_over_judged(np.abs(subset - full))
+
+
+def root_mean_squared_error(subset: Floats, full: Floats) -> Floats:
+    """Return the root of the mean squared difference of the model means; lower is better."""
+    return np.sqrt(_mean_over_judged((subset - full) ** 2))
+
+
+def rank_changes(subset: Floats, full: Floats) -> Floats:
+    """Return the number of models whose (average) rank differs from the full set's (Knowles 2021).
+
+    A model without a judgement in the subset has no rank there, and counts as changed.
+    """
+    differs = average_ranks(settled(subset)) != average_ranks(settled(full))
+    return np.asarray(differs.sum(axis=-1), np.float64)
+
+
+def ranking_changed(subset: Floats, full: Floats) -> NDArray[np.bool_]:
+    """Tell whether the order of the models differs from the full set's in any place."""
+    return np.asarray(rank_changes(subset, full) > 0)
+
+
+def top_group_dice(subset: Groups, full: Groups) -> float:
+    """Return the Sørensen–Dice overlap 2|A ∩ B| / (|A| + |B|) of the two best groups.
+
+    Fairer than the top-1 match where several models share the first place.
+    """
+    if not subset or not full:
+        return 0.0
+    first, second = set(subset[0]), set(full[0])
+    return 2.0 * len(first & second) / (len(first) + len(second))
+
+
+def significance_retained(subset: SignedRank, full: SignedRank, alpha: float = 0.05) -> float:
+    """Return the share of the full set's significant pairs that the subset finds too, with the same sign.
+
+    Significant: two-sided Wilcoxon p < alpha (Ruan et al. 2024, at .05 and .001). NaN when the full set has
+    no significant pair. It is the power that is left after cutting the budget.
+    """
+    significant = full.p < alpha
+    if not significant.any():
+        return float("nan")
+    found = (subset.p < alpha) & (subset.direction == full.direction)
+    return float(found[significant].mean())
+
+
+MEANS_MEASURES: Mapping[str, MeansMeasure] = MappingProxyType(
+    {
+        "pairwise_accuracy": pairwise_accuracy,
+        "pearson": pearson,
+        "spearman": spearman,
+        "kendall_b": kendall_b,
+        "kendall_c": kendall_c,
+        "top1_match": top1_match,
+        "top1_percentile": top1_percentile,
+        "mean_absolute_error": mean_absolute_error,
+        "root_mean_squared_error": root_mean_squared_error,
+        "rank_changes": rank_changes,
+    }
+)
+LOWER_IS_BETTER = frozenset({"mean_absolute_error", "root_mean_squared_error", "rank_changes"})
+
+
+def _pair_signs(means: Floats) -> Floats:
+    rounded = settled(means)
+    first, second = pair_indices(means.shape[-1])
+    return np.sign(rounded[..., first] - rounded[..., second])
+
+
+def _by_rows(rows: Callable[[Floats, Floats], Floats], full: Floats, subset: Floats) -> Floats:
+    flat = subset.reshape(-1, subset.shape[-1])
+    return rows(full, flat).reshape(subset.shape[:-1])
+
+
+def _winners(means: Floats) -> NDArray[np.bool_]:
+    rounded = np.where(np.isnan(means), -np.inf, settled(means))
+    return np.asarray((rounded == rounded.max(axis=-1, keepdims=True)) & ~np.isnan(means))
+
+
+def _over_winners(subset: Floats, worth: Floats) -> Floats:
+    winners = _winners(subset)
+    count = winners.sum(axis=-1)
+    total = np.where(winners, worth, 0.0).sum(axis=-1)
+    return np.asarray(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))
+
+
+def _mean_over_judged(errors: Floats) -> Floats:
+    judged = ~np.isnan(errors)
+    count = judged.sum(axis=-1)
+    total = np.where(judged, errors, 0.0).sum(axis=-1)
+    return np.asarray(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))

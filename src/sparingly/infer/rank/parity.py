@@ -1,0 +1,150 @@
+"""Parity: the share of random selection's data that a method needs for the same agreement.
+
+For each share of the data, random selection's mean agreement at that share is the target, and the smallest
+budget of the method that reaches it is found: Ĉ/B (Zouhar et al. 2025, eq. 12), averaged over the shares.
+
+Two rules for *reaching* it. ``stays``: the smallest size from which on the curve never falls below the
+target again. ``first_crossing``: the smallest size that is at the target at all, as published; it flatters
+noisy curves, which cross early by luck. Either way a single random order does not need 1.0 of random's
+data on average (its curve is noisier than the mean curve that sets the targets), so results are divided by
+what held-out random orders need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base import rng
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.infer.rank.curve import SHARES, SPA, curve, random_curve, random_order, sizes_of
+from sparingly.infer.rank.full_set import FullSet
+from sparingly.infer.rank.measures import LOWER_IS_BETTER
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Rule = Literal["stays", "first_crossing"]
+
+_SMALLEST = 5
+_DENSE_SIZES = 2_000
+_EQUAL = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Parity:
+    """What a method needs for random selection's agreement.
+
+    Attributes:
+        share: the answer: data needed relative to random selection (0.8: a fifth of the labels saved).
+            NaN when some target is never reached.
+        raw: the same before dividing by what random orders need themselves.
+        random_raw: what held-out random orders need on average.
+        targets: random's mean agreement at each share of the data.
+        target_sizes: the sizes of those shares.
+        sizes: the method's sizes that reach the targets (NaN: never).
+    """
+
+    share: float
+    raw: float
+    random_raw: float
+    targets: Floats
+    target_sizes: Indices
+    sizes: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RandomParity:
+    """Random selection's targets and its own parity, shared by all methods that are compared with it."""
+
+    full: FullSet
+    measure: str
+    rule: Rule
+    targets: Floats
+    target_sizes: Indices
+    dense: Indices
+    raw: float
+    subset_values: Floats | None
+
+    def of(self, order: Indices | Sequence[int]) -> Parity:
+        """Return the parity of one order of all items, best first."""
+        sizes = self._reached(order)
+        raw = float((sizes / self.target_sizes).mean())
+        return Parity(raw / self.raw, raw, self.raw, self.targets, self.target_sizes, sizes)
+
+    def _reached(self, order: Indices | Sequence[int]) -> Floats:
+        if len(order) < len(self.full):
+            raise UsageError(f"Parity needs all {len(self.full)} items in order, not {len(order)}.")
+        drawn = curve(self.full, order, self.dense, self.measure, subset_values=self.subset_values)
+        better = -1.0 if self.measure in LOWER_IS_BETTER else 1.0
+        return np.array(
+            [
+                parity_size(drawn.sizes, better * drawn.values, better * target, self.rule)
+                for target in self.targets
+            ]
+        )
+
+
+def parity_size(sizes: Indices, values: Floats, target: float, rule: Rule = "stays") -> float:
+    """Return the smallest size at which a curve (higher is better) reaches a target; NaN when none does."""
+    if rule not in get_args(Rule):
+        raise UnknownNameError("rule", rule, get_args(Rule))
+    reached = values >= target - _EQUAL
+    if rule == "stays":
+        reached = np.logical_and.accumulate(reached[::-1])[::-1]
+    return float(sizes[int(np.argmax(reached))]) if reached.any() else float("nan")
+
+
+def random_parity(
+    full: FullSet,
+    *,
+    measure: str = SPA,
+    shares: Sequence[float] = SHARES,
+    rule: Rule = "stays",
+    runs: int = 10,
+    seed: int = 0,
+    subset_values: Floats | None = None,
+) -> RandomParity:
+    """Set the targets by ``runs`` random orders, and find what as many held-out random orders need.
+
+    Curves take every size, or 2 000 evenly spaced ones where there are more. ``SMALL_SET_SHARES`` suits sets
+    of about a hundred items. Call ``of`` of the result for each method to compare.
+    """
+    if runs < 1:
+        raise UsageError(f"Parity needs at least one random run, not {runs}.")
+    seeds = rng.seed_list(seed, 2 * runs, "parity")
+    target_sizes = sizes_of(shares, len(full))
+    targets = random_curve(full, target_sizes, seeds[:runs], measure, subset_values=subset_values).values
+    dense = _dense_sizes(min(_SMALLEST, int(target_sizes.min())), len(full))
+    unscaled = RandomParity(full, measure, rule, targets, target_sizes, dense, 1.0, subset_values)
+    raw = float(np.mean([unscaled.of(random_order(full, held_out)).raw for held_out in seeds[runs:]]))
+    return RandomParity(full, measure, rule, targets, target_sizes, dense, raw, subset_values)
+
+
+def parity_of(
+    full: FullSet,
+    order: Indices | Sequence[int],
+    *,
+    measure: str = SPA,
+    shares: Sequence[float] = SHARES,
+    rule: Rule = "stays",
+    runs: int = 10,
+    seed: int = 0,
+    subset_values: Floats | None = None,
+) -> Parity:
+    """Return the share of random's data that an order of the items needs (``share`` of the result).
+
+    To compare several methods, call ``random_parity`` once and its ``of`` for each of them.
+    """
+    baseline = random_parity(
+        full, measure=measure, shares=shares, rule=rule, runs=runs, seed=seed, subset_values=subset_values
+    )
+    return baseline.of(order)
+
+
+def _dense_sizes(smallest: int, items: int) -> Indices:
+    count = min(items - smallest + 1, _DENSE_SIZES)
+    return np.unique(np.rint(np.linspace(smallest, items, count)).astype(np.int64))

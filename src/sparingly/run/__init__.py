@@ -1,0 +1,1 @@
+"""Running evaluations: re-deriving what was chosen."""

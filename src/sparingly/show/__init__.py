@@ -1,0 +1,1 @@
+"""Showing results to people: in the terminal, and as text for a paper."""

@@ -1,0 +1,1 @@
+"""Reports: what a paper or a colleague needs to know of a selection."""

@@ -1,0 +1,1 @@
+"""Tables and curves for the terminal."""

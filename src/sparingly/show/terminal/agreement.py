@@ -1,0 +1,100 @@
+"""Agreement with the full set, curves and parity in the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from sparingly.infer.rank.compare import Comparison, CurveComparison
+from sparingly.infer.rank.parity import Parity
+from sparingly.show.terminal.chart import Series, chart
+from sparingly.show.terminal.console import line, make_console, make_table, notes, number, percent
+
+_SHARES = {"soft_pairwise_accuracy", "pairwise_accuracy", "top1_percentile", "top_group_dice"}
+_SHARES |= {"significance_retained_05", "significance_retained_001"}
+_NAMES = {
+    "soft_pairwise_accuracy": "soft pairwise accuracy",
+    "pairwise_accuracy": "pairwise accuracy",
+    "pearson": "Pearson of the means",
+    "spearman": "Spearman",
+    "kendall_b": "Kendall b",
+    "kendall_c": "Kendall c",
+    "top1_match": "best model found",
+    "top1_percentile": "percentile of the chosen best",
+    "groups": "significance groups",
+    "top_group_dice": "top group, Dice",
+    "mean_absolute_error": "mean absolute error of scores",
+    "root_mean_squared_error": "root mean squared error",
+    "rank_changes": "models with another rank",
+    "significance_retained_05": "significant pairs kept (p<.05)",
+    "significance_retained_001": "significant pairs kept (p<.001)",
+}
+
+
+def show_comparison(comparison: Comparison, console: Console | None = None) -> None:
+    """Print the models' means and ranks, and every measure of agreement."""
+    console = console or make_console()
+    agreement = comparison.agreement
+    line(console, f"{agreement.n} of {agreement.n_full} items against all, by {comparison.truth}", style="bold")
+    rows = [
+        (
+            model.model,
+            str(model.full_rank),
+            str(model.rank) + (" ←" if model.rank != model.full_rank else "  "),
+            number(model.full_mean),
+            number(model.mean),
+        )
+        for model in comparison.models
+    ]
+    console.print(make_table(("model", "rank, all", "rank, chosen", "mean, all", "mean, chosen"), rows, numbers=4))
+    console.print(make_table(("agreement", ""), _measures(comparison), numbers=1))
+    notes(console, comparison.notes)
+
+
+def _measures(comparison: Comparison) -> list[tuple[str, str]]:
+    values = comparison.agreement.to_dict()
+    rows = []
+    for name, title in _NAMES.items():
+        value = values[name]
+        if name == "groups":
+            shown = f"{value} of {values['groups_full']}"
+        elif name == "top1_match":
+            shown = "yes" if value == 1 else "no" if value == 0 else percent(value)
+        else:
+            shown = percent(value) if name in _SHARES else number(value)
+        rows.append((title, shown))
+    pairs = comparison.pairs
+    return [
+        *rows,
+        ("winner found, over pairs of models", percent(pairs.success_rate)),
+        ("winning distance: all, chosen", f"{number(pairs.distance, 3)}, {number(pairs.estimated_distance, 3)}"),
+    ]
+
+
+def show_curve(comparison: CurveComparison, console: Console | None = None) -> None:
+    """Print a method's curve beside that of random selection."""
+    console = console or make_console()
+    drawn, random = comparison.curve, comparison.random
+    line(console, f"\n{_NAMES.get(drawn.measure, drawn.measure)} by share of items judged", style="bold")
+    labels = [f"{100 * share:.0f}%" for share in drawn.shares]
+    series = [
+        Series("random, 90 % interval of its mean", "·", list(random.low)),
+        Series("", "·", list(random.high)),
+        Series("random", "o", list(random.values)),
+        Series(comparison.method, "●", list(drawn.values)),
+    ]
+    line(console, chart(labels, series).replace("   ·    o random", "   o random"))
+    line(console, f"  average: {number(drawn.average)} against {number(random.average)} for random ({random.runs} draws)")
+
+
+def show_parity(parity: Parity, console: Console | None = None) -> None:
+    """Print what share of random's labels the method needs."""
+    console = console or make_console()
+    if parity.share != parity.share:
+        line(console, "parity: some of random's targets are never reached and kept, so there is no figure")
+        return
+    verdict = "saves" if parity.share < 1 else "costs"
+    line(
+        console,
+        f"parity: {percent(parity.share, 0)} of random's labels for the same agreement "
+        f"({verdict} {percent(abs(1 - parity.share), 0)})",
+    )

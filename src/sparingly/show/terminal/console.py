@@ -1,0 +1,59 @@
+"""The console that everything is printed on, and the one kind of table."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import IO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+_PIPE_WIDTH = 120
+
+
+def make_console(file: IO[str] | None = None, *, record: bool = False) -> Console:
+    """Return a console: as wide as the terminal, or wide enough for tables when its output is kept."""
+    target = sys.stdout if file is None else file
+    fixed = None if target.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
+    return Console(file=target, width=fixed, highlight=False, record=record, soft_wrap=False)
+
+
+def make_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", numbers: int = 0) -> Table:
+    """Return a table whose last ``numbers`` columns are aligned to the right."""
+    table = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False)
+    for place, name in enumerate(columns):
+        right = place >= len(columns) - numbers
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    return table
+
+
+def line(console: Console, text: str, style: str | None = None) -> None:
+    """Print one line as it is, however long: signatures must not be broken."""
+    console.print(escape(text), style=style, soft_wrap=True)
+
+
+def notes(console: Console, texts: Iterable[str]) -> None:
+    """Print notes, one a line."""
+    for text in texts:
+        line(console, f"note: {text}", style="yellow")
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number for a table, a dash where there is none."""
+    return "-" if value is None or value != value else f"{value:.{digits}g}"
+
+
+def fixed(value: float | None, digits: int = 2) -> str:
+    """Return a number with a fixed number of decimals, a dash where there is none."""
+    return "-" if value is None or value != value else f"{value:.{digits}f}"
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """Return a share as a percentage, a dash where there is none."""
+    return "-" if value is None or value != value else f"{100 * value:.{digits}f} %"

@@ -1,0 +1,1 @@
+"""What is known about an item before anyone judges it: lengths, costs."""

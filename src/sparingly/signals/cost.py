@@ -1,0 +1,77 @@
+"""What judging an item costs: from a column, from the user's own ratings, or from a published line."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, Floats
+from sparingly.signals.length import source_lengths
+
+LENGTH, FIT = "length", "fit"
+SECONDS_PER_WORD, SECONDS_PER_ITEM = 0.15, 33.7
+SECONDS = "seconds"
+
+
+def item_costs(data: EvalSet, cost: str) -> tuple[Floats, str]:
+    """Return the cost of judging every item on all models, and its unit.
+
+    ``length``: the seconds of one judgement by the line t = 0.15·|source| + 33.7 that Zouhar et al. (2025,
+    section 5.2) fitted to error span annotation, times the number of models. ``fit``: the same with a line
+    fitted to the seconds of the set's own ratings. Anything else names a column, in the user's own unit.
+    """
+    if cost in (LENGTH, FIT):
+        intercept, slope = (SECONDS_PER_ITEM, SECONDS_PER_WORD) if cost == LENGTH else fit_seconds(data)
+        return _checked(len(data.models) * (intercept + slope * source_lengths(data)), cost), SECONDS
+    if cost not in data.columns:
+        hint = f"Write {LENGTH} or {FIT} for seconds from the length of the sources."
+        raise UnknownNameError("column of costs", cost, data.columns, hint)
+    column = data.columns[cost]
+    try:
+        costs = np.array([np.nan if value is None else value for value in column], np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f'The column "{cost}" holds something that is not a number, so it cannot be a cost.') from None
+    return _checked(costs, cost), ""
+
+
+def cost_fields(cost: str) -> frozenset[str]:
+    """Return the fields that a cost is made of."""
+    if cost == LENGTH:
+        return frozenset({"sources"})
+    if cost == FIT:
+        return frozenset({"sources", "ratings"})
+    return frozenset({fields.column(cost)})
+
+
+def fit_seconds(data: EvalSet) -> tuple[float, float]:
+    """Fit seconds per rating = a + b·|source| to the set's own ratings; return a and b, neither negative.
+
+    Times above the 95 % quantile are cut to it, because logged seconds contain breaks.
+    """
+    ratings = data.ratings
+    timed = np.flatnonzero(~np.isnan(ratings.seconds) & (ratings.seconds > 0))
+    if len(timed) < 10:
+        raise MissingDataError(
+            f"A cost fitted to seconds needs at least 10 ratings with seconds, and there are {len(timed)}. "
+            f"Use cost={LENGTH}, or a column."
+        )
+    seconds = np.minimum(ratings.seconds[timed], np.quantile(ratings.seconds[timed], 0.95))
+    lengths = source_lengths(data)[ratings.item[timed]]
+    known = ~np.isnan(lengths)
+    if np.ptp(lengths[known]) == 0:
+        return float(seconds[known].mean()), 0.0
+    slope, intercept = np.polyfit(lengths[known], seconds[known], 1)
+    if slope < 0:
+        return float(seconds[known].mean()), 0.0
+    if intercept < 0:
+        return 0.0, float((seconds[known] * lengths[known]).sum() / (lengths[known] ** 2).sum())
+    return float(intercept), float(slope)
+
+
+def _checked(costs: Floats, name: str) -> Floats:
+    if np.isnan(costs).any():
+        raise DataError(f'{int(np.isnan(costs).sum())} items have no cost by "{name}". Give every item one.')
+    if (costs < 0).any():
+        raise DataError(f'The cost "{name}" is negative for {int((costs < 0).sum())} items. Costs are zero or more.')
+    return costs

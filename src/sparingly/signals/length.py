@@ -1,0 +1,44 @@
+"""Lengths of sources and outputs, which are always there as metrics."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.errors import MissingDataError
+from sparingly.data.evalset import EvalSet, Floats
+
+SOURCE_LENGTH, OUTPUT_LENGTH = "source_length", "output_length"
+# Han, kana, Thai, Lao, Khmer and Myanmar are written without spaces between words.
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+
+
+def text_length(text: str) -> int:
+    """Return the number of words, or of characters where the script puts no spaces between words."""
+    letters = sum(not letter.isspace() for letter in text)
+    if letters and len(_UNSPACED.findall(text)) * 2 > letters:
+        return letters
+    return len(text.split())
+
+
+def source_lengths(data: EvalSet) -> Floats:
+    """Return the length of every source, NaN where there is none."""
+    if data.sources is None:
+        raise MissingDataError("Source lengths need sources, and the evaluation set has none.")
+    return _lengths(data.sources)
+
+
+def length_metric(data: EvalSet, name: str) -> Floats:
+    """Return ``source_length`` or ``output_length`` as a metric, items x models."""
+    if name == SOURCE_LENGTH:
+        return np.repeat(source_lengths(data)[:, None], len(data.models), axis=1)
+    if data.outputs is None:
+        raise MissingDataError("Output lengths need outputs, and the evaluation set has none.")
+    return _lengths(data.outputs)
+
+
+def _lengths(texts: NDArray[np.object_]) -> Floats:
+    flat = [np.nan if text is None else text_length(text) for text in texts.ravel()]
+    return np.array(flat, np.float64).reshape(texts.shape)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from sparingly.base.stats.flip_exact import exact_p_values, first_differences
+from sparingly.base.stats.pairs import pair_differences
+
+sparse = st.one_of(st.just(0.0), st.just(0.0), st.integers(-2, 2).map(float), st.just(float("nan")))
+
+
+@given(arrays(np.float64, (150, 3), elements=sparse, fill=st.just(0.0)), st.integers(0, 5))
+def test_finds_the_first_items_on_which_each_pair_differs(scores: np.ndarray, limit: int) -> None:
+    found = first_differences(scores, None, limit)
+    differences = pair_differences(scores)
+    sizes = np.array([1, 64, 65, 150])
+    for pair in range(3):
+        rows = np.flatnonzero(differences[:, pair])[: limit + 1]
+        assert found.places[: len(rows), pair].tolist() == rows.tolist()
+        assert (found.places[len(rows) :, pair] == 150).all()
+        assert found.values[: len(rows), pair].tolist() == differences[rows, pair].tolist()
+        expected = [min(limit + 1, int((differences[:size, pair] != 0).sum())) for size in sizes]
+        assert found.counts(sizes)[:, pair].tolist() == expected
+
+
+def test_by_hand() -> None:
+    """Subset sums of 1, 2, −3: 0 1 2 3 −3 −2 −1 0: three below zero and two at zero of eight."""
+    p = exact_p_values(np.array([[1.0, 1.0], [2.0, 1.0], [-3.0, 1.0]]))
+    assert p.tolist() == [4 / 8, 0.5 / 8]
+    assert exact_p_values(np.zeros((0, 2))).tolist() == [0.5, 0.5]
+
+
+def test_pairs_are_enumerated_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    differences = np.random.default_rng(0).normal(size=(6, 11))
+    whole = exact_p_values(differences)
+    monkeypatch.setattr("sparingly.base.stats.flip_exact._CELLS", 150)
+    assert np.array_equal(exact_p_values(differences), whole)

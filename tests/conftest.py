@@ -1,0 +1,32 @@
+"""Fixtures of the whole suite: where the fully judged data sets and the other programs' answers lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _beside_the_checkout(name: str) -> Path:
+    folder = ROOT.parent / "shared" / name
+    if folder.is_dir():
+        return folder
+    reason = f"the folder ../shared/{name} does not lie beside the checkout"
+    if os.environ.get("CI", "").lower() == "true":
+        pytest.fail(f"{reason}, and under CI=true it must", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The fully judged data sets; a test without them is skipped, but fails under CI=true."""
+    return _beside_the_checkout("data")
+
+
+@pytest.fixture(scope="session")
+def shared_checks() -> Path:
+    """What other programs answer on those data sets; skipped or failed as ``shared_data``."""
+    return _beside_the_checkout("checks")

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from sparingly.base import rng
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.infer.rank.agreement import agreement_with
+from sparingly.infer.rank.curve import (
+    SHARES,
+    curve,
+    measure_names,
+    random_curve,
+    random_order,
+    sizes_of,
+)
+from sparingly.infer.rank.full_set import FullSet
+
+
+def make(items: int = 60, models: int = 5, missing: float = 0.0, weighted: bool = False) -> FullSet:
+    generator = np.random.default_rng(0)
+    values = generator.normal(size=(items, models)) + 0.3 * np.arange(models)
+    values[generator.random(values.shape) < missing] = np.nan
+    weights = generator.uniform(0.5, 2.0, items) if weighted else None
+    return FullSet(values, rng.keys_of([f"item {n}" for n in range(items)]), flips=200, weights=weights)
+
+
+@pytest.mark.parametrize("name", measure_names())
+@pytest.mark.parametrize(("missing", "weighted"), [(0.0, False), (0.2, True)])
+def test_every_point_is_the_agreement_of_its_subset(name: str, missing: float, weighted: bool) -> None:
+    full = make(missing=missing, weighted=weighted)
+    order = random_order(full, 1)
+    sizes = [40, 6, 13, 60]
+    drawn = curve(full, order, sizes, name)
+    alone = [float(getattr(agreement_with(full, order[:size]), name)) for size in sizes]
+    assert drawn.values == pytest.approx(np.array(alone), abs=1e-12)
+    assert drawn.measure == name
+
+
+def test_the_full_sets_tests_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = make()
+    calls = []
+    original = FullSet.p_values_of
+
+    def counted(self: FullSet, *given: Any) -> np.ndarray:
+        calls.append(given)
+        return original(self, *given)
+
+    monkeypatch.setattr(FullSet, "p_values_of", counted)
+    for seed in range(5):
+        curve(full, random_order(full, seed), [5, 10, 20])
+    assert len(calls) == 1
+
+
+def test_the_whole_set_agrees_fully() -> None:
+    full = make()
+    assert curve(full, random_order(full, 3), [60]).values.tolist() == [1.0]
+
+
+def test_other_scores_on_the_subset() -> None:
+    full = make()
+    order = np.arange(60)
+    turned = curve(full, order, [60], "kendall_b", subset_values=-full.values)
+    assert turned.values[0] == pytest.approx(-1.0)
+
+
+def test_average_and_shares() -> None:
+    full = make()
+    drawn = curve(full, np.arange(60), [6, 30], "pearson")
+    assert drawn.average == pytest.approx(drawn.values.mean())
+    assert drawn.shares.tolist() == [0.1, 0.5]
+
+
+def test_random_orders_depend_on_keys_and_seed_alone() -> None:
+    full = make()
+    turn = np.random.default_rng(5).permutation(60)
+    turned = FullSet(full.values[turn], full.keys[turn], flips=200)
+    assert full.keys[random_order(full, 8)].tolist() == turned.keys[random_order(turned, 8)].tolist()
+    assert random_order(full, 8).tolist() != random_order(full, 9).tolist()
+    assert sorted(random_order(full, 8)) == list(range(60))
+
+
+def test_random_curve_is_a_mean_with_a_t_interval_of_the_mean() -> None:
+    full = make()
+    seeds = [3, 1, 4, 15, 9]
+    runs = np.stack([curve(full, random_order(full, seed), [6, 30]).values for seed in seeds])
+    drawn = random_curve(full, [6, 30], seeds)
+    assert drawn.values == pytest.approx(runs.mean(axis=0))
+    expected = scipy.stats.t.interval(0.9, 4, loc=runs.mean(axis=0), scale=scipy.stats.sem(runs, axis=0))
+    assert drawn.low == pytest.approx(expected[0])
+    assert drawn.high == pytest.approx(expected[1])
+    assert drawn.runs == 5
+
+
+def test_a_single_random_run_has_no_interval() -> None:
+    drawn = random_curve(make(), [6], [1])
+    assert np.isnan([drawn.low[0], drawn.high[0]]).all()
+
+
+def test_sizes_of_shares_round_down_but_never_to_nothing() -> None:
+    assert sizes_of(SHARES, 460).tolist() == [23, 46, 69, 92, 115, 138, 161, 184, 207, 230]
+    assert sizes_of(SHARES, 7).tolist() == [1, 1, 1, 1, 1, 2, 2, 2, 3, 3]
+    assert sizes_of([0.29], 100).tolist() == [29]
+    assert sizes_of([1.0], 1).tolist() == [1]
+
+
+def test_wrong_calls_get_one_sentence() -> None:
+    full = make()
+    with pytest.raises(UnknownNameError, match="kendal"):
+        curve(full, np.arange(60), [5], "kendal")
+    with pytest.raises(UsageError, match="between 1 and the 10 items"):
+        curve(full, np.arange(10), [11])
+    with pytest.raises(UsageError, match="between 1 and"):
+        curve(full, np.arange(10), [0])
+    with pytest.raises(UsageError, match="once"):
+        curve(full, [1, 1, 2], [2])
+    with pytest.raises(UsageError, match="at least one seed"):
+        random_curve(full, [5], [])
