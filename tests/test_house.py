@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,6 @@ PYTHON_FILES = [
 MOST_LINES_IN_A_MODULE = 400
 MOST_LINES_IN_A_FUNCTION = 60
 HEAVY = ("scipy", "sklearn", "polars", "narwhals", "rich", "rapidfuzz", "pandas", "pyarrow", "cyclopts")
-# Distributions whose import name is another one.
-IMPORT_NAMES = {"scikit-learn": "sklearn"}
 
 
 def name_of(path: Path) -> str:
@@ -151,9 +150,8 @@ def test_dependencies_are_those_that_are_imported() -> None:
     """No dependency without a use, and no use of something that is only there by chance."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = {re.split(r"[<>=!~\[; ]", line)[0] for line in project["dependencies"]}
-    assert {IMPORT_NAMES.get(name, name) for name in declared} == set().union(
-        *map(imported_packages, SOURCES)
-    )
+    imported = set().union(*map(imported_packages, SOURCES))
+    assert declared == {packages_distributions()[name][0].lower() for name in imported}
 
 
 # --- what is in the repository ----------------------------------------------------------------------

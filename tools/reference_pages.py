@@ -31,6 +31,7 @@ KIND_TITLES = {
     "selector": ("Selectors", "A selector turns data and a budget into a selection directly."),
     "design": ("Designs", "A design turns a utility and a budget into a selection."),
 }
+STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 SECTION = re.compile(r"^(Args|Attributes|Returns|Yields|Raises|Example|Examples|Note|Notes):$")
 ENTRY = re.compile(r"^(\*{0,2}\w[\w.]*)(?: \([^)]*\))?: (.*)$")
 
@@ -82,12 +83,14 @@ def _method_section(method: type[Method]) -> str:
 def _parameter_table(parameters: list[dict[str, Any]]) -> str:
     rows = ["| parameter | type | default | meaning |", "|---|---|---|---|"]
     for parameter in parameters:
-        choices = " or ".join(f"`{choice}`" for choice in parameter["choices"] or [])
+        kind = " or ".join(f"`{choice}`" for choice in parameter["choices"] or []) or parameter["type"]
         default = "required" if parameter["required"] else f"`{_spelled(parameter['default'])}`"
-        rows.append(
-            f"| `{parameter['name']}` | {choices or parameter['type']} | {default} | {parameter['help']} |"
-        )
+        rows.append(f"| `{parameter['name']}` | {kind} | {default} | {_cell(parameter['help'])} |")
     return "\n".join(rows)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*")
 
 
 def _spelled(value: Any) -> str:
@@ -132,23 +135,35 @@ def _entry(name: str, thing: object) -> str:
 
 
 def _signature(name: str, thing: Callable[..., object]) -> str:
+    """Return the call as Python writes it; nothing where its parameters are private."""
     signature = inspect.signature(thing)
-    short = f"{name}{signature}"
-    if len(short) > 90:
-        arguments = "".join(f"    {argument},\n" for argument in _arguments(signature))
-        returns = signature.return_annotation
-        short = f"{name}(\n{arguments})" + ("" if returns is inspect.Signature.empty else f" -> {returns}")
-    return f"```python\n{short}\n```"
+    if any(parameter.startswith("_") for parameter in signature.parameters):
+        return ""
+    arguments = list(_arguments(signature))
+    returns = "" if isinstance(thing, type) else f" -> {_type(signature.return_annotation)}"
+    call = f"{name}({', '.join(arguments)}){returns}"
+    if len(call) > 90:
+        call = f"{name}(\n" + "".join(f"    {argument},\n" for argument in arguments) + f"){returns}"
+    return f"```python\n{call}\n```"
 
 
 def _arguments(signature: inspect.Signature) -> Iterator[str]:
-    keyword_only = False
+    star = False
     for parameter in signature.parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
-            keyword_only = True
+        if parameter.kind is parameter.KEYWORD_ONLY and not star:
+            star = True
             yield "*"
-        keyword_only = keyword_only or parameter.kind is parameter.VAR_POSITIONAL
-        yield str(parameter)
+        star = star or parameter.kind is parameter.VAR_POSITIONAL
+        marks = STARS.get(parameter.kind, "")
+        default = parameter.default
+        # A dataclass field that is filled by a function has a default that cannot be written down.
+        written = "..." if repr(default) == "<factory>" else repr(default)
+        ending = "" if default is parameter.empty else f" = {written}"
+        yield f"{marks}{parameter.name}: {_type(parameter.annotation)}{ending}"
+
+
+def _type(annotation: object) -> str:
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
 def _members(thing: type) -> list[str]:
@@ -210,7 +225,7 @@ def formats_page() -> str:
         facts.append("Read and written." if each.writes else "Read only.")
         parts += [f"## `{each.name}`", " ".join(facts)]
         if each.options:
-            rows = [f"| `{name}` | {meaning} |" for name, meaning in each.options.items()]
+            rows = [f"| `{name}` | {_cell(meaning)} |" for name, meaning in each.options.items()]
             parts.append("\n".join(["| option | meaning |", "|---|---|", *rows]))
     return "\n\n".join(parts) + "\n"
 

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from sparingly.data.tables import Preferences, Ratings
     from sparingly.infer.rank.agreement import Agreement, agreement
     from sparingly.infer.rank.compare import Comparison, CurveComparison, agree, curve, parity
+    from sparingly.infer.rank.draws import Draws, draws
     from sparingly.infer.rank.parity import Parity
     from sparingly.infer.rank.stability import stability
+    from sparingly.infer.rank.standings import Standing, standings
     from sparingly.infer.rank.winners import success_rate
     from sparingly.run.verify import Verification, verify
     from sparingly.show.report.writeup import writeup
@@ -52,8 +54,10 @@ _HOMES = {
     "sparingly.data.tables": ("Preferences", "Ratings"),
     "sparingly.infer.rank.agreement": ("Agreement", "agreement"),
     "sparingly.infer.rank.compare": ("Comparison", "CurveComparison", "agree", "curve", "parity"),
+    "sparingly.infer.rank.draws": ("Draws", "draws"),
     "sparingly.infer.rank.parity": ("Parity",),
     "sparingly.infer.rank.stability": ("stability",),
+    "sparingly.infer.rank.standings": ("Standing", "standings"),
     "sparingly.infer.rank.winners": ("success_rate",),
     "sparingly.run.verify": ("Verification", "verify"),
     "sparingly.show.report.writeup": ("writeup",),
@@ -69,6 +73,7 @@ __all__ = [
     "CurveComparison",
     "DataError",
     "Description",
+    "Draws",
     "EvalSet",
     "InputError",
     "MetricAvg",
@@ -84,6 +89,7 @@ __all__ = [
     "Selection",
     "Signature",
     "SparinglyError",
+    "Standing",
     "Top",
     "Uncertainty",
     "UsageError",
@@ -93,6 +99,7 @@ __all__ = [
     "agreement",
     "curve",
     "describe",
+    "draws",
     "formats",
     "from_frame",
     "load",
@@ -105,6 +112,7 @@ __all__ = [
     "save",
     "select",
     "stability",
+    "standings",
     "success_rate",
     "to_frame",
     "verify",

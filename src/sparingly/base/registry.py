@@ -210,10 +210,11 @@ def _convert_number(where: str, hint: type[int] | type[float], text: str) -> flo
 
 def format_method(method: Method, *, spell_defaults: bool = False) -> str:
     """Write a method as text; reading it gives the same method back."""
-    return format_call(_call_of(method, spell_defaults))
+    return format_call(call_of(method, spell_defaults))
 
 
-def _call_of(method: Method, spell_defaults: bool) -> Call:
+def call_of(method: Method, spell_defaults: bool = False) -> Call:
+    """Return a method as it is written."""
     values = [
         (part.name, _value_of(getattr(method, part.name), spell_defaults))
         for part in _required_first(method)
@@ -234,10 +235,10 @@ def _value_of(value: Any, spell: bool) -> Value:
     if isinstance(value, int | float):
         return Bare(format_number(value))
     if isinstance(value, Method):
-        return Calls(((1.0, _call_of(value, spell)),))
+        return Calls(((1.0, call_of(value, spell)),))
     if isinstance(value, tuple):
         if value and isinstance(value[0], tuple):
-            return Calls(tuple((weight, _call_of(method, spell)) for weight, method in value))
+            return Calls(tuple((weight, call_of(method, spell)) for weight, method in value))
         return Items(tuple(_list_value(part) for part in value))
     return text_value(value)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields as parameters
 from dataclasses import replace
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from sparingly._version import __version__
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import Method, method_class, method_from_call
-from sparingly.base.text import Bare, Call, Calls, parse_call
+from sparingly.base.text import Call, Calls, parse_call
 from sparingly.choose.design.base import Chosen, Selector
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.top import Top
@@ -38,12 +39,14 @@ def select(
 
     Args:
         data: The evaluation set.
-        method: A method, or its text: ``metric_var:metric=COMET``, ``random``, ``top:utility=(…),balance=domain``.
+        method: A method, or its text: ``metric_var:metric=COMET``, ``random``,
+            ``top:utility=(metric_var),balance=domain``.
         budget: A count (100), a share (0.1 or "10%"), a cost ("cost:500") or a time ("2h").
         seed: Settles ties and draws; the same seed gives the same answer.
         pool: An earlier selection to choose from; inclusion probabilities multiply.
         never: Ids of items that must not be chosen.
-        design: Parameters of the design, such as ``balance="domain"``, ``unit="document"``, ``cost="length"``.
+        design: Parameters of the design, such as ``balance="domain"``, ``unit="document"`` or
+            ``cost="length"``.
 
     Examples:
         >>> import sparingly
@@ -53,8 +56,11 @@ def select(
         (24, True)
     """
     amount, chooser = Budget.parse(budget), _with_design(as_selector(method), design)
+    seed = _checked_seed(seed)
     view = data if pool is None else data.take(items=pool.items)
-    barred = tuple(sorted(set(never)))
+    if not len(view):
+        raise UsageError("The evaluation set has no items, so nothing can be chosen.")
+    barred = _barred(never)
     candidates = _candidates(view, barred)
     chooser = chooser.resolve(view, amount)
     read = chooser.reads(view)
@@ -98,18 +104,31 @@ def _selector_from_call(call: Call) -> Method:
     return method_from_call(Call("top", (inner, *outer)))
 
 
-def design_value(name: str, text: str) -> Any:
-    """Return a parameter of the design as its field has it; a value that it cannot take is an error."""
-    return getattr(method_from_call(Call("random", ((name, Bare(text)),))), name)
-
-
 def _with_design(chooser: Selector, design: dict[str, Any]) -> Selector:
+    """Return the selector with parameters of its design; a value that a parameter cannot take is an error."""
     known = {part.name for part in parameters(chooser)}
     given = {name: value for name, value in design.items() if value is not None}
-    for name in given:
+    for name, value in given.items():
         if name not in known:
             raise UnknownNameError(f"parameter of {chooser.name}", name, known)
-    return replace(chooser, **given)
+        if not isinstance(value, str | int | float | tuple | Method):
+            raise UsageError(f"The parameter {name} of {chooser.name} cannot be {value!r}.")
+    # Written and read again: what the registry checks in texts is checked in objects too.
+    return as_selector(replace(chooser, **given).full_text)
+
+
+def _checked_seed(seed: int) -> int:
+    try:
+        return index(seed)
+    except TypeError:
+        raise UsageError(f"A seed is a whole number, not {seed!r}.") from None
+
+
+def _barred(never: Iterable[str]) -> tuple[str, ...]:
+    """Return the ids that must not be chosen, in order; whole numbers stand for their digits."""
+    if isinstance(never, str):
+        raise UsageError(f"The never-select list is a list of ids, not the text {never!r}.")
+    return tuple(sorted({str(name) for name in never}))
 
 
 def _candidates(view: EvalSet, barred: tuple[str, ...]) -> Rows:
@@ -153,8 +172,12 @@ def _cost_note(chosen: Chosen) -> tuple[str, ...]:
     if chosen.cost is None or chosen.mean_cost is None:
         return ()
     count = len(chosen.rows)
-    here, random = (_amount(total, chosen.cost_unit) for total in (chosen.cost.sum(), count * chosen.mean_cost))
-    return (f"judging the {count} chosen items costs {here}; {count} random ones would cost {random} on average.",)
+    here, random = (
+        _amount(total, chosen.cost_unit) for total in (chosen.cost.sum(), count * chosen.mean_cost)
+    )
+    return (
+        f"judging the {count} chosen items costs {here}; {count} random ones would cost {random} on average.",
+    )
 
 
 def _amount(total: float, unit: str) -> str:

@@ -13,10 +13,12 @@ from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, wo
 def agree(
     data: Path,
     selection: Path,
+    /,
     *,
     truth: Annotated[str, Parameter(name=["--truth", "-t"], help="An aspect, a metric, or sum:of=[one,other].")],
     curve: Annotated[bool, Parameter(negative="", help="Also draw the method's curve over budgets.")] = False,
     parity: Annotated[bool, Parameter(negative="", help="Also say how many of random's labels it needs.")] = False,
+    draws: Annotated[int, Parameter(help="Also run the method so many times on 80 % of the items each.")] = 0,
     measure: Annotated[str, Parameter(help="What curve and parity measure.")] = "soft_pairwise_accuracy",
     runs: Annotated[int, Parameter(help="Random draws behind the curve and the parity.")] = 20,
     seed: Seed = 0,
@@ -33,6 +35,7 @@ def agree(
     ```
     sparingly agree wmt23.jsonl.gz chosen.json --truth mqm
     sparingly agree wmt23.jsonl.gz chosen.json --truth mqm --curve --parity
+    sparingly agree data.jsonl chosen.json --truth overall --draws 13
     sparingly agree data.jsonl chosen.json --truth "mean:of=[adequacy,fluency]" --json
     ```
 
@@ -42,7 +45,8 @@ def agree(
     """
     from sparingly.data.selection import Selection
     from sparingly.infer.rank import compare
-    from sparingly.show.terminal.agreement import show_comparison, show_curve, show_parity
+    from sparingly.infer.rank.draws import draws as draw_again
+    from sparingly.show.terminal.agreement import show_comparison, show_curve, show_draws, show_parity
 
     held, chosen = reading.load(data), Selection.load(selection)
     how: dict[str, Any] = {"seed": seed, "flips": flips, "test": test}
@@ -51,12 +55,16 @@ def agree(
         method = chosen.signature.method
         drawn = compare.curve(held, method, truth, measure=measure, runs=runs, **how) if curve else None
         needed = compare.parity(held, method, truth, measure=measure, runs=runs, **how) if parity else None
+        size = chosen.signature.n
+        again = draw_again(held, method, size, truth, runs=draws, seed=seed, tie=tie) if draws else None
     if json:
-        extra = {"curve": drawn.to_dict() if drawn else None, "parity": needed.to_dict() if needed else None}
-        emit({**compared.to_dict(), **extra})
+        parts = {"curve": drawn, "parity": needed, "draws": again}
+        emit({**compared.to_dict(), **{name: part.to_dict() if part else None for name, part in parts.items()}})
         return
     show_comparison(compared)
     if drawn:
         show_curve(drawn)
     if needed:
         show_parity(needed)
+    if again:
+        show_draws(again)

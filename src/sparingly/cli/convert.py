@@ -13,6 +13,7 @@ from sparingly.cli.options import DEFAULT_READING, Json, Reading, emit
 def convert(
     data: Path,
     target: Path,
+    /,
     *,
     to: Annotated[str | None, Parameter(help="The format to write; by the extension unless given.")] = None,
     reading: Reading = DEFAULT_READING,

@@ -14,7 +14,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.rank.compare import Comparison, CurveComparison
 
-METHOD, BUDGET, TRUTH = "metric_var:metric=judge", "20%", "overall"
+METHOD, BUDGET, TRUTH = "metric_var:metric=learned", "20%", "overall"
 
 
 def demo(

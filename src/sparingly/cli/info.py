@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from sparingly.cli.options import DEFAULT_READING, Json, Reading, emit
 
 
-def info(data: Path, *, reading: Reading = DEFAULT_READING, json: Json = False) -> None:
+def info(
+    data: Path,
+    /,
+    *,
+    selection: Annotated[Path | None, Parameter(help="Show whom this selection over-represents instead.")] = None,
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
     """Show what is in an evaluation set, what is missing and what looks odd.
 
     Shapes, coverage, metrics with their correlation to each aspect (of scores, and of differences between
@@ -17,15 +27,23 @@ def info(data: Path, *, reading: Reading = DEFAULT_READING, json: Json = False) 
     sparingly info wmt23.jsonl.gz
     sparingly info scores.csv -S item=segment -S model=system
     sparingly info data.parquet --json
+    sparingly info data.jsonl --selection chosen.json
     ```
 
     Args:
         data: The file or directory.
     """
-    from sparingly.data.describe import describe
+    from sparingly.data.describe import describe, representation
+    from sparingly.data.selection import Selection
     from sparingly.show.terminal.description import show_description
+    from sparingly.show.terminal.representation import show_representation
 
-    description = describe(reading.load(data))
+    held = reading.load(data)
+    if selection is not None:
+        shares = representation(held, list(Selection.load(selection).items))
+        emit(shares.to_dict()) if json else show_representation(shares)
+        return
+    description = describe(held)
     if json:
         emit(description.to_dict())
     else:

@@ -13,6 +13,7 @@ from sparingly.cli.options import Json, emit
 
 def methods(
     name: str | None = None,
+    /,
     *,
     kind: Annotated[str | None, Parameter(help=f"Only methods of one kind: {', '.join(KINDS)}.")] = None,
     json: Json = False,

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
 
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
+Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")]
 Seed = Annotated[int, Parameter(help="Settles ties and draws; the same seed gives the same answer.")]
 
 
@@ -26,11 +26,11 @@ class Reading:
 
     format: Annotated[str | None, Parameter(help="The format of the data; recognised unless given.")] = None
     lower_is_better: Annotated[
-        tuple[str, ...], Parameter(help="A metric for which low is good; repeat for several.", negative="")
+        tuple[str, ...], Parameter(help="A metric for which low is good; repeat for several.", negative="", show_default=False)
     ] = ()
     option: Annotated[
         tuple[str, ...],
-        Parameter(name=["--option", "-S"], help="An option of the format, key=value; repeat for several.", negative=""),
+        Parameter(name=["--option", "-S"], help="An option of the format, key=value; repeat for several.", negative="", show_default=False),
     ] = ()
 
     def load(self, path: Path) -> EvalSet:

@@ -8,7 +8,7 @@ from sparingly.base.errors import EXIT_DONE, EXIT_NO
 from sparingly.cli.options import DEFAULT_READING, Json, Reading, emit
 
 
-def verify(selection: Path, data: Path, *, reading: Reading = DEFAULT_READING, json: Json = False) -> int:
+def verify(selection: Path, data: Path, /, *, reading: Reading = DEFAULT_READING, json: Json = False) -> int:
     """Re-run a selection's method on the data and compare the rows; exit code 1 if they differ.
 
     ```

@@ -13,6 +13,7 @@ from sparingly.cli.options import Json, emit
 
 def writeup(
     selection: Path,
+    /,
     *,
     format: Annotated[Literal["markdown", "latex"], Parameter(help="How it is written.")] = "markdown",  # noqa: A002
     json: Json = False,

@@ -13,10 +13,13 @@ from sparingly.data import fields
 from sparingly.data.store import Floats, Objects
 
 
-def as_numbers(what: str, values: ArrayLike, shape: tuple[int, int]) -> Floats:
-    """Return numbers as an array of their own; a wrong shape or an infinite number is an error."""
+def as_numbers(what: str, values: ArrayLike, shape: tuple[int, int], *, owned: bool = False) -> Floats:
+    """Return numbers as an array of their own; a wrong shape or an infinite number is an error.
+
+    An array that the caller hands over (``owned``) is taken as it is.
+    """
     try:
-        array = np.array(values, np.float64)
+        array = np.asarray(values, np.float64) if owned else np.array(values, np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"The {what} holds something that is not a number.") from None
     if array.shape != shape:
@@ -44,17 +47,19 @@ def check_codes(kind: str, codes: NDArray[np.int32], count: int) -> None:
         raise DataError(f"A {kind} points at an item or model that is not there.")
 
 
-def as_texts(what: str, values: Any, shape: tuple[int, ...]) -> Objects:
+def as_texts(what: str, values: Any, shape: tuple[int, ...], owned: bool = False) -> Objects:
     """Return texts as an array of objects, None where one is missing."""
-    array = as_objects(what, values, shape)
+    array = as_objects(what, values, shape, owned)
     for text in array.ravel().tolist():
         if text is not None and not isinstance(text, str):
             raise DataError(f"The {what} hold {text!r}, which is no text. Write None where one is missing.")
     return array
 
 
-def as_objects(what: str, values: Any, shape: tuple[int, ...]) -> Objects:
+def as_objects(what: str, values: Any, shape: tuple[int, ...], owned: bool = False) -> Objects:
     """Return values as an array of objects; whatever a value is, it fills one place and no other."""
+    if owned and isinstance(values, np.ndarray) and values.dtype == object and values.shape == shape:
+        return values
     array = np.empty(shape, object)
     if isinstance(values, np.ndarray) and values.shape == shape:
         array[...] = values
@@ -93,8 +98,11 @@ def _as_name(value: Any) -> str | None:
 
 
 def _number_column(name: str, values: Sequence[Any] | NDArray[Any]) -> Floats:
+    is_numbers = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
     try:
-        column = np.array([np.nan if value is None else value for value in values], np.float64)
+        column = np.array(
+            values if is_numbers else [np.nan if value is None else value for value in values], np.float64
+        )
     except (TypeError, ValueError, OverflowError):
         raise DataError(f'The column "{name}" holds something that is not a number.') from None
     if name in (fields.COST, fields.WEIGHT) and (column < 0).any():

@@ -24,6 +24,7 @@ class Parts(TypedDict, total=False):
     models. ``references``: by name, a text per item. ``reference_aspects``: by aspect, items x references.
     ``columns``: by name, a value per item. ``cells``: by name, items x models. ``file_order``: the place of
     each item in its file (its place in ``items`` unless given). ``name``: where the set came from.
+    ``owned``: the arrays are handed over, and are frozen where they are instead of being copied.
     """
 
     metrics: Mapping[str, ArrayLike]
@@ -38,6 +39,7 @@ class Parts(TypedDict, total=False):
     preferences: Preferences
     file_order: Rows
     name: str
+    owned: bool
 
 
 def build(items: Sequence[Any], models: Sequence[Any], **parts: Unpack[Parts]) -> EvalSet:
@@ -46,7 +48,7 @@ def build(items: Sequence[Any], models: Sequence[Any], **parts: Unpack[Parts]) -
     rows, columns = sorting(item_ids), sorting(model_ids)
     shape = (len(item_ids), len(model_ids))
     references = as_ids("reference", parts.get("references", {}))
-    place = _Placer(shape, rows, columns, sorting(references))
+    place = _Placer(shape, rows, columns, sorting(references), owned=parts.get("owned", False))
     store = Store(
         items=_frozen(place.items(np.array(item_ids, object))),
         models=tuple(model_ids[position] for position in columns),
@@ -155,8 +157,11 @@ def sorting(ids: Sequence[str]) -> Rows:
 class _Placer:
     """Checks every array's shape and puts it into the order of the ids."""
 
-    def __init__(self, shape: tuple[int, int], rows: Rows, models: Rows, references: Rows) -> None:
+    def __init__(
+        self, shape: tuple[int, int], rows: Rows, models: Rows, references: Rows, *, owned: bool
+    ) -> None:
         self.shape, self.rows, self.models, self.reference_order = shape, rows, models, references
+        self.owned = owned
         self.rows_sorted = bool((rows[1:] > rows[:-1]).all())
         self.models_sorted = bool((models[1:] > models[:-1]).all())
 
@@ -181,19 +186,23 @@ class _Placer:
         }
 
     def _number(self, what: str, values: ArrayLike, shape: tuple[int, int]) -> Floats:
-        return _frozen(self._cells(as_numbers(what, values, shape)))
+        return _frozen(self._cells(as_numbers(what, values, shape, owned=self.owned)))
 
     def objects(self, arrays: Mapping[str, ArrayLike]) -> dict[str, Objects]:
         return {
-            name: _frozen(self._cells(as_objects(f'cell column "{name}"', values, self.shape)))
+            name: _frozen(self._cells(as_objects(f'cell column "{name}"', values, self.shape, self.owned)))
             for name, values in named("cell column", arrays).items()
         }
 
     def texts(self, texts: Sequence[str | None] | Objects | None) -> Objects | None:
-        return None if texts is None else _frozen(self.items(as_texts("sources", texts, self.shape[:1])))
+        if texts is None:
+            return None
+        return _frozen(self.items(as_texts("sources", texts, self.shape[:1], self.owned)))
 
     def outputs(self, texts: Sequence[Sequence[str | None]] | Objects | None) -> Objects | None:
-        return None if texts is None else _frozen(self._cells(as_texts("outputs", texts, self.shape)))
+        if texts is None:
+            return None
+        return _frozen(self._cells(as_texts("outputs", texts, self.shape, self.owned)))
 
     def references(self, texts: Mapping[str, Sequence[str | None]]) -> Objects | None:
         columns = [as_texts("references", column, self.shape[:1]) for column in texts.values()]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import InputError
+from sparingly.base.html import html_table
 from sparingly.data.io import files
 from sparingly.data.io.jsonl import check_version, plain
 from sparingly.data.io.values import as_id, as_list, as_mapping, as_number, as_text
@@ -93,18 +94,15 @@ class Selection:
         return f"Selection({len(self)} of {self.signature.of} items; {self.signature})"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         shown = [self.row(place) for place in range(min(10, len(self)))]
-        cells = "".join(
-            f"<tr><td>{place + 1}</td><td>{escape(row.item)}</td><td>{_short(row.utility)}</td>"
-            f"<td>{_short(row.probability)}</td><td>{escape(row.reason)}</td></tr>"
-            for place, row in enumerate(shown)
+        rows = [(place + 1, row.item, row.utility, row.probability, row.reason) for place, row in enumerate(shown)]
+        more = f"… and {len(self) - len(shown)} more. " if len(self) > len(shown) else ""
+        return html_table(
+            ("", "item", "utility", "probability", "reason"),
+            rows,
+            f"{len(self)} of {self.signature.of} items",
+            f"{more}{self.signature}",
         )
-        more = f"<p>… and {len(self) - len(shown)} more</p>" if len(self) > len(shown) else ""
-        head = "<tr><th></th><th>item</th><th>utility</th><th>probability</th><th>reason</th></tr>"
-        title = f"<p><b>{len(self)}</b> of {self.signature.of} items, <code>{escape(str(self.signature))}</code></p>"
-        return f"{title}<table>{head}{cells}</table>{more}"
 
     @property
     def is_probability_sample(self) -> bool:
@@ -203,10 +201,6 @@ _KNOWN = {"format", "version", "signature", "kind", "cost", "cost_unit", "notes"
 
 def _at(column: Floats | None, place: int) -> float | None:
     return None if column is None or np.isnan(column[place]) else float(column[place])
-
-
-def _short(number: float | None) -> str:
-    return "" if number is None else f"{number:.4g}"
 
 
 def _row_to_dict(row: Row, common_reason: str) -> dict[str, Any]:

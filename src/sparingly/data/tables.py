@@ -107,7 +107,7 @@ def derive_preferences(scores: Floats, aspect: str, tie: float = 0.0) -> Prefere
     """Turn scores into preferences over every pair of models: the higher one wins.
 
     A pair is a tie when the two scores differ by at most ``tie``; a pair with a missing score gives no
-    row (Ashury-Tahan et al. 2024, section 5, derive their preferences from reference-based metrics so).
+    row (Ashury Tahan et al. 2024, section 5, derive their preferences from reference-based metrics so).
     """
     if not tie >= 0:
         raise UsageError(f"The tie width is zero or more, not {tie}.")

@@ -12,6 +12,7 @@ from sparingly.signals.length import source_lengths
 LENGTH, FIT = "length", "fit"
 SECONDS_PER_WORD, SECONDS_PER_ITEM = 0.15, 33.7
 SECONDS = "seconds"
+_FEWEST_TIMED = 10
 
 
 def item_costs(data: EvalSet, cost: str) -> tuple[Floats, str]:
@@ -31,7 +32,9 @@ def item_costs(data: EvalSet, cost: str) -> tuple[Floats, str]:
     try:
         costs = np.array([np.nan if value is None else value for value in column], np.float64)
     except (TypeError, ValueError):
-        raise DataError(f'The column "{cost}" holds something that is not a number, so it cannot be a cost.') from None
+        raise DataError(
+            f'The column "{cost}" holds something that is not a number, so it cannot be a cost.'
+        ) from None
     return _checked(costs, cost), ""
 
 
@@ -50,28 +53,36 @@ def fit_seconds(data: EvalSet) -> tuple[float, float]:
     Times above the 95 % quantile are cut to it, because logged seconds contain breaks.
     """
     ratings = data.ratings
-    timed = np.flatnonzero(~np.isnan(ratings.seconds) & (ratings.seconds > 0))
-    if len(timed) < 10:
+    lengths = source_lengths(data)
+    timed = np.flatnonzero((ratings.seconds > 0) & ~np.isnan(lengths[ratings.item]))
+    if len(timed) < _FEWEST_TIMED:
         raise MissingDataError(
-            f"A cost fitted to seconds needs at least 10 ratings with seconds, and there are {len(timed)}. "
-            f"Use cost={LENGTH}, or a column."
+            f"A cost fitted to seconds needs at least {_FEWEST_TIMED} ratings with seconds, "
+            f"and there are {len(timed)}. Use cost={LENGTH}, or a column."
         )
     seconds = np.minimum(ratings.seconds[timed], np.quantile(ratings.seconds[timed], 0.95))
-    lengths = source_lengths(data)[ratings.item[timed]]
-    known = ~np.isnan(lengths)
-    if np.ptp(lengths[known]) == 0:
-        return float(seconds[known].mean()), 0.0
-    slope, intercept = np.polyfit(lengths[known], seconds[known], 1)
+    return _line(lengths[ratings.item[timed]], seconds)
+
+
+def _line(lengths: Floats, seconds: Floats) -> tuple[float, float]:
+    """Fit a line by least squares among those that neither start below zero nor fall."""
+    if np.ptp(lengths) == 0:
+        return float(seconds.mean()), 0.0
+    slope, intercept = np.polyfit(lengths, seconds, 1)
     if slope < 0:
-        return float(seconds[known].mean()), 0.0
+        return float(seconds.mean()), 0.0
     if intercept < 0:
-        return 0.0, float((seconds[known] * lengths[known]).sum() / (lengths[known] ** 2).sum())
+        return 0.0, float((seconds * lengths).sum() / (lengths**2).sum())
     return float(intercept), float(slope)
 
 
 def _checked(costs: Floats, name: str) -> Floats:
     if np.isnan(costs).any():
         raise DataError(f'{int(np.isnan(costs).sum())} items have no cost by "{name}". Give every item one.')
+    if np.isinf(costs).any():
+        raise DataError(f'The cost "{name}" is infinite for {int(np.isinf(costs).sum())} items.')
     if (costs < 0).any():
-        raise DataError(f'The cost "{name}" is negative for {int((costs < 0).sum())} items. Costs are zero or more.')
+        raise DataError(
+            f'The cost "{name}" is negative for {int((costs < 0).sum())} items. Costs are zero or more.'
+        )
     return costs

@@ -17,10 +17,11 @@ _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u
 
 def text_length(text: str) -> int:
     """Return the number of words, or of characters where the script puts no spaces between words."""
-    letters = sum(not letter.isspace() for letter in text)
-    if letters and len(_UNSPACED.findall(text)) * 2 > letters:
-        return letters
-    return len(text.split())
+    words = text.split()
+    if text.isascii():
+        return len(words)
+    letters = sum(map(len, words))
+    return letters if len(_UNSPACED.findall(text)) * 2 > letters else len(words)
 
 
 def source_lengths(data: EvalSet) -> Floats:

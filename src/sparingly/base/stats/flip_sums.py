@@ -56,7 +56,7 @@ def _columns(scores: Floats, weights: Floats | None, complete: bool) -> Floats:
     """
     if not complete:
         return pair_differences(scores, weights)
-    centred = scores - scores.mean(axis=1, keepdims=True)
+    centred: Floats = scores - scores.mean(axis=1, keepdims=True)
     return centred if weights is None else centred * weights[:, None]
 
 
@@ -107,14 +107,15 @@ class _Tally:
         if len(self.waiting) == len(self.batch):
             self.flush()
 
-    def _rounding_error(self) -> Floats:
+    def _rounding_error(self) -> Floats | float:
         """Return the error that sums may carry: one for all models' columns, or one per pair's column.
 
         Models are scored on one scale, so the largest column sets the unit for all; measured in it, a tie
         is a gap of at most 1, and comparing needs no table of tolerances (three times as quick).
         """
-        reach = np.full_like(self.reach, 2.0 * self.reach.max(initial=0.0)) if self.complete else self.reach
-        return np.where(reach > 0.0, TIE * reach, 1.0)[:, None]
+        if self.complete:
+            return 2.0 * TIE * float(self.reach.max(initial=0.0)) or 1.0
+        return np.where(self.reach > 0.0, TIE * self.reach, 1.0)[:, None]
 
     def flush(self) -> None:
         if not self.waiting:
@@ -136,7 +137,10 @@ class _Tally:
 
 def _below(gaps: Floats) -> Floats:
     """Count gaps below zero twice and gaps of zero once; a gap within the rounding error (1) is zero."""
-    return _count_last(gaps < -1.0) + _count_last(gaps <= 1.0)
+    flags = np.empty((2, *gaps.shape), bool)
+    np.less(gaps, -1.0, out=flags[0])
+    np.less_equal(gaps, 1.0, out=flags[1])
+    return _count_last(flags).sum(axis=0)
 
 
 def _count_last(flags: NDArray[np.bool_]) -> Floats:

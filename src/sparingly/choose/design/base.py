@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.registry import Method, parameter
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import Groups, Units, document_units, groups_by, item_units, one_group
@@ -44,7 +44,7 @@ class Selector(Method, ABC):
 
     @property
     def is_nested(self) -> bool:
-        """Whether what it chooses under a small count is always part of what it chooses under a larger one."""
+        """Whether what it chooses under a small count is part of what it chooses under a larger one."""
         return False
 
     @abstractmethod
@@ -63,7 +63,9 @@ class ListSelector(Selector):
     balance: str | None = parameter(None, "a column of the items: as much from each of its groups")
     quota: Literal["equal", "share"] = parameter("equal", "groups get equal parts, or parts by their size")
     unit: Literal["item", "document"] = parameter("item", "what is chosen: items or whole documents")
-    cost: str | None = parameter(None, "the cost: a column, length, or fit (seconds of the set's own ratings)")
+    cost: str | None = parameter(
+        None, "the cost: a column, length, or fit (seconds of the set's own ratings)"
+    )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Settle what a cost budget counts, and say which column is missing."""
@@ -77,7 +79,8 @@ class ListSelector(Selector):
             return replace(self, cost=fields.COST)
         raise UsageError(
             "A cost budget needs costs: give the items a cost column, or name one with cost= "
-            "(a column, length for seconds from the length of the source, or fit for seconds learned from ratings)."
+            "(a column, length for seconds from the length of the source, or fit for seconds learned "
+            "from ratings)."
         )
 
     def reads(self, data: EvalSet) -> frozenset[str]:
@@ -108,7 +111,7 @@ class ListSelector(Selector):
 
     def group_shares(self, units: Units, groups: Groups) -> Floats:
         """Return the part of the budget that every group is meant to get."""
-        sizes = np.bincount(groups.of_unit, units.sizes, minlength=len(groups.names))
+        sizes = groups.totals(units.sizes)
         return (sizes > 0).astype(np.float64) if self.quota == "equal" else sizes
 
 
@@ -118,4 +121,4 @@ def short_groups_note(groups: Groups, wanted: Floats, given: Floats, what: str) 
     if not short:
         return ()
     verb = "has" if len(short) == 1 else "have"
-    return (f"{', '.join(short)} {verb} less than an equal quota of {what}; the other groups took the rest.",)
+    return (f"{listing(short)} {verb} less than an equal quota of {what}; the other groups took the rest.",)

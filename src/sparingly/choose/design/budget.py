@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
-from sparingly.base.errors import UsageError
+import numpy as np
+
+from sparingly.base.errors import UsageError, one_line
 from sparingly.base.text import format_number
 
 _TIME = re.compile(r"([0-9.]+) *(s|min|h)")
@@ -24,7 +27,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.amount) or self.amount <= 0:
-            raise UsageError(f"The budget must be above zero, not {format_number(self.amount)}. {_HOW}")
+            raise UsageError(
+                f"The budget must be a finite number above zero, not {format_number(self.amount)}. {_HOW}"
+            )
         if self.kind == "share" and self.amount > 1:
             raise UsageError(f"A share of {self.amount:.4%} is more than everything. {_HOW}")
         if self.kind == "count" and self.amount != int(self.amount):
@@ -32,7 +37,8 @@ class Budget:
 
     def __str__(self) -> str:
         if self.kind == "share":
-            return f"{format_number(round(self.amount * 100, 10))}%"
+            # Shifted as decimals, not multiplied: reading the text gives this very number back.
+            return f"{Decimal(repr(float(self.amount))).scaleb(2).normalize():f}%"
         return f"cost:{format_number(self.amount)}" if self.kind == "cost" else format_number(self.amount)
 
     @classmethod
@@ -40,30 +46,35 @@ class Budget:
         """Read a budget: 100 items, 0.1 or "10%" of them, "cost:500", or "2h" where costs are seconds."""
         if isinstance(value, Budget):
             return value
-        if isinstance(value, bool):
-            raise UsageError(f"{value} is no budget. {_HOW}")
-        if isinstance(value, int):
-            return cls("count", float(value))
-        if isinstance(value, float):
-            if value >= 1:
-                raise UsageError(f"Is {value} a count or a share? Write {int(value)} or \"{value:g}%\".")
-            return cls("share", value)
-        return cls._from_text(value.strip())
+        if isinstance(value, str):
+            return cls._from_text(value.strip())
+        return cls._from_number(value)
+
+    @classmethod
+    def _from_number(cls, value: object) -> Budget:
+        if isinstance(value, int | np.integer) and not isinstance(value, bool):
+            return cls("count", _as_float(int(value)))
+        if not isinstance(value, float | np.floating):
+            raise UsageError(one_line(f"{value!r} is no budget. {_HOW}"))
+        if math.isfinite(value) and value >= 1:
+            share = 100 if value == 1 else value
+            raise UsageError(f'Is {value:g} a count or a share? Write {int(value)} or "{share:g}%".')
+        return cls("share", float(value))
 
     @classmethod
     def _from_text(cls, text: str) -> Budget:
         try:
             if text.endswith("%"):
-                return cls("share", float(text[:-1]) / 100)
+                return cls("share", float(f"{text[:-1].strip()}e-2"))
             if text.startswith("cost:"):
                 return cls("cost", float(text.removeprefix("cost:")))
             if match := _TIME.fullmatch(text):
                 return cls("cost", float(match.group(1)) * _SECONDS[match.group(2)])
-            return cls("count", float(int(text)))
+            return cls("count", _as_float(int(text)))
         except UsageError:
             raise
         except ValueError:
-            raise UsageError(f'"{text}" is no budget. {_HOW}') from None
+            raise UsageError(one_line(f'"{text}" is no budget. {_HOW}')) from None
 
     def count_of(self, total: int, what: str = "items") -> int:
         """Return the number of things to choose out of so many."""
@@ -72,6 +83,15 @@ class Budget:
             return max(1, math.floor(self.amount * total + 1e-9))
         if self.amount > total:
             raise UsageError(
-                f"The budget of {format_number(self.amount)} {what} is larger than the {total} that can be chosen."
+                f"The budget of {format_number(self.amount)} {what} is larger than "
+                f"the {total} that can be chosen."
             )
         return int(self.amount)
+
+
+def _as_float(count: int) -> float:
+    """Return a whole number as a float; one that is too large for it is more than any pool holds."""
+    try:
+        return float(count)
+    except OverflowError:
+        return math.inf if count > 0 else -math.inf

@@ -15,7 +15,10 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import Groups, Units, quotas
 from sparingly.data.evalset import EvalSet, Floats, Rows
 
-_UNKNOWN = "units of different size were taken until the budget was spent, so no inclusion probabilities are known."
+_UNEQUAL = (
+    "units of different size were taken until the budget was spent, so no inclusion probabilities are known"
+)
+_LEFT_OUT = "groups get nothing under this budget, so no inclusion probabilities are given"
 
 
 @register("random")
@@ -25,7 +28,8 @@ class Random(ListSelector):
 
     π_i = n_g / N_g, the number drawn over the number there is in the item's group. Scores of a random
     sample are unbiased for the whole set. Under a cost, or with documents of different sizes, units are
-    taken in random order until the next one does not fit; then no probabilities are given.
+    taken in random order until the next one does not fit; then no probabilities are given, and none
+    either when the budget leaves a group without any item.
     """
 
     reference: ClassVar[str] = "the baseline of Zouhar et al. 2025, section 3"
@@ -39,9 +43,10 @@ class Random(ListSelector):
         weights = units.sizes if budget.kind != "cost" or costs is None else units.total(costs[units.rows])
         chosen, drawn, notes = self._draw(budget, units, groups, weights, order)
         rows = units.rows_of(chosen)
+        unknown = _why_unknown(weights, drawn)
         probability = None
-        if np.ptp(weights) == 0:
-            shares = drawn / np.maximum(1, np.bincount(groups.of_unit, minlength=len(groups.names)))
+        if not unknown:
+            shares = drawn / np.bincount(groups.of_unit, minlength=len(groups.names))
             probability = np.repeat(shares[groups.of_unit[chosen]], units.sizes[chosen].astype(np.int64))
         return Chosen(
             rows=rows,
@@ -50,7 +55,7 @@ class Random(ListSelector):
             cost_unit=cost_unit,
             mean_cost=None if costs is None else float(costs[candidates].mean()),
             reason="drawn at random" + (f" in its {self.balance}" if self.balance else ""),
-            notes=notes if probability is not None else (*notes, _UNKNOWN),
+            notes=(*notes, *unknown),
         )
 
     def _draw(
@@ -60,18 +65,29 @@ class Random(ListSelector):
         total = float(weights.sum())
         limit = budget.amount if budget.kind == "cost" else float(budget.count_of(round(total)))
         if limit > total * (1 + 1e-12):
-            raise UsageError(f"The budget {budget} is larger than everything there is, which costs {total:g}.")
-        capacities = np.bincount(groups.of_unit, weights, minlength=len(groups.names))
+            raise UsageError(
+                f"The budget {budget} is larger than everything there is, which costs {total:g}."
+            )
         shares = self.group_shares(units, groups)
-        limits = quotas(limit, capacities, shares, whole=budget.kind != "cost")
+        limits = quotas(limit, groups.totals(weights), shares, whole=budget.kind != "cost")
         taken, drawn = np.zeros(len(units), bool), np.zeros(len(groups.names))
-        for group, quota in enumerate(limits):
-            inside = order[groups.of_unit[order] == group]
+        for group, (quota, inside) in enumerate(zip(limits, groups.split(order), strict=True)):
             fits = np.cumsum(weights[inside]) <= quota * (1 + 1e-12)
             taken[inside[fits]] = True
             drawn[group] = fits.sum()
         if not taken.any():
-            raise UsageError(f"The budget {budget} is too small for the first {self.unit} drawn. Give a larger one.")
+            raise UsageError(
+                f"The budget {budget} is too small for the first {self.unit} drawn. Give a larger one."
+            )
         what = "cost" if budget.kind == "cost" else "items"
         wanted = np.floor(limit * shares / shares.sum())
         return order[taken[order]], drawn, short_groups_note(groups, wanted, limits, what)
+
+
+def _why_unknown(weights: Floats, drawn: Floats) -> tuple[str, ...]:
+    """Say why a draw has no inclusion probabilities; nothing when it has."""
+    if np.ptp(weights) > 0:
+        return (f"{_UNEQUAL}.",)
+    # Without a chance to be drawn, a group's items cannot be spoken for by weights.
+    empty = int((drawn == 0).sum())
+    return (f"{empty} of {len(drawn)} {_LEFT_OUT}.",) if empty else ()

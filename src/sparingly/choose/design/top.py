@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.errors import UsageError
-from sparingly.base.registry import parameter, register
+from sparingly.base.registry import call_of, parameter, register
+from sparingly.base.text import Call, format_call
 from sparingly.choose.design import knapsack
 from sparingly.choose.design.base import Chosen, ListSelector, short_groups_note
 from sparingly.choose.design.budget import Budget
@@ -32,10 +33,20 @@ class Top(ListSelector):
     needs: ClassVar[tuple[str, ...]] = ("what its utility needs",)
     reference: ClassVar[str] = "Zouhar et al. 2025, eq. 1, 2"
 
-    utility: Utility = parameter(help="how much judging an item teaches")
+    utility: Utility = parameter(help="how much judging an item teaches")  # noqa: RUF009 - a field
     floor: float = parameter(
-        0.1, "utilities are scaled to [floor, floor + 0.5] before they are weighed against costs", minimum=1e-6
+        0.1,
+        "utilities are scaled to [floor, floor + 0.5] before they are weighed against costs",
+        minimum=1e-6,
     )
+
+    def __str__(self) -> str:
+        """Return the short form: ``metric_var:floor=1`` for ``top:utility=(metric_var),floor=1``."""
+        inner, own = call_of(self.utility), [pair for pair in call_of(self).values if pair[0] != "utility"]
+        names = {part.name for part in fields(self.utility)}
+        if any(name in names for name, _ in own):
+            return super().__str__()
+        return format_call(Call(inner.name, (*inner.values, *own)))
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Settle the utility's metric and what a cost budget counts."""
@@ -53,11 +64,14 @@ class Top(ListSelector):
         utility = units.mean(values[units.rows])
         weighed = budget.kind == "cost" or self.unit == "document"
         pick = self._pick_weighed if weighed else self._pick_counted
-        chosen, notes = pick(budget, units, groups, utility, None if costs is None else costs[units.rows], seed)
+        chosen, notes = pick(
+            budget, units, groups, utility, None if costs is None else costs[units.rows], seed
+        )
         rows = units.rows_of(chosen)
         unknown = int(np.isnan(utility).sum())
         if unknown:
-            notes = (*notes, f"{unknown} of {len(units)} {self.unit}s have no utility and come last.")
+            place = "count as the least useful" if weighed else "come last"
+            notes = (*notes, f"{unknown} of {len(units)} {self.unit}s have no utility and {place}.")
         return Chosen(
             rows=rows,
             utility=values[rows],
@@ -76,16 +90,13 @@ class Top(ListSelector):
         order = rng.order(utility, units.keys, seed)
         if len(groups.names) == 1:
             return order[:count], ()
-        capacities = np.bincount(groups.of_unit, minlength=len(groups.names)).astype(np.float64)
         shares = self.group_shares(units, groups)
-        quota = quotas(count, capacities, shares, whole=True)
-        place = np.empty(len(units), np.int64)
-        for members in groups.members():
-            inside = order[groups.of_unit[order] == groups.of_unit[members[0]]]
-            place[inside] = np.arange(len(inside))
-        kept = place[order] < quota[groups.of_unit[order]]
+        quota = quotas(count, groups.totals(units.sizes), shares, whole=True)
+        taken = np.zeros(len(units), bool)
+        for most, inside in zip(quota, groups.split(order), strict=True):
+            taken[inside[: int(most)]] = True
         wanted = np.floor(count * shares / shares.sum())
-        return order[kept], short_groups_note(groups, wanted, quota, "items")
+        return order[taken[order]], short_groups_note(groups, wanted, quota, "items")
 
     def _pick_weighed(
         self, budget: Budget, units: Units, groups: Groups, utility: Floats, costs: Floats | None, seed: int
@@ -96,21 +107,33 @@ class Top(ListSelector):
         total = float(weights.sum())
         limit = budget.amount if budget.kind == "cost" else float(budget.count_of(round(total)))
         if limit > total * (1 + 1e-12):
-            raise UsageError(f"The budget {budget} is larger than everything there is, which costs {total:g}.")
+            raise UsageError(
+                f"The budget {budget} is larger than everything there is, which costs {total:g}."
+            )
         order = rng.order(utility, units.keys, seed)
-        values = knapsack.rescale(np.where(np.isnan(utility), np.nanmin(utility), utility), self.floor)
-        capacities = np.bincount(groups.of_unit, weights, minlength=len(groups.names))
+        values = knapsack.rescale(_settled(utility), self.floor)
         shares = self.group_shares(units, groups)
-        limits = quotas(limit, capacities, shares, whole=False)
+        limits = quotas(limit, groups.totals(weights), shares, whole=False)
         taken, bound = np.zeros(len(units), bool), 0.0
-        for group, quota in enumerate(limits):
-            inside = order[groups.of_unit[order] == group]
+        for quota, inside in zip(limits, groups.split(order), strict=True):
             solved = knapsack.solve(values[inside], weights[inside], float(quota))
             taken[inside] = solved.chosen
             bound += solved.bound
         if not taken.any():
-            raise UsageError(f"The budget {budget} is too small: the cheapest {self.unit} costs {weights.min():g}.")
+            each = (
+                f", and {limits.max():g} is the most that one of the groups gets" if len(limits) > 1 else ""
+            )
+            cheapest = f"the cheapest {self.unit} costs {weights.min():g} {what}".removesuffix(" cost")
+            raise UsageError(f"The budget {budget} is too small: {cheapest}{each}.")
         gap = max(0.0, 1 - float(values[taken].sum()) / bound)
-        note = f"the best set is at most {gap:.4%} better (proven); {weights[taken].sum():g} of {limit:g} {what} used."
+        spent = f"{weights[taken].sum():g} of {limit:g} {what} used"
+        note = f"the best set is at most {gap:.4%} better (proven); {spent}."
         wanted = limit * shares / shares.sum()
         return order[taken[order]], (note, *short_groups_note(groups, wanted, limits, what))
+
+
+def _settled(utility: Floats) -> Floats:
+    """Return utilities without gaps and without their last bits, which differ between machines."""
+    steps = rng.round_to_range(utility)
+    known = steps[~np.isnan(steps)]
+    return np.where(np.isnan(steps), known.min() if known.size else 0.0, steps)

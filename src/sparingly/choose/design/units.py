@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError, MissingDataError
+from sparingly.base.text import format_number
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,7 @@ class Units:
 
     rows: Rows
     of_row: Rows
-    names: Sequence[str]
+    names: Sequence[str] | Objects
     keys: NDArray[np.uint64]
     sizes: Floats
     are_items: bool
@@ -34,7 +35,9 @@ class Units:
 
     def total(self, values: Floats) -> Floats:
         """Return the sum of a value per candidate item over every unit."""
-        return values if self.are_items else np.bincount(self.of_row, values, minlength=len(self))
+        if self.are_items:
+            return values
+        return np.bincount(self.of_row, values, minlength=len(self)).astype(np.float64)
 
     def mean(self, values: Floats) -> Floats:
         """Return the mean of a value over every unit's items, those without the value left out."""
@@ -62,11 +65,15 @@ def item_units(data: EvalSet, rows: Rows) -> Units:
 def document_units(data: EvalSet, rows: Rows) -> Units:
     """Return units that are whole documents; every item must be in one."""
     if fields.DOCUMENT not in data.columns:
-        raise MissingDataError("Choosing whole documents needs a document column, and the evaluation set has none.")
+        raise MissingDataError(
+            "Choosing whole documents needs a document column, and the evaluation set has none."
+        )
     documents = data.columns[fields.DOCUMENT][rows]
     lost = [data.items[row] for row, name in zip(rows, documents, strict=True) if name is None]
     if lost:
-        raise DataError(f'{len(lost)} items are in no document, "{lost[0]}" among them. Give each a document.')
+        raise DataError(
+            f'{len(lost)} items are in no document, "{lost[0]}" among them. Give each a document.'
+        )
     positions = data.columns[fields.POSITION][rows]
     names, of_row = np.unique(documents.astype(str), return_inverse=True)
     order = np.lexsort((positions, of_row))
@@ -82,9 +89,15 @@ class Groups:
     names: tuple[str, ...]
     of_unit: Rows
 
-    def members(self) -> list[Rows]:
-        """Return the units of every group."""
-        return [np.flatnonzero(self.of_unit == group) for group in range(len(self.names))]
+    def split(self, order: Rows) -> list[Rows]:
+        """Return the units of every group, each in the given order."""
+        grouped = order[np.argsort(self.of_unit[order], kind="stable")]
+        sizes = np.bincount(self.of_unit, minlength=len(self.names))
+        return np.split(grouped, np.cumsum(sizes)[:-1])
+
+    def totals(self, values: Floats) -> Floats:
+        """Return the sum of a value per unit over every group."""
+        return np.bincount(self.of_unit, values, minlength=len(self.names)).astype(np.float64)
 
 
 def one_group(units: Units) -> Groups:
@@ -104,21 +117,24 @@ def groups_by(data: EvalSet, units: Units, column: str) -> Groups:
     np.maximum.at(high, units.of_row, codes)
     if (low != high).any():
         torn = units.names[int(np.flatnonzero(low != high)[0])]
-        raise DataError(f'The document "{torn}" lies in several groups of "{column}", so it cannot be balanced.')
+        raise DataError(
+            f'The document "{torn}" lies in several groups of "{column}", so it cannot be balanced.'
+        )
     return Groups(tuple(str(name) for name in names), low.astype(np.int64))
 
 
 def _label(value: object) -> str:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return "(none)"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return format_number(float(value)) if isinstance(value, float) else str(value)
 
 
 def quotas(budget: float, capacities: Floats, shares: Floats, *, whole: bool) -> Floats:
     """Divide a budget between groups by shares; what a small group cannot take goes to the others.
 
     Water-filling: groups whose share exceeds what they hold are filled, and the rest is divided again. With
-    ``whole`` the quotas are whole numbers by the largest remainder (ties to the larger group, then the first).
+    ``whole`` the quotas are whole numbers by the largest remainder (ties to the larger group, then the
+    first).
     """
     result = np.zeros(len(capacities))
     open_groups = capacities > 0

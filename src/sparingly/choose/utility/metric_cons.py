@@ -43,4 +43,5 @@ class MetricCons(MetricUtility):
             "kendall": correlation.kendall_c_rows,
             "pairwise": correlation.pairwise_accuracy_rows,
         }[self.correlation]
-        return agreement(means, scores)
+        # An item that ranks nothing scores 0; one without any score says nothing at all.
+        return np.where(present.any(axis=1), agreement(means, scores), np.nan)

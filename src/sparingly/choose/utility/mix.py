@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
+from sparingly.base.rng import round_to_range
 from sparingly.base.stats.ranks import average_ranks
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet, Floats
@@ -19,8 +21,9 @@ from sparingly.data.evalset import EvalSet, Floats
 class Mix(Utility):
     """Puts several utilities together: a weighted mean (or product) of their ranks, z-scores or 0-1 values.
 
-    u_i = Σ_k w_k g(u_ki) / Σ_k w_k, or Π_k g(u_ki)^w_k, with g the rank (as a share of the items), the
-    z-score, or the min-max scaled value. An item that one of the utilities cannot judge gets none.
+    u_i = Σ_k w_k g(u_ki) / Σ_k |w_k|, or Π_k g(u_ki)^w_k, with g the rank (as a share of the items), the
+    z-score, or the min-max scaled value. An item that one of the utilities cannot judge gets none. A
+    negative weight turns a utility round.
 
     Choose it to hedge between utilities that look at different things, such as hardness and spread.
     """
@@ -37,8 +40,11 @@ class Mix(Utility):
             raise UsageError("A mix needs at least one utility: mix:of=(name:…)+(name:…).")
         if self.operation == "product" and self.scale == "zscore":
             raise UsageError("A product of z-scores has no meaning: use scale=rank or scale=minmax.")
-        if self.operation == "mean" and sum(weight for weight, _ in self.of) == 0:
-            raise UsageError("The weights of a mix add up to 0: give weights with another sum.")
+        weights = [weight for weight, _ in self.of]
+        if not all(map(math.isfinite, weights)) or not any(weights):
+            raise UsageError("The weights of a mix are finite numbers, and not all of them are 0.")
+        if self.operation == "product" and self.scale == "minmax" and min(weights) < 0:
+            raise UsageError("A product of 0-1 values takes no negative weights: use scale=rank.")
 
     def resolve(self, data: EvalSet) -> Self:
         """Resolve every part."""
@@ -53,15 +59,21 @@ class Mix(Utility):
         scaled = [(weight, self._scaled(part.values(data))) for weight, part in self.of]
         if self.operation == "product":
             return np.asarray(np.prod([values**weight for weight, values in scaled], axis=0))
-        total = sum(weight for weight, _ in scaled)
+        total = sum(abs(weight) for weight, _ in scaled)
         return np.asarray(sum(weight * values for weight, values in scaled) / total)
 
     def _scaled(self, values: Floats) -> Floats:
         if self.scale == "rank":
-            return np.asarray(average_ranks(values[None, :], axis=1)[0] / max(1, np.sum(~np.isnan(values))))
+            # Rounded as a list is before it is ordered, so that the last bits of a sum tell no ranks apart.
+            ranks = average_ranks(round_to_range(values))
+            return np.asarray(ranks / max(1, np.sum(~np.isnan(values))))
         if np.isnan(values).all():
             return values
         low, high = np.nanmin(values), np.nanmax(values)
-        centre, spread = (np.nanmean(values), np.nanstd(values)) if self.scale == "zscore" else (low, high - low)
+        centre, spread = (
+            (np.nanmean(values), np.nanstd(values)) if self.scale == "zscore" else (low, high - low)
+        )
         # A constant utility says nothing about any item, and must not divide by zero.
-        return np.asarray((values - centre) / spread) if high > low else values * 0.0 + (self.scale == "minmax")
+        if high == low:
+            return values * 0.0 + (self.scale == "minmax")
+        return np.asarray((values - centre) / spread)

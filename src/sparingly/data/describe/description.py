@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sparingly.base.html import html_table
 from sparingly.data import fields
 from sparingly.data.describe import oddities
 from sparingly.data.describe.copies import Copy, copies
@@ -71,6 +72,15 @@ class Description:
         """Return the description as plain values, for JSON."""
         return asdict(self)
 
+    def _repr_html_(self) -> str:
+        rows = [
+            (pair.metric, pair.aspect, pair.pooled, pair.within, pair.differences)
+            for pair in self.correlations
+        ]
+        head = ("metric", "aspect", "r over all outputs", "r within items", "r of differences")
+        title = f"{self.name or 'evaluation set'}: {self.items} items x {len(self.models)} models"
+        return html_table(head, rows, title, " ".join(oddity.text for oddity in self.odd))
+
 
 def describe(data: EvalSet) -> Description:
     """Describe an evaluation set.
@@ -87,7 +97,7 @@ def describe(data: EvalSet) -> Description:
         ... )
         >>> description = sparingly.describe(data)
         >>> round(description.correlations[0].differences, 3)
-        -0.999
+        -0.998
         >>> description.absent[:3]
         ('sources', 'outputs', 'references')
     """

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import UsageError
+from sparingly.base.html import html_table
 from sparingly.data import fields
 from sparingly.data.describe.documents import coded
 from sparingly.data.evalset import EvalSet, Floats
@@ -79,6 +80,20 @@ class Representation:
     def to_dict(self) -> dict[str, Any]:
         """Return the table as plain values, for JSON."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        kinds = {
+            "domain": self.domains,
+            "document length": self.document_lengths,
+            "source length": self.source_lengths,
+        }
+        rows = [
+            (kind, share.group, share.full_share, share.selected_share, share.ratio)
+            for kind, shares in kinds.items()
+            for share in shares
+        ]
+        head = ("by", "group", "share of the set", "share of the selection", "ratio")
+        return html_table(head, rows, f"{self.n} of {self.of} items")
 
 
 def representation(

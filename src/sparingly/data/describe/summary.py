@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from html import escape
 
+from sparingly.base.html import html_table
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 
@@ -32,13 +32,7 @@ def as_html(data: EvalSet) -> str:
     if data.columns:
         rows.append(("columns", _long_names(data.columns)))
     rows += [(kind, str(count)) for kind, count in _counts(data)]
-    cells = "".join(
-        f'<tr><th style="text-align:left">{escape(kind)}</th>'
-        f'<td style="text-align:left">{escape(value)}</td></tr>'
-        for kind, value in rows
-    )
-    name = f"<caption>{escape(data.name)}</caption>" if data.name else ""
-    return f"<table>{name}<tbody>{cells}</tbody></table>"
+    return html_table(("part", "what is in it"), rows, data.name)
 
 
 def _named(data: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:

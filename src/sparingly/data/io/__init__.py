@@ -10,7 +10,7 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io import files
 from sparingly.data.io.catalogue import FORMATS
-from sparingly.data.io.format import Format, Head
+from sparingly.data.io.format import LINES, Format, Head
 
 
 def load(
@@ -33,11 +33,11 @@ def load(
         sparingly.base.errors.InputError: no-such-file.jsonl: there is no such file.
     """
     path = Path(path)
-    if not path.exists():
-        raise InputError("there is no such file", file=path)
-    reader = format_named(format) if format else recognise(path)
-    reader.check_options(options)
     with files.naming(path):
+        if not path.exists():
+            raise InputError("there is no such file", file=path)
+        reader = format_named(format) if format else recognise(path)
+        reader.check_options(options)
         data = reader.read(path, options)
     return flipped(data, lower_is_better)
 
@@ -68,7 +68,7 @@ def format_named(name: str) -> Format:
 def recognise(path: Path) -> Format:
     """Find out the format of a file or directory by looking at it."""
     head = Head(path)
-    if not head.is_directory and not head.start.strip():
+    if not head.is_directory and not head.content:
         raise InputError("the file is empty", file=path)
     for candidate in FORMATS:
         if candidate.recognises(head):
@@ -83,12 +83,15 @@ def recognise(path: Path) -> Format:
 
 def _explain(head: Head) -> None:
     """Raise what is wrong with a file that was meant as JSON, which says more than that it is unknown."""
-    if head.is_directory or head.extension not in (".jsonl", ".json", ".ndjson"):
+    if head.extension == ".json" and not head.is_directory:
+        value = files.read_json(head.path)
+    elif head.extension in LINES and not head.is_directory:
+        value = next((record for _, record in files.json_lines(head.path)), None)
+    else:
         return
-    if head.extension == ".json":
-        files.read_json(head.path)
-    for _ in files.json_lines(head.path):
-        return
+    kind = value.get("format") if isinstance(value, dict) else None
+    if isinstance(kind, str) and kind.startswith("sparingly/"):
+        raise InputError(f'this is a "{kind}" file, not an evaluation set', file=head.path, field="format")
 
 
 def _by_extension(path: Path) -> Format:

@@ -2,7 +2,7 @@
 
 JSON Lines, a JSON array, or CSV and TSV. ``winner`` is ``model_a``, ``model_b``, ``tie``, ``tie (bothbad)``
 or ``both_bad`` (or it is spread over ``winner_model_a``, ``winner_model_b``, ``winner_tie``); any other
-outcome is an error and never a tie. An empty one is counted in the column ``missing_preferences`` of its item.
+outcome is an error and never a tie. An empty one is counted in its item's column ``missing_preferences``.
 The item is the ``question_id``; without one, a digest of the prompt (``prompt``, or what the user says in
 ``conversation_a``); without one, the conversation's or battle's own id. ``judge`` (or ``user``) is the rater.
 The outputs are ``response_a`` and ``response_b``, or what the assistant says in the conversations. Whatever
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,10 +25,10 @@ from sparingly.data.io.format import Format, Head, Options, located
 from sparingly.data.io.records import (
     MISSING_PREFERENCES,
     Record,
-    csv_records,
     digest_id,
     first_record,
     read_records,
+    take_rows,
 )
 from sparingly.data.io.values import as_id, as_text, shown
 
@@ -39,8 +38,7 @@ _SPREAD = {"winner_model_a": 1.0, "winner_model_b": -1.0, "winner_tie": 0.0}
 _OWN_IDS = ("conversation_id", "conv_id", "battle_id", "evaluation_session_id", "id")
 _RATERS = ("judge", "judge_hash", "rater", "user", "user_id")
 _OF_ITEM = ("language", "domain", "category", "dataset")
-_RESPONSES = ("response_a", "response_b")
-_TEXTS = ("prompt", *_RESPONSES, "conversation_a", "conversation_b")
+_TEXTS = ("prompt", "response_a", "response_b", "conversation_a", "conversation_b")
 _TAKEN = frozenset({"question_id", "model_a", "model_b", "winner", *_SPREAD, *_TEXTS, *_OF_ITEM})
 
 
@@ -63,21 +61,15 @@ class Arena(Format):
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the rows one by one."""
         reader = _Reader(EvalSetBuilder(path), options)
-        located(_rows(path), path, reader.take)
+        if _is_table(Head(path)):
+            take_rows(path, reader.take)
+        else:
+            located(read_records(path), path, reader.take)
         return reader.finish()
 
 
 def _is_table(head: Head) -> bool:
     return not head.is_directory and not head.start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"[", b"{"))
-
-
-def _rows(path: Path) -> Iterator[tuple[int, Record]]:
-    if _is_table(Head(path)):
-        # An empty field is a missing one, but a model may well have answered with nothing.
-        for line, row in csv_records(path):
-            yield line, {name: value for name, value in row.items() if value != "" or name in _RESPONSES}
-    else:
-        yield from read_records(path)
 
 
 class _Reader:

@@ -15,7 +15,7 @@ from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet, Floats, Objects
 from sparingly.data.io.names import Names
 from sparingly.data.io.rows import PreferenceRows, RatingRows, spread
-from sparingly.data.io.values import as_id, as_number, as_text, check_value, shown
+from sparingly.data.io.values import as_number, as_text, check_value, shown
 
 
 class EvalSetBuilder:
@@ -28,6 +28,7 @@ class EvalSetBuilder:
     def __init__(self, file: Path | str, name: str = "") -> None:
         self.file, self.name, self.line = file, name or str(file), 0
         self.items, self.models, self.references = Names("item"), Names("model"), Names("reference")
+        self.raters = Names("rater")
         self.item_lines: list[int] = []
         self._numbers: dict[tuple[str, str], tuple[list[int], list[int], list[float]]] = {}
         self._texts: dict[str, dict[tuple[int, int], Any]] = {}
@@ -155,7 +156,7 @@ class EvalSetBuilder:
         row = (
             item,
             rated,
-            "" if rater is None else as_id(rater, f"{within}rater"),
+            self._rater(rater, f"{within}rater"),
             as_text(aspect, f"{within}aspect") or "",
             as_number(score, f"{within}score"),
             as_number(seconds, f"{within}seconds"),
@@ -186,10 +187,17 @@ class EvalSetBuilder:
         codes = self.model(first, f"{within}model"), self.model(second, f"{within}model")
         if codes[0] == codes[1]:
             raise InputError(f"the model {shown(first)} is compared with itself", field=field or None)
-        who = "" if rater is None else as_id(rater, f"{within}rater")
+        who = self._rater(rater, f"{within}rater")
         what = as_text(aspect, f"{within}aspect") or ""
         time = as_number(seconds, f"{within}seconds")
         self._preferences.take((item, *codes, value, who, what, time), extra or {}, within)
+
+    def _rater(self, value: Any, field: str) -> str:
+        """Return a rater's id as text, empty when the rater is unknown."""
+        if value is None:
+            return ""
+        self.raters.code(value, field)
+        return str(value)
 
     # --- putting it together ----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sparingly.base.errors import InputError
+from sparingly.base.errors import InputError, listing
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io import files
 from sparingly.data.io.builder import EvalSetBuilder
@@ -23,6 +23,7 @@ from sparingly.data.io.values import as_list, as_mapping, as_text, shown
 REFERENCE = "reference"
 _WINNERS = {"left": 1.0, "right": -1.0, "tie": 0.0}
 _RATING = ("model", "rater", "aspect", "score", "time")
+_COMMENT = ("model", "rater", "comment")
 _COMPARISON = ("left", "right", "winner", "rater", "time")
 _TAKEN = {
     "item",
@@ -63,16 +64,17 @@ class Collection(Format):
 
 def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
     if "item" not in record:
-        raise InputError("the item has no id", field="item")
+        raise InputError("the item has no id", field="item", fix='Add "item": "…" to the line')
     item = builder.new_item(record["item"])
     builder.source(item, as_text(record.get("source"), "source"))
     _take_references(builder, item, record)
     for model, text in as_mapping(record.get("outputs"), "outputs").items():
-        builder.output(item, builder.model(model), as_text(text, f"outputs.{model}"))
+        builder.output(item, builder.model(model, "outputs"), as_text(text, f"outputs.{model}"))
     take_scores(builder, item, record.get("scores"), "scores")
     take_scores(builder, item, record.get("human"), "human")
     _take_reference_scores(builder, item, record)
-    _take_judgements(builder, item, record)
+    _take_ratings(builder, item, record)
+    _take_comparisons(builder, item, record)
     builder.column(item, "document", record.get("doc"))
     for name, value in record.items():
         if name not in _TAKEN:
@@ -89,7 +91,8 @@ def _take_references(builder: EvalSetBuilder, item: int, record: dict[str, Any])
 
 
 def _take_reference_scores(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
-    aspects = {name for scores in as_mapping(record.get("human"), "human").values() for name in scores}
+    scored = as_mapping(record.get("human"), "human")
+    aspects = {name for model, scores in scored.items() for name in as_mapping(scores, f"human.{model}")}
     for name, value in as_mapping(record.get("human_reference"), "human_reference").items():
         field = f"human_reference.{name}"
         if name in aspects:
@@ -98,10 +101,14 @@ def _take_reference_scores(builder: EvalSetBuilder, item: int, record: dict[str,
             # Several references, each with its score of the only aspect.
             builder.reference_aspect(item, name, next(iter(aspects)), value, field)
         else:
-            raise InputError(f"{shown(name)} is no aspect of the item", field=field)
+            raise InputError(
+                f"{shown(name)} is no aspect of the item",
+                field=field,
+                fix=f"Write one of {listing(sorted(aspects))}" if aspects else None,
+            )
 
 
-def _take_judgements(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
+def _take_ratings(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
     for place, rating in enumerate(as_list(record.get("ratings"), "ratings")):
         values = as_mapping(rating, f"ratings[{place}]")
         builder.rating(
@@ -112,26 +119,38 @@ def _take_judgements(builder: EvalSetBuilder, item: int, record: dict[str, Any])
             score=values.get("score"),
             seconds=values.get("time"),
             extra={name: value for name, value in values.items() if name not in _RATING},
+            field=f"ratings[{place}]",
         )
     for place, comment in enumerate(as_list(record.get("comments"), "comments")):
         values = as_mapping(comment, f"comments[{place}]")
         builder.rating(
-            item, model=values.get("model"), rater=values.get("rater"), comment=values.get("comment")
+            item,
+            model=values.get("model"),
+            rater=values.get("rater"),
+            comment=values.get("comment"),
+            extra={name: value for name, value in values.items() if name not in _COMMENT},
+            field=f"comments[{place}]",
         )
+
+
+def _take_comparisons(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
     for place, comparison in enumerate(as_list(record.get("comparisons"), "comparisons")):
-        values = as_mapping(comparison, f"comparisons[{place}]")
-        if values.get("winner") not in _WINNERS:
+        field = f"comparisons[{place}]"
+        values = as_mapping(comparison, field)
+        winner = values.get("winner")
+        if not isinstance(winner, str) or winner not in _WINNERS:
             raise InputError(
-                f"{shown(values.get('winner'))} is no winner",
-                field=f"comparisons[{place}].winner",
+                f"{shown(winner)} is no winner",
+                field=f"{field}.winner",
                 fix=f"Write one of {', '.join(_WINNERS)}",
             )
         builder.preference(
             item,
             values.get("left"),
             values.get("right"),
-            _WINNERS[values["winner"]],
+            _WINNERS[winner],
             rater=values.get("rater"),
             seconds=values.get("time"),
             extra={name: value for name, value in values.items() if name not in _COMPARISON},
+            field=field,
         )

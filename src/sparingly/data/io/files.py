@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import tempfile
 import zlib
@@ -30,22 +31,29 @@ def open_binary(path: Path) -> IO[bytes]:
         if path.is_dir():
             raise InputError("this is a directory, and a file is wanted", file=path)
         with path.open("rb") as plain:
-            start = plain.read(6)
+            start = plain.read(8)
         for magic, module in _MAGIC.items():
             if start.startswith(magic):
                 opener = __import__(module).open
                 return cast(IO[bytes], opener(path, "rb"))
-        for magic, what in _FOREIGN.items():
-            if start.startswith(magic):
-                raise InputError(
-                    f"the file is {what}", file=path, fix="Save it as UTF-8, plain or gzip-compressed"
-                )
+        if what := _foreign(start):
+            raise InputError(
+                f"the file is {what}", file=path, fix="Save it as UTF-8, plain or gzip-compressed"
+            )
         return path.open("rb")
+
+
+def _foreign(start: bytes) -> str | None:
+    """Say what a file is that starts like this and cannot be read as text, if that can be told."""
+    # Latin letters in UTF-16 have a zero as every other byte, with a byte-order mark or without.
+    if len(start) == 8 and (any(start[0::2]), any(start[1::2])) in ((True, False), (False, True)):
+        return "UTF-16"
+    return next((what for magic, what in _FOREIGN.items() if start.startswith(magic)), None)
 
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Turn the operating system's and the decompressors' complaints into one sentence with the file's name."""
+    """Turn complaints of the operating system and the decompressors into a sentence with the file's name."""
     try:
         yield
     except FileNotFoundError:
@@ -58,8 +66,9 @@ def naming(path: Path) -> Iterator[None]:
         raise InputError(
             "the compressed file ends too early", file=path, fix="Copy or download it again"
         ) from None
-    except (zlib.error, OSError) as error:
-        raise InputError(f"the file cannot be read ({error})", file=path) from None
+    except (zlib.error, lzma.LZMAError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"the file cannot be read ({reason})", file=path) from None
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -81,12 +90,16 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
             number += 1
             if len(raw) > MAX_LINE_BYTES:
                 raise InputError(
-                    f"the line is longer than {MAX_LINE_BYTES // 2**20} MB",
+                    f"the line is longer than {_megabytes(MAX_LINE_BYTES)} MB",
                     file=path,
                     line=number,
                     fix="Write one item per line",
                 )
             yield number, _decoded(raw, path, number)
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 2**20:.3g}"
 
 
 def _decoded(raw: bytes, path: Path, number: int) -> str:
@@ -110,7 +123,12 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         value = parse_json(line, path, number)
         if not isinstance(value, dict):
-            raise InputError(f"a JSON object is wanted, not {_shorten(line)}", file=path, line=number)
+            raise InputError(
+                f"a JSON object is wanted, not {_shorten(line)}",
+                file=path,
+                line=number,
+                fix="Write one item per line, each as {…}",
+            )
         yield number, value
 
 
@@ -119,18 +137,25 @@ def parse_json(text: str, path: Path, line: int | None = None) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique_keys)
     except json.JSONDecodeError as error:
-        place = line if line is not None else error.lineno
-        fix = "Is the file cut off?" if error.pos >= len(text.rstrip()) else "Write one JSON value"
-        raise InputError(
-            f"this is not JSON ({error.msg} at column {error.colno}: {_shorten(text[max(0, error.pos - 10) :])})",
-            file=path,
-            line=place,
-            fix=fix,
-        ) from None
+        raise _not_json(text, error).at(file=path, line=error.lineno if line is None else line) from None
     except RecursionError:
         raise InputError("the JSON is nested too deeply", file=path, line=line) from None
     except InputError as error:
         raise error.at(file=path, line=line) from None
+    except ValueError:
+        # Python converts no whole number of more than some thousand digits.
+        raise InputError(
+            "a whole number has too many digits", file=path, line=line, fix="Write it as text"
+        ) from None
+
+
+def _not_json(text: str, error: json.JSONDecodeError) -> InputError:
+    cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+    near = text[max(0, error.pos - 10) : error.pos + 30]
+    return InputError(
+        f"this is not JSON ({error.msg} at column {error.colno}, near {_shorten(near)})",
+        fix="Is the file cut off?" if cut_off else "Write one JSON value",
+    )
 
 
 def read_json(path: Path) -> Any:
@@ -155,7 +180,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise InputError(f'the key "{key}" is there twice', fix="Keep one of them")
+                raise InputError(f'the key "{key}" is there twice', field=key, fix="Keep one of them")
             seen.add(key)
     return values
 
@@ -206,6 +231,8 @@ def naming_target(path: Path) -> Iterator[None]:
         raise InputError("this is a directory, and a file is to be written", file=path) from None
     except PermissionError:
         raise InputError("no permission to write there", file=path) from None
+    except OSError as error:
+        raise InputError(f"the file cannot be written ({error.strerror or error})", file=path) from None
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.io import files
 
 Options = Mapping[str, Any]
+LINES = (".jsonl", ".ndjson")
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,15 @@ class Head:
         with files.naming(self.path), files.open_binary(self.path) as file:
             return file.read(65_536)
 
+    @property
+    def content(self) -> bytes:
+        """The first bytes without a byte-order mark and blank space."""
+        return self.start.removeprefix(b"\xef\xbb\xbf").lstrip()
+
     @cached_property
     def first_object(self) -> dict[str, Any] | None:
         """The JSON object of the first line, if the first line is one."""
-        if self.is_directory or not self.start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        if not self.content.startswith(b"{"):
             return None
         try:
             return next((record for _, record in files.json_lines(self.path)), None)
@@ -52,8 +58,11 @@ class Head:
 
     @cached_property
     def document(self) -> Any:
-        """The whole file as one JSON value, or None when it is not one (JSON Lines is not)."""
-        if self.is_directory or not self.start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        """The whole file as one JSON value, or None when it is not one (JSON Lines is not).
+
+        A file that calls itself JSON Lines is not read as a whole to find out: it may be large.
+        """
+        if self.extension in LINES or not self.content.startswith((b"{", b"[")):
             return None
         try:
             return files.read_json(self.path)
@@ -69,7 +78,10 @@ class Head:
             .decode("utf-8", "replace")
             .rstrip("\r")
         )
-        return next(csv.reader([line], delimiter="\t" if "\t" in line else ","), [])
+        try:
+            return next(csv.reader([line], delimiter="\t" if "\t" in line else ","), [])
+        except csv.Error:
+            return []
 
 
 class Format:

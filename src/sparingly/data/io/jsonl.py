@@ -1,12 +1,14 @@
 """Our own JSON Lines: a header line, then one line an item, in the words of the package.
 
-``{"format": "sparingly/evalset", "version": 1, "models": […]}``, then
+``{"format": "sparingly/evalset", "version": 1, "models": […], "metrics": […], "aspects": […]}``, then
 ``{"item": "a", "source": "…", "document": "d1", "position": 0, "domain": "news", "cost": 34.2, "weight": 1,
 "references": {"ref": "…"}, "outputs": {model: text}, "metrics": {model: {metric: number}},
 "aspects": {model: {aspect: number}}, "reference_aspects": {reference: {aspect: number}},
 "ratings": [{"model", "rater", "aspect", "score", "seconds", "comment"}],
-"preferences": [{"first", "second", "value", "rater", "aspect", "seconds"}], "cells": {name: {model: value}}}``.
-Every key but ``item`` may be left out; any other key is kept as a column. The header may be left out too.
+"preferences": [{"first", "second", "value", "rater", "aspect", "seconds"}],
+"cells": {name: {model: value}}, "columns": {name: value}}``.
+Every key but ``item`` may be left out; any other key is kept as a column (``columns`` holds those whose name
+is a key of the format). The header may be left out too.
 """
 
 from __future__ import annotations
@@ -16,17 +18,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
-import numpy as np
-
-from sparingly.base.errors import InputError
+from sparingly.base.errors import DataError, InputError
 from sparingly.data.evalset import EvalSet, Floats
 from sparingly.data.io import files
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, located
 from sparingly.data.io.values import as_list, as_mapping, as_number, as_text, shown
+from sparingly.data.plain import plain as plain
 
 FORMAT, VERSION = "sparingly/evalset", 1
 _KEYS = ("item", "source", "references", "outputs", "metrics", "aspects", "reference_aspects", "cells")
+_RESERVED = (*_KEYS, "ratings", "preferences", "columns")
 _OURS = {"metrics", "aspects", "ratings", "preferences", "document", "reference_aspects"}
 _FOREIGN = {"scores", "human", "tgt", "doc", "doc_id"}
 _RATING = ("model", "reference", "rater", "aspect", "score", "seconds", "comment")
@@ -57,7 +59,7 @@ class JsonLines(Format):
     def recognises(self, head: Head) -> bool:
         """Look for the header, or for an item in the package's own words."""
         record = head.first_object
-        if record is None or (head.document is not None and "item" not in record and "format" not in record):
+        if record is None:
             return False
         if record.get("format") == FORMAT:
             return True
@@ -71,11 +73,9 @@ class JsonLines(Format):
         def take(line: int, record: dict[str, Any]) -> None:
             builder.line = line
             if "format" in record and "item" not in record:
-                check_version(record, FORMAT, VERSION)
-                for model in as_list(record.get("models"), "models"):
-                    builder.model(model, "models")
-                return
-            _take_item(builder, record)
+                _take_header(builder, record)
+            else:
+                _take_item(builder, record)
 
         located(files.json_lines(path), path, take)
         return builder.build()
@@ -85,9 +85,19 @@ class JsonLines(Format):
 
         def put(file: IO[bytes]) -> None:
             for record in records(data):
-                file.write(json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+                file.write(_line(record))
 
         files.write_atomically(path, put)
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    try:
+        text = json.dumps(record, ensure_ascii=False, allow_nan=False, default=str)
+    except (ValueError, TypeError, RecursionError) as error:
+        item = shown(record.get("item"))
+        raise DataError(f"The item {item} holds something that JSON cannot ({error}).") from None
+    # Half a surrogate pair is no UTF-8; its escape is JSON and stands for the same letter.
+    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def check_version(record: dict[str, Any], wanted: str, known: int) -> None:
@@ -95,7 +105,7 @@ def check_version(record: dict[str, Any], wanted: str, known: int) -> None:
     if record.get("format") != wanted:
         raise InputError(f"this is a {shown(record.get('format'))} file, not {wanted}", field="format")
     version = record.get("version")
-    if not isinstance(version, int) or version < 1:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise InputError(f"{shown(version)} is no version", field="version")
     if version > known:
         raise InputError(
@@ -103,6 +113,16 @@ def check_version(record: dict[str, Any], wanted: str, known: int) -> None:
             field="version",
             fix="Update sparingly",
         )
+
+
+def _take_header(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
+    check_version(record, FORMAT, VERSION)
+    for model in as_list(record.get("models"), "models"):
+        builder.model(model, "models")
+    for metric in as_list(record.get("metrics"), "metrics"):
+        builder.declare("metric", metric, "metrics")
+    for aspect in as_list(record.get("aspects"), "aspects"):
+        builder.declare("aspect", aspect, "aspects")
 
 
 def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
@@ -113,20 +133,30 @@ def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
     for name, text in as_mapping(record.get("references"), "references").items():
         builder.reference(item, name, as_text(text, f"references.{name}"))
     for model, text in as_mapping(record.get("outputs"), "outputs").items():
-        builder.output(item, builder.model(model), as_text(text, f"outputs.{model}"))
+        builder.output(item, builder.model(model, "outputs"), as_text(text, f"outputs.{model}"))
     take_scores(builder, item, record.get("metrics"), "metrics")
     take_scores(builder, item, record.get("aspects"), "aspects")
-    for name, values in as_mapping(record.get("cells"), "cells").items():
-        for model, value in as_mapping(values, f"cells.{name}").items():
-            builder.cell(item, builder.model(model), name, value)
+    _take_reference_aspects(builder, item, record)
+    _take_ratings(builder, item, record)
+    _take_preferences(builder, item, record)
+    _take_columns(builder, item, record)
+
+
+def _take_reference_aspects(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
     for reference, scores in as_mapping(record.get("reference_aspects"), "reference_aspects").items():
         for aspect, score in as_mapping(scores, f"reference_aspects.{reference}").items():
-            builder.reference_aspect(
-                item, reference, aspect, score, f"reference_aspects.{reference}.{aspect}"
-            )
-    _take_judgements(builder, item, record)
+            field = f"reference_aspects.{reference}.{aspect}"
+            builder.reference_aspect(item, reference, aspect, score, field)
+
+
+def _take_columns(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
+    for name, values in as_mapping(record.get("cells"), "cells").items():
+        for model, value in as_mapping(values, f"cells.{name}").items():
+            builder.cell(item, builder.model(model, f"cells.{name}"), name, value)
+    for name, value in as_mapping(record.get("columns"), "columns").items():
+        builder.column(item, name, value)
     for name, value in record.items():
-        if name not in (*_KEYS, "ratings", "preferences"):
+        if name not in _RESERVED:
             builder.column(item, name, value)
 
 
@@ -134,30 +164,41 @@ def take_scores(builder: EvalSetBuilder, item: int, scores: Any, field: str) -> 
     """Take ``{model: {name: number}}`` as metrics or aspects."""
     take = builder.metric if field in ("metrics", "scores") else builder.aspect
     for model, values in as_mapping(scores, field).items():
-        code = builder.model(model)
+        code = builder.model(model, field)
         for name, value in as_mapping(values, f"{field}.{model}").items():
             take(item, code, name, value, f"{field}.{model}.{name}")
 
 
-def _take_judgements(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
+def _take_ratings(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
     for place, rating in enumerate(as_list(record.get("ratings"), "ratings")):
-        values = as_mapping(rating, f"ratings[{place}]")
-        if ("model" in values) == ("reference" in values):
-            raise InputError("a rating names a model or a reference", field=f"ratings[{place}]")
+        field = f"ratings[{place}]"
+        values = as_mapping(rating, field)
+        if values.get("model") is not None and values.get("reference") is not None:
+            raise InputError("the rating names a model and a reference", field=field, fix="Keep one of them")
         builder.rating(
             item,
             **{name: values[name] for name in _RATING if values.get(name) is not None},
             extra={name: value for name, value in values.items() if name not in _RATING},
+            field=field,
         )
+
+
+def _take_preferences(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
     for place, preference in enumerate(as_list(record.get("preferences"), "preferences")):
         field = f"preferences[{place}]"
         values = as_mapping(preference, field)
         for name in ("first", "second", "value"):
             if values.get(name) is None:
-                raise InputError(f'a preference needs "{name}"', field=field)
+                raise InputError(
+                    f'the preference has no "{name}"', field=field, fix=f'Add "{name}" to the preference'
+                )
         value = as_number(values["value"], f"{field}.value")
-        if abs(value) > 1:
-            raise InputError(f"{value} is not between -1 and 1", field=f"{field}.value")
+        if not abs(value) <= 1:
+            raise InputError(
+                f"{shown(values['value'])} is not between -1 and 1",
+                field=f"{field}.value",
+                fix="Write 1 where the first is better, -1 where the second is, 0 for a tie",
+            )
         builder.preference(
             item,
             values["first"],
@@ -165,6 +206,7 @@ def _take_judgements(builder: EvalSetBuilder, item: int, record: dict[str, Any])
             value,
             **{name: values[name] for name in ("rater", "aspect", "seconds") if values.get(name) is not None},
             extra={name: held for name, held in values.items() if name not in _PREFERENCE},
+            field=field,
         )
 
 
@@ -173,7 +215,9 @@ def _take_judgements(builder: EvalSetBuilder, item: int, record: dict[str, Any])
 
 def records(data: EvalSet) -> Iterator[dict[str, Any]]:
     """Yield the header and one record per item."""
-    yield {"format": FORMAT, "version": VERSION, "models": list(data.models)}
+    names = {"models": data.models, "metrics": data.metrics, "aspects": data.aspects}
+    yield {"format": FORMAT, "version": VERSION, **{key: list(held) for key, held in names.items() if held}}
+    has_references = "references" in data.fields
     ratings, preferences = _by_item(data.ratings.item, len(data)), _by_item(data.preferences.item, len(data))
     for row in data.file_order:
         yield {
@@ -181,8 +225,11 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
             for name, value in {
                 "item": data.items[row],
                 "source": data.sources[row] if data.sources is not None else None,
-                **{name: plain(values[row]) for name, values in data.columns.items()},
-                "references": _references(data, row),
+                **{name: plain(held[row]) for name, held in data.columns.items() if name not in _RESERVED},
+                "columns": {
+                    name: plain(held[row]) for name, held in data.columns.items() if name in _RESERVED
+                },
+                "references": _references(data, row) if has_references else None,
                 "outputs": texts_of(data, row),
                 "metrics": scores_of(data.models, data.metrics, row),
                 "aspects": scores_of(data.models, data.aspects, row),
@@ -196,17 +243,6 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
             }.items()
             if value is not None and value != {} and value != []
         }
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: NaN as None, whole floats as integers."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        if np.isnan(value):
-            return None
-        return int(value) if value.is_integer() and abs(value) < 2**53 else value
-    return value
 
 
 def texts_of(data: EvalSet, row: int) -> dict[str, str]:

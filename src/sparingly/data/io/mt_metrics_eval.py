@@ -184,18 +184,16 @@ class _Tree:
     def _take_ratings(self, file: Path, name: str) -> None:
         """Take error lists as they are; a rating has a score only where the file gives one."""
         for system, rows in self._blocks(file, partial(_rating, file), "ratings").items():
-            is_model = self._model(system, file) is not None
+            rated = "reference" if self._model(system, file) is None else "model"
             for place, (rating, rater) in enumerate(rows):
-                if rating is not None:
-                    self.builder.rating(
-                        place,
-                        model=system if is_model else None,
-                        reference=None if is_model else system,
-                        rater=rater or name,
-                        aspect=name.partition(".")[0],
-                        score=rating.get("score"),
-                        extra={key: value for key, value in rating.items() if key != "score"},
-                    )
+                if rating is None:
+                    continue
+                what: dict[str, Any] = {rated: system, "rater": rater or name, "score": rating.get("score")}
+                what["extra"] = {key: value for key, value in rating.items() if key != "score"}
+                try:
+                    self.builder.rating(place, aspect=name.partition(".")[0], **what)
+                except InputError as error:
+                    raise error.at(file=file) from None
 
     def _scores(self, file: Path, name: str) -> dict[str, list[float]]:
         return self._blocks(file, partial(_score, name), "scores")

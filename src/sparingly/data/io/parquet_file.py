@@ -53,7 +53,7 @@ class ParquetFile:
         import polars as pl
 
         with self._naming():
-            return pl.read_parquet(self._source(), columns=[name]).to_series()
+            return pl.read_parquet(self._source(), columns=[name], glob=False).to_series()
 
     def _source(self) -> Path | io.BytesIO:
         if self._content is None:

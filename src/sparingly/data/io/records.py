@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 from sparingly.base.errors import InputError
 from sparingly.data.io import files
+from sparingly.data.io.csv_text import CsvText
 from sparingly.data.io.format import Head
 from sparingly.data.io.values import shown
 
@@ -70,30 +70,18 @@ def array_records(path: Path) -> Iterator[tuple[int, Record]]:
         _complain(text, path)
 
 
-def csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of a CSV or TSV file by the names in its header, with their line numbers."""
-    header_line = next((line for _, line in files.text_lines(path)), "")
-    delimiter = "\t" if "\t" in header_line else ","
-    limit = csv.field_size_limit(files.MAX_LINE_BYTES)
-    lines = (f"{line}\n" for _, line in files.text_lines(path))
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    try:
-        header = next(reader, [])
-        for row in reader:
-            if not row:
-                continue
-            if len(row) != len(header):
-                raise InputError(
-                    f"the row has {len(row)} fields, but the header has {len(header)}",
-                    file=path,
-                    line=reader.line_num,
-                    fix="Put fields that hold the separator or a line break into quotes",
-                )
-            yield reader.line_num, dict(zip(header, row, strict=True))
-    except csv.Error as error:
-        raise InputError(f"this is not CSV ({error})", file=path, line=reader.line_num) from None
-    finally:
-        csv.field_size_limit(limit)
+def take_rows(path: Path, take: Callable[[int, Record], None]) -> None:
+    """Hand every row of a CSV or TSV file to a reader, and put file and line into the errors that it raises.
+
+    An empty field is None; a quoted empty one is an empty text.
+    """
+    table = CsvText(path).source()
+    columns = [table.column(name).to_list() for name in table.names]
+    for row, values in enumerate(zip(*columns, strict=True)):
+        try:
+            take(row, dict(zip(table.names, values, strict=True)))
+        except InputError as error:
+            raise error.at(file=path, line=table.line(row) if table.line else None) from None
 
 
 def named(option: Any) -> list[str]:

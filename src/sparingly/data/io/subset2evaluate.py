@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
@@ -23,7 +24,7 @@ from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, located
 from sparingly.data.io.jsonl import plain, scores_of, texts_of
 from sparingly.data.io.records import first_record, named, read_records
-from sparingly.data.io.values import as_mapping, as_number, as_text
+from sparingly.data.io.values import as_mapping, as_text
 
 PROTOCOLS = frozenset({"mqm", "esa", "esa_merged", "da", "sqm", "da_sqm", "likert", "xsts", "appraise"})
 PROTOCOLS |= {"wmt", "wmt_z", "wmt_raw", "wmt_appraise", "wmt_appraise_z"}
@@ -92,6 +93,7 @@ class Subset2Evaluate(Format):
         return lost + (["references"] if len(data.references) > 1 else [])
 
 
+@cache
 def looks_human(name: str) -> bool:
     """Say whether the name of a score is one that people's scores have."""
     return bool(_HUMAN.match(name)) or re.sub(r"\W", "_", name.lower()) in PROTOCOLS
@@ -133,7 +135,12 @@ def _take_scores(
         code = builder.model(model, "scores")
         for name, value in as_mapping(values, f"scores.{model}").items():
             take = builder.aspect if is_aspect(name) else builder.metric
-            take(item, code, name, value, f"scores.{model}.{name}")
+            try:
+                take(item, code, name, value, name)
+            except InputError as error:
+                # The field is spelled out only here, because files hold millions of scores.
+                field = f"scores.{model}.{name}"
+                raise InputError(error.problem, field=field, fix=error.fix) from None
             yield name
 
 
@@ -143,7 +150,7 @@ def _take_columns(builder: EvalSetBuilder, item: int, record: dict[str, Any], ta
     builder.column(item, fields.DOCUMENT, record.get("doc"))
     for name, value in record.items():
         if name not in taken:
-            builder.column(item, name, as_number(value, name) if name in fields.NUMBER_COLUMNS else value)
+            builder.column(item, name, value)
 
 
 def _records(data: EvalSet) -> Iterator[dict[str, Any]]:

@@ -36,7 +36,7 @@ def make_evalset(
     raters: int | Sequence[str] = 4,
     rated_share: float = 1.0,
     raters_per_cell: float = 1.0,
-    ability_spread: float = 0.5,
+    ability_spread: float = 0.7,
     missing: float | Mapping[str, float] = 0.0,
     texts: bool = True,
     references: bool = True,

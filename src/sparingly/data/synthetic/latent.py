@@ -1,6 +1,6 @@
 """The hidden truth of a made-up set: hard and easy items, strong and weak models, good and bad outputs.
 
-The quality of model m's output for item i is ``100 · σ(level + aᵢ (θₘ − bᵢ + cᵢₘ))``: ability θ, difficulty b
+The quality of model m's output for item i is ``100 · σ(level + aᵢ (θₘ − bᵢ) + cᵢₘ)``: ability θ, difficulty b
 and discrimination a as in item response theory, and the fit c of this very model to this very item. Items of
 high discrimination tell models apart; they are what a selector looks for.
 """
@@ -24,7 +24,7 @@ DIGITS = 4
 LEVEL = 1.3
 DIFFICULTY_SPREAD = 0.7
 DOMAIN_SPREAD = 0.3
-DISCRIMINATION_SPREAD = 0.5
+DISCRIMINATION_SPREAD = 0.7
 FIT_SPREAD = 0.8
 ASPECT_SHARE = 0.75
 ITEM_BIAS = 1.0
@@ -105,7 +105,7 @@ def draw_quality(items: Items, abilities: Floats, aspects: int, seed: int) -> li
         if place:
             noise = rng.generator(seed, "synthetic", "aspect", str(place)).standard_normal(shape)
             own = ASPECT_SHARE * fit + np.sqrt(1 - ASPECT_SHARE**2) * noise
-        fitted = FIT_SPREAD * items.discrimination[:, None] * own
+        fitted = FIT_SPREAD * own
         qualities.append(np.round(BEST / (1.0 + np.exp(-(ability + fitted))), DIGITS))
     return qualities
 

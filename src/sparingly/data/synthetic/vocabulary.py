@@ -48,8 +48,8 @@ VOCABULARIES = {
     ),
     "social": _vocabulary(
         "photo playlist kitten neighbour pizza weekend battery gym birthday concert sofa trailer haircut "
-        "meme recipe tattoo podcast sneakers roommate festival selfie garden laptop bus bakery couch puppy ticket "
-        "blanket cousin",
+        "meme recipe tattoo podcast sneakers roommate festival selfie garden laptop bus bakery couch puppy "
+        "ticket blanket cousin",
         "loved hated missed shared tried found lost recommended borrowed finished skipped posted watched "
         "deleted ordered cooked broke bought adopted forgot",
         "awesome tiny weird cute boring spicy lazy broken free cosy messy perfect loud random sleepy",

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.html import html_table
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.base.stats.signflip import Method as Test
@@ -37,7 +38,7 @@ class ModelOutcome:
 
 @dataclass(frozen=True)
 class PairOutcome:
-    """Winners over all pairs of models: Ashury-Tahan et al. (2024) call a pair a success when the subset
+    """Winners over all pairs of models: Ashury Tahan et al. (2024) call a pair a success when the subset
     names the model that wins more items of the whole set.
 
     Attributes:
@@ -63,6 +64,20 @@ class Comparison:
     pairs: PairOutcome
     notes: tuple[str, ...]
 
+    def __str__(self) -> str:
+        """Return the outcome in one line."""
+        agreement = self.agreement
+        best = "yes" if agreement.top1_match == 1 else "no"
+        return (
+            f"{agreement.n} of {agreement.n_full} items against all, by {self.truth}: soft pairwise accuracy "
+            f"{agreement.soft_pairwise_accuracy:.3f}, Kendall b {agreement.kendall_b:.3f}, best model found: {best}"
+        )
+
+    def _repr_html_(self) -> str:
+        columns = ("model", "rank, all", "rank, chosen", "mean, all", "mean, chosen")
+        rows = [(one.model, one.full_rank, one.rank, one.full_mean, one.mean) for one in self.models]
+        return html_table(columns, rows, str(self), "; ".join(self.notes))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values."""
         return {
@@ -82,6 +97,14 @@ class CurveComparison:
     method: str
     curve: curves.Curve
     random: curves.RandomCurve
+
+    def _repr_html_(self) -> str:
+        columns = ("items", "share", self.method, "random", "random, low", "random, high")
+        values = (self.curve.sizes, self.curve.shares, self.curve.values)
+        rows = zip(*values, self.random.values, self.random.low, self.random.high, strict=True)
+        title = f"{self.curve.measure} by {self.truth}"
+        after = f"average {self.curve.average:.4f} against {self.random.average:.4f} for random"
+        return html_table(columns, [tuple(map(float, row)) for row in rows], title, after)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as plain values."""

@@ -116,8 +116,14 @@ def curve(
     wanted = np.asarray(sizes, np.int64)
     if wanted.size == 0 or wanted.min() < 1 or wanted.max() > len(rows):
         raise UsageError(f"The sizes of a curve must lie between 1 and the {len(rows)} items in order.")
-    rows = rows[: wanted.max()]
-    nested = _Nested(full, wanted, full.scored(subset_values)[rows], full.keys[rows], full.weights_of(rows))
+    ends_in_full = len(rows) == len(full) and subset_values is None and full.method != "analytic"
+    if measure == SPA and ends_in_full and not full.tested:
+        # The last subset of a complete order is the full set: its own test comes with the same pass. (Counts
+        # of flips do not depend on the order of summing; the analytic limit does, in its last bits.)
+        p_values = _p_values(_nested(full, rows, np.append(wanted, len(full)), None))
+        full.keep_p_values(p_values[-1])
+        return Curve(SPA, wanted, measures.soft_pairwise_accuracy(p_values[:-1], full.p_values), len(full))
+    nested = _nested(full, rows[: wanted.max()], wanted, subset_values)
     return Curve(measure, wanted, _MEASURES[measure](nested), len(full))
 
 
@@ -160,9 +166,17 @@ def measure_names() -> tuple[str, ...]:
     return tuple(_MEASURES)
 
 
+def _nested(full: FullSet, rows: Indices, sizes: Indices, subset_values: Floats | None) -> _Nested:
+    return _Nested(full, sizes, full.scored(subset_values)[rows], full.keys[rows], full.weights_of(rows))
+
+
 def _soft_pairwise_accuracy(nested: _Nested) -> Floats:
+    return measures.soft_pairwise_accuracy(_p_values(nested), nested.full.p_values)
+
+
+def _p_values(nested: _Nested) -> Floats:
     full = nested.full
-    p_values = prefix_pair_p_values(
+    return prefix_pair_p_values(
         nested.scores,
         nested.sizes,
         keys=nested.keys,
@@ -171,7 +185,6 @@ def _soft_pairwise_accuracy(nested: _Nested) -> Floats:
         method=full.method,
         weights=nested.weights,
     )
-    return measures.soft_pairwise_accuracy(p_values, full.p_values)
 
 
 def _by_means(measure: measures.MeansMeasure) -> Callable[[_Nested], Floats]:

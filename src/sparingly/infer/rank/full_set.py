@@ -67,6 +67,15 @@ class FullSet:
         """The one-sided sign-flip p-value of every pair of models."""
         return self.p_values_of(self.values, self.keys, self.weights)
 
+    @property
+    def tested(self) -> bool:
+        """Whether the p-values are known already."""
+        return "p_values" in self.__dict__
+
+    def keep_p_values(self, p_values: Floats) -> None:
+        """Keep p-values of all items that came out of another pass over them."""
+        self.__dict__["p_values"] = p_values
+
     @cached_property
     def signed_rank(self) -> SignedRank:
         """The two-sided Wilcoxon test of every pair of models."""

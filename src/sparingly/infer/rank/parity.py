@@ -55,6 +55,15 @@ class Parity:
     target_sizes: Indices
     sizes: Floats
 
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers by name, for JSON: a number that is not defined is None."""
+        plain = {"share": self.share, "raw": self.raw, "random_raw": self.random_raw}
+        lists = {"targets": self.targets, "target_sizes": self.target_sizes, "sizes": self.sizes}
+        return {
+            **{name: None if np.isnan(value) else value for name, value in plain.items()},
+            **{name: [None if np.isnan(v) else v for v in values.tolist()] for name, values in lists.items()},
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class RandomParity:

@@ -1,6 +1,6 @@
 """Which of two models wins, by how much, and how often a subset finds the winner.
 
-From Ashury-Tahan et al. 2024 (Label-Efficient Model Selection for Text Generation, sections 3, 5.3, 6.1).
+From Ashury Tahan et al. 2024 (Label-Efficient Model Selection for Text Generation, sections 3, 5.3, 6.1).
 The preference on an item is the model with the higher score, or a tie when the two are within ``tie``. The
 winning probability of a model is its share of wins over all judged items, ties in the denominator (eq. 1);
 the *margin* of a pair is P_A − P_B, its sign names the winner and its size is the winning distance.

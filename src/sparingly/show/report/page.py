@@ -16,7 +16,8 @@ _PAGE = """<!DOCTYPE html>
 <style>
 body {{ margin: 2rem auto; max-width: 75rem; padding: 0 1rem; background: #fff; color: #1a1a1a; }}
 h1 {{ font: 600 1.4rem system-ui, sans-serif; }}
-pre {{ font: 0.82rem/1.35 ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-x: auto; }}
+pre {{ font: 0.82rem/1.35 ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; }}
+pre {{ white-space: pre-wrap; overflow-wrap: anywhere; min-width: 64rem; }}
 {{stylesheet}}
 </style>
 </head>

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sparingly.base.errors import UnknownNameError
-from sparingly.base.registry import parse_method
 from sparingly.choose.design.top import Top
 from sparingly.choose.select import as_selector
 from sparingly.data.selection import Selection
@@ -35,7 +34,7 @@ def writeup(selection: Selection, format: Literal["markdown", "latex"] = "markdo
 def paragraph(selection: Selection) -> str:
     """Return the sentences that say how the items were chosen and what their scores may be used for."""
     signature = selection.signature
-    method = as_selector(parse_method(signature.method))
+    method = as_selector(signature.method)
     how = method.utility if isinstance(method, Top) else method
     named = f"{method} ({how.reference})"
     share = 100 * signature.n / signature.of
@@ -46,7 +45,7 @@ def paragraph(selection: Selection) -> str:
     if signature.pool is not None:
         sentences.append(
             f"They were chosen from a first selection of {signature.pool.n} of {signature.pool.of} items, "
-            f"made with {parse_method(signature.pool.method)}."
+            f"made with {as_selector(signature.pool.method)}."
         )
     if selection.never:
         sentences.append(f"{len(selection.never)} items were excluded beforehand.")
@@ -65,7 +64,7 @@ def table_rows(selection: Selection) -> list[tuple[str, str]]:
     """Return what the table says, name and value."""
     signature = selection.signature
     rows = [
-        ("method", f"`{parse_method(signature.method)}`"),
+        ("method", f"`{as_selector(signature.method)}`"),
         ("items", f"{signature.n} of {signature.of}"),
         ("budget", signature.budget),
         ("seed", str(signature.seed)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from sparingly.infer.rank.compare import Comparison, CurveComparison
+from sparingly.infer.rank.draws import Draws
 from sparingly.infer.rank.parity import Parity
 from sparingly.show.terminal.chart import Series, chart
 from sparingly.show.terminal.console import line, make_console, make_table, notes, number, percent
@@ -98,3 +99,21 @@ def show_parity(parity: Parity, console: Console | None = None) -> None:
         f"parity: {percent(parity.share, 0)} of random's labels for the same agreement "
         f"({verdict} {percent(abs(1 - parity.share), 0)})",
     )
+
+
+def show_draws(draws: Draws, console: Console | None = None) -> None:
+    """Print what repeated runs of the method say."""
+    console = console or make_console()
+    held, found = draws.stability, draws.success
+    part = "the items" if draws.share == 1 else f"{percent(draws.share, 0)} of the items"
+    line(console, f"\n{len(held.changes)} runs of {draws.method}, each on {part}", style="bold")
+    rows = [
+        ("runs with another ranking than the whole set", percent(held.changed_share)),
+        ("models with another rank: best, median, worst run", f"{held.best}, {held.median:g}, {held.worst}"),
+        ("pairs of runs that rank differently", percent(held.differing_pairs)),
+        ("winner found, over pairs of models and runs", percent(found.rate)),
+        ("no winner in the run", percent(found.inconclusive)),
+        ("winning distance: true, estimated", f"{number(found.distance, 3)}, {number(found.estimated_distance, 3)}"),
+        ("pairs without a winner, left out", str(found.tied)),
+    ]
+    console.print(make_table(("", ""), rows, numbers=1))

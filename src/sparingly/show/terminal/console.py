@@ -25,6 +25,7 @@ def make_console(file: IO[str] | None = None, *, record: bool = False) -> Consol
 def make_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", numbers: int = 0) -> Table:
     """Return a table whose last ``numbers`` columns are aligned to the right."""
     table = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False)
+    table.show_header = any(columns)
     for place, name in enumerate(columns):
         right = place >= len(columns) - numbers
         table.add_column(name, justify="right" if right else "left", overflow="fold")
@@ -41,7 +42,7 @@ def line(console: Console, text: str, style: str | None = None) -> None:
 def notes(console: Console, texts: Iterable[str]) -> None:
     """Print notes, one a line."""
     for text in texts:
-        line(console, f"note: {text}", style="yellow")
+        line(console, f"note: {text}", style="italic")
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -1,0 +1,162 @@
+"""Comma- and tab-separated text: read as texts, with the line of every row known when something is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparingly.base.errors import InputError
+from sparingly.data.io import files
+from sparingly.data.io.table_source import Source
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "\\t": "\t"}
+_LONGEST_FIELD = 2**31 - 1
+
+
+class CsvText:
+    """A text file of separated fields, its first line the names of the columns.
+
+    An empty field is missing; a quoted empty field (``""``) is an empty text. Columns without a name (such as
+    the index that pandas writes) and blank lines are passed over.
+    """
+
+    def __init__(self, path: Path, separator: str | None = None, quote: str | None = '"') -> None:
+        self.path, self.quote = path, quote
+        self.separator = separator or self._guessed_separator()
+        self.header = next((record for _, record in self.records()), [])
+
+    def source(self) -> Source:
+        """Return the columns as texts."""
+        self._check_header()
+        frame = self._frame()
+        empty = frame.select(nothing=_all_null(frame)).to_series()
+        rows = np.flatnonzero(~empty.to_numpy())
+        frame = frame.filter(~empty) if empty.any() else frame
+        if frame.get_column(frame.columns[-1]).null_count():
+            self._check_widths()
+        named = [name for name in self.header if name]
+        return Source(self.path, named, frame.get_column, lambda row: self.line_of(int(rows[row])))
+
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield every record, blank ones too, with the line on which it begins."""
+        lines = (text.replace("\r", " ") + "\n" for _, text in files.text_lines(self.path))
+        with _long_fields():
+            reader = csv.reader(
+                lines,
+                delimiter=self.separator,
+                quotechar=self.quote,
+                quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
+                strict=True,
+            )
+            line = 1
+            while True:
+                try:
+                    record = next(reader, None)
+                except csv.Error as error:
+                    raise InputError(
+                        f"the quotes do not fit ({error})",
+                        file=self.path,
+                        line=line,
+                        fix='Double the quotes inside a quoted field, or say quote="" if there is no quoting',
+                    ) from None
+                if record is None:
+                    return
+                yield line, record
+                line = reader.line_num + 1
+
+    def line_of(self, row: int) -> int:
+        """Return the line on which a row begins."""
+        places = (line for line, _ in self.records())
+        next(places, None)
+        for place, line in enumerate(places):
+            if place == row:
+                return line
+        raise InputError(f"there is no row {row + 1}", file=self.path)
+
+    def _guessed_separator(self) -> str:
+        first = next((text for _, text in files.text_lines(self.path)), "")
+        if "\t" in first or files.extension(self.path) == ".tsv":
+            return "\t"
+        return "," if "," in first or ";" not in first else ";"
+
+    def _check_header(self) -> None:
+        if not any(self.header):
+            raise InputError(
+                "the first line names no columns", file=self.path, line=1, fix="Begin with a header line"
+            )
+        for place, name in enumerate(self.header):
+            if name and name in self.header[:place]:
+                raise InputError(
+                    f'the column "{name}" is there twice', file=self.path, line=1, fix="Rename one of them"
+                )
+
+    def _frame(self) -> pl.DataFrame:
+        import polars as pl
+
+        # Columns without a name get one that no header can have.
+        names = [name or f"\n{place}" for place, name in enumerate(self.header)]
+        try:
+            frame = pl.read_csv(
+                self._content(),
+                separator=self.separator,
+                quote_char=self.quote,
+                infer_schema_length=0,
+                new_columns=names,
+                glob=False,
+            )
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            self._check_widths()
+            reason = str(error).strip().splitlines()[0]
+            raise InputError(f"the table cannot be read ({reason})", file=self.path) from None
+        if not len(frame):
+            raise InputError("there is no row below the header", file=self.path)
+        return frame
+
+    def _content(self) -> Path | io.BytesIO:
+        with files.naming(self.path):
+            if self.path.suffix.lower() not in files.COMPRESSIONS and not _is_packed(self.path):
+                return self.path
+            with files.open_binary(self.path) as file:
+                return io.BytesIO(file.read())
+
+    def _check_widths(self) -> None:
+        """Complain about the first line that has another number of fields than the header."""
+        width = len(self.header)
+        for line, record in self.records():
+            if record and len(record) != width:
+                raise InputError(
+                    f"the line has {len(record)} fields, but the header has {width}",
+                    file=self.path,
+                    line=line,
+                    fix="Fill the line up, and quote fields that hold the separator",
+                )
+
+
+def _all_null(frame: pl.DataFrame) -> pl.Expr:
+    import polars as pl
+
+    return pl.all_horizontal(pl.all().is_null())
+
+
+def _is_packed(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(6).startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"))
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Let the csv module read fields of any length while a file is looked through."""
+    before = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

@@ -1,0 +1,279 @@
+"""Samples of lm-evaluation-harness (``--log_samples``): a file per task, in a folder per model.
+
+``MODEL/samples_TASK_TIME.jsonl`` with ``{"doc_id", "doc", "target", "arguments", "resps", "filtered_resps",
+"filter", "metrics": [names], NAME: value, "doc_hash", "prompt_hash", "target_hash"}`` a line, one line for every
+document and filter. An item is ``TASK#DOC_ID``; that its document and its prompt are the same for every model is
+checked with their hashes.
+
+- A metric is a number, or true and false; one that is a list (a part of a corpus score) or a text is kept as a
+  column of the cells. Where a task has several filters, metrics are called ``metric,filter`` as the harness calls
+  them, unless the option ``filter`` chooses one. ``bypass``, which stands for "not scored", is left out.
+- The output is what the model wrote (``resps``); what a filter made of it is the column ``filtered``. For
+  questions with given answers it is the answer that the model found most likely. The log-likelihood of a single
+  given text has no output.
+- The source is the prompt; where models had different ones (``prompts=any``), the document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sparingly.base.errors import InputError, UnknownNameError, UsageError
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io.builder import EvalSetBuilder
+from sparingly.data.io.format import Format, Head, Options, located
+from sparingly.data.io.lm_eval_sample import Sample
+from sparingly.data.io.records import first_record, read_records
+from sparingly.data.io.values import shown
+
+TARGET = "target"
+_FILE = re.compile(r"samples_(?P<task>.+?)(?:_(?P<time>\d{4}-\d\d-\d\dT[^_]+))?")
+_ENDINGS = (".jsonl", ".json", ".ndjson")
+_NOT_SCORED = "bypass"
+_FOLDERS = ("", "*/", "*/*/", "*/*/*/")
+_CHOICES = {"output": ("response", "filtered"), "prompts": ("any",), "runs": ("latest",)}
+
+
+class LmEval(Format):
+    """Samples that lm-evaluation-harness logs."""
+
+    name: ClassVar[str] = "lm_eval"
+    summary: ClassVar[str] = "lm-evaluation-harness samples: a file per task, in a folder per model"
+    options: ClassVar[dict[str, str]] = {
+        "model": "the model's name, for the samples of one model (that of its folder unless given)",
+        "filter": "of several filters of a task, the one whose scores are taken (all unless given)",
+        "output": "response: what the model wrote (unless given); filtered: what the first filter made of it",
+        "prompts": "any: models may have had different prompts for the same document",
+        "runs": "latest: of several runs of a task by a model, the last one counts",
+    }
+
+    def recognises(self, head: Head) -> bool:
+        """Look for documents with the responses to them, in the file or in the first one of the folder."""
+        if head.is_directory:
+            first = next(_files(head.path), None)
+            return first is not None and self.recognises(Head(first))
+        record = first_record(head)
+        return record is not None and "doc_id" in record and bool({"resps", "filtered_resps"} & set(record))
+
+    def read(self, path: Path, options: Options) -> EvalSet:
+        """Read the samples of every model and task."""
+        for name, choices in _CHOICES.items():
+            if options.get(name, choices[0]) not in choices:
+                raise UnknownNameError(f"value of the option {name}", str(options[name]), choices)
+        reader = _Reader(EvalSetBuilder(path), options)
+        for run in _runs(path, options):
+            reader.take_run(run)
+        reader.take_scores()
+        reader.take_different_prompts()
+        return reader.builder.build()
+
+
+# --- files --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One file: a model's samples of a task, and when they were made."""
+
+    file: Path
+    model: str
+    task: str
+    time: str
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for depth in _FOLDERS:
+        for file in sorted(folder.glob(f"{depth}samples_*")):
+            if file.is_file() and extension(file) in _ENDINGS:
+                yield file
+
+
+def _runs(path: Path, options: Options) -> list[_Run]:
+    found = [_run(file) for file in (_files(path) if path.is_dir() else [path])]
+    if not found:
+        raise InputError("there is no file samples_TASK_TIME.jsonl in it", file=path)
+    models = sorted({run.model for run in found})
+    if (name := options.get("model")) is not None:
+        if len(models) > 1:
+            raise UsageError(f"The option model names one model, but there are {len(models)}: {listing(models)}.")
+        found = [replace(run, model=str(name)) for run in found]
+    latest: dict[tuple[str, str], _Run] = {}
+    for run in sorted(found, key=lambda run: (run.time, str(run.file))):
+        before = latest.get((run.model, run.task))
+        if before is not None and options.get("runs") != "latest":
+            raise InputError(
+                f"the model {shown(run.model)} has two runs of the task {run.task}, here and in {before.file}",
+                file=run.file,
+                fix="Move one away, or take the last one with runs=latest",
+            )
+        latest[run.model, run.task] = run
+    return sorted(latest.values(), key=lambda run: (run.task, run.model))
+
+
+def _run(file: Path) -> _Run:
+    stem = file.name[: -len("".join(file.suffixes[-2:]))] if extension(file) != file.suffix else file.stem
+    match = _FILE.fullmatch(stem)
+    task, time = (match["task"], match["time"] or "") if match else (stem, "")
+    return _Run(file, file.resolve().parent.name, task, time)
+
+
+# --- samples ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Asked:
+    """What is known of an item: its document and prompt, and of which model that is known."""
+
+    model: str
+    document: str
+    prompt: str
+    text: str | None
+    fallback: str | None
+    different: dict[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What a metric or a filter said of a response."""
+
+    run: _Run
+    line: int
+    item: int
+    filter: str
+    name: str
+    value: Any
+
+
+@dataclass
+class _Reader:
+    """Takes runs, and in the end their scores, whose names depend on how many filters a task has."""
+
+    builder: EvalSetBuilder
+    options: Options
+    asked: dict[int, _Asked] = field(default_factory=dict)
+    filters: dict[str, dict[str, None]] = field(default_factory=dict)
+    said: list[_Said] = field(default_factory=list)
+    responded: dict[tuple[int, str], set[str]] = field(default_factory=dict)
+
+    def take_run(self, run: _Run) -> None:
+        """Take the lines of a file."""
+
+        def take(line: int, record: dict[str, Any]) -> None:
+            self.builder.line = line
+            self._take(run, line, Sample(record))
+
+        located(read_records(run.file), run.file, take)
+
+    def _take(self, run: _Run, line: int, sample: Sample) -> None:
+        item = self.builder.item(f"{run.task}#{sample.doc_id}", "doc_id")
+        self._check(run, item, sample)
+        if self._is_first(run, item, sample):
+            self._take_response(run, item, sample)
+        said = {name: value for name, value in sample.metrics.items() if name != _NOT_SCORED}
+        if sample.filtered is not None and sample.filtered != sample.response:
+            said["filtered"] = sample.filtered
+        self.said += [_Said(run, line, item, sample.filter, name, value) for name, value in said.items()]
+
+    def _check(self, run: _Run, item: int, sample: Sample) -> None:
+        """Take note of what was asked, and check that every model was asked the same."""
+        known = self.asked.get(item)
+        if known is None:
+            self._take_item(run, item, sample)
+            return
+        if known.document != sample.document_hash:
+            raise InputError(
+                f"{self._shown(item)} is another document than that of the model {shown(known.model)}",
+                field="doc_hash",
+                fix="Run all models on the same version of the task",
+            )
+        if known.prompt == sample.prompt_hash:
+            return
+        if self.options.get("prompts") != "any":
+            raise InputError(
+                f"{self._shown(item)} has another prompt than that of the model {shown(known.model)}",
+                field="prompt_hash",
+                fix="Give all models the same prompt, or allow different ones with prompts=any",
+            )
+        known.different[run.model] = sample.prompt
+
+    def _is_first(self, run: _Run, item: int, sample: Sample) -> bool:
+        filters = self.responded.setdefault((item, run.model), set())
+        if sample.filter in filters:
+            raise InputError(
+                f"{self._shown(item)} is there twice for the filter {shown(sample.filter)}",
+                field="doc_id",
+                fix="Keep one of them; if no filter is named, log the samples with a newer harness",
+            )
+        filters.add(sample.filter)
+        self.filters.setdefault(run.task, {})[sample.filter] = None
+        return len(filters) == 1
+
+    def _take_item(self, run: _Run, item: int, sample: Sample) -> None:
+        self.asked[item] = _Asked(
+            run.model, sample.document_hash, sample.prompt_hash, sample.prompt, sample.document
+        )
+        self.builder.source(item, sample.document if sample.prompt is None else sample.prompt)
+        self.builder.column(item, "task", run.task)
+        self.builder.column(item, "doc_id", sample.record["doc_id"])
+        self.builder.column(item, "doc", sample.record.get("doc"))
+        if sample.is_written:
+            self.builder.reference(item, TARGET, sample.target)
+        else:
+            self.builder.column(item, TARGET, sample.target)
+
+    def _take_response(self, run: _Run, item: int, sample: Sample) -> None:
+        model = self.builder.model(run.model)
+        filtered = self.options.get("output") == "filtered" and sample.is_written
+        self.builder.output(item, model, sample.filtered if filtered else sample.response, "resps")
+        self.builder.cell(item, model, "log_likelihoods", sample.log_likelihoods)
+        for name, value in sample.further.items():
+            self.builder.cell(item, model, name, value)
+
+    def _shown(self, item: int) -> str:
+        return f"the item {shown(self.builder.items.names()[item])}"
+
+    # --- in the end ---------------------------------------------------------------------------------------
+
+    def take_scores(self) -> None:
+        """Take the scores under their final names."""
+        wanted = self._wanted_filter()
+        for said in self.said:
+            several = len(self.filters[said.run.task]) > 1
+            if several and wanted not in (None, said.filter):
+                continue
+            name = f"{said.name},{said.filter}" if several and wanted is None else said.name
+            try:
+                self._take_score(said, name)
+            except InputError as error:
+                raise error.at(file=said.run.file, line=said.line) from None
+
+    def _take_score(self, said: _Said, name: str) -> None:
+        model = self.builder.model(said.run.model)
+        if isinstance(said.value, list | dict | str):
+            self.builder.cell(said.item, model, name, said.value)
+        else:
+            self.builder.metric(said.item, model, name, said.value, said.name)
+
+    def _wanted_filter(self) -> str | None:
+        wanted = self.options.get("filter")
+        if wanted is None:
+            return None
+        for task, known in self.filters.items():
+            if len(known) > 1 and wanted not in known:
+                raise UnknownNameError(f"filter of the task {task}", str(wanted), known)
+        every = {name for known in self.filters.values() for name in known}
+        if wanted not in every:
+            raise UnknownNameError("filter", str(wanted), sorted(every))
+        return str(wanted)
+
+    def take_different_prompts(self) -> None:
+        """Where models had different prompts, take the document for the source and keep the prompts."""
+        for item, asked in self.asked.items():
+            if not asked.different:
+                continue
+            self.builder.source(item, asked.fallback)
+            same = {name for place, name in self.responded if place == item}

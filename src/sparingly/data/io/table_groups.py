@@ -1,0 +1,195 @@
+"""Rows of a long table by item and by cell (item x model): codes, places, and what is the same in a group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.data.evalset import Floats, Objects, Rows
+from sparingly.data.io.objects import to_objects
+from sparingly.data.io.table_source import Source
+from sparingly.data.io.values import shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """Ids in their order, and for every row the place of its id among them."""
+
+    names: list[str]
+    codes: Codes
+
+    @classmethod
+    def of(cls, series: pl.Series, kind: str, source: Source) -> Names:
+        """Code a column of ids; a missing one is an error, and so are numbers with fractions."""
+        import polars as pl
+
+        if not (series.dtype.is_integer() or series.dtype in (pl.String, pl.Categorical, pl.Enum)):
+            raise source.wrong(
+                f"ids are texts or whole numbers, not {series.dtype}",
+                field=series.name,
+                fix=f"Write the ids of the {kind}s as text",
+            )
+        texts = series.cast(pl.String)
+        blank = texts.is_null() | (texts.str.strip_chars() == "")
+        if blank.any():
+            row = int(blank.arg_max() or 0)
+            raise source.wrong(f"the {kind} has no id", row=row, field=series.name, fix="Fill it in")
+        return cls(*coded(texts))
+
+
+def coded(texts: pl.Series) -> tuple[list[str], Codes]:
+    """Return the different texts in order, and the place of each row's text among them (-1: null)."""
+    import polars as pl
+
+    different = texts.drop_nulls().unique().sort()
+    codes = texts.cast(pl.Enum(different)).to_physical().cast(pl.Int32).fill_null(-1)
+    return different.to_list(), np.array(codes.to_numpy(), np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Rows in groups, each row with the code of its group."""
+
+    codes: NDArray[Any]
+    count: int
+
+    def same(self, series: pl.Series) -> tuple[pl.Series, int | None]:
+        """Return the value of every group, and the first row that has another one (None: all agree).
+
+        Missing values agree with everything.
+        """
+        import polars as pl
+
+        first = np.full(self.count, -1, np.int64)
+        rows = np.flatnonzero(series.is_not_null().to_numpy())
+        # Later rows are overwritten by earlier ones, so that the first of a group stays.
+        first[self.codes[rows][::-1]] = rows[::-1]
+        places = pl.Series(first).set(pl.Series(first < 0), None)
+        values = series.gather(places)
+        other = (series != values.gather(self.codes)).fill_null(False)
+        return values, int(other.arg_max() or 0) if other.any() else None
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The rows of a long table placed on items x models."""
+
+    source: Source
+    items: Names
+    models: Names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of items and of models."""
+        return len(self.items.names), len(self.models.names)
+
+    @cached_property
+    def by_item(self) -> Groups:
+        """The rows by item."""
+        return Groups(self.items.codes, self.shape[0])
+
+    @cached_property
+    def by_cell(self) -> Groups:
+        """The rows by item and model."""
+        cells = self.items.codes.astype(np.int64) * self.shape[1] + self.models.codes
+        return Groups(cells, self.shape[0] * self.shape[1])
+
+    @cached_property
+    def file_order(self) -> Rows:
+        """The place of every item by its first row."""
+        first = np.empty(self.shape[0], np.int64)
+        first[self.items.codes[::-1]] = np.arange(len(self.items.codes))[::-1]
+        return np.argsort(np.argsort(first)).astype(np.int64)
+
+    @cached_property
+    def filled(self) -> int:
+        """The number of cells that have a row."""
+        filled = np.zeros(self.by_cell.count, bool)
+        filled[self.by_cell.codes] = True
+        return int(filled.sum())
+
+    @property
+    def repeats(self) -> bool:
+        """Whether some item and model have several rows."""
+        return self.filled < len(self.by_cell.codes)
+
+    @property
+    def compares(self) -> bool:
+        """Whether some item has rows of several models, so that they can be compared on it."""
+        return self.filled > self.shape[0]
+
+    def check_once(self) -> None:
+        """Complain when an item and model are there twice."""
+        if not self.repeats:
+            return
+        cells = self.by_cell.codes
+        _, first = np.unique(cells, return_index=True)
+        second = int(np.setdiff1d(np.arange(len(cells)), first)[0])
+        first_row = int(np.argmax(cells == cells[second]))
+        item = self.items.names[self.items.codes[second]]
+        model = self.models.names[self.models.codes[second]]
+        where = self.source.two_rows(first_row, second)
+        raise self.source.wrong(
+            f"the item {shown(item)} and the model {shown(model)} are there twice ({where})",
+            fix="Keep one of them, or name the column of the raters with rater=",
+        )
+
+    def per_item(self, series: pl.Series) -> pl.Series:
+        """Return one value an item; two different ones are an error."""
+        values, other = self.by_item.same(series)
+        if other is not None:
+            item = int(self.items.codes[other])
+            raise self.source.wrong(
+                f"the item {shown(self.items.names[item])} has two values, "
+                f"{shown(values[item])} and {shown(series[other])}",
+                row=other,
+                field=series.name,
+                fix="Give an item one value",
+            )
+        return values
+
+    def scores(self, name: str, values: Floats) -> Floats:
+        """Return numbers on the grid; two different ones in a cell are an error."""
+        import polars as pl
+
+        cells, matrix = self.by_cell.codes, np.full(self.by_cell.count, np.nan)
+        there = ~np.isnan(values)
+        if there.all():
+            matrix[cells] = values
+        else:
+            matrix[cells[there]] = values[there]
+        if self.repeats and (there & (matrix[cells] != values)).any():
+            self._per_cell(pl.Series(name, values).fill_nan(None))
+        return matrix.reshape(self.shape)
+
+    def objects(self, series: pl.Series) -> Objects:
+        """Return values on the grid; two different ones in a cell are an error."""
+        matrix = np.full(self.by_cell.count, None, object)
+        if self.repeats:
+            matrix[:] = to_objects(self._per_cell(series))
+        else:
+            matrix[self.by_cell.codes] = to_objects(series)
+        return matrix.reshape(self.shape)
+
+    def _per_cell(self, series: pl.Series) -> pl.Series:
+        values, row = self.by_cell.same(series)
+        if row is None:
+            return values
+        item, model = int(self.items.codes[row]), int(self.models.codes[row])
+        first = values[int(self.by_cell.codes[row])]
+        raise self.source.wrong(
+            f"the item {shown(self.items.names[item])} has two values for the model "
+            f"{shown(self.models.names[model])}, {shown(first)} and {shown(series[row])}",
+            row=row,
+            field=series.name,
+            fix="Give every item and model one value",
+        )

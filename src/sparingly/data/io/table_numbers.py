@@ -1,0 +1,75 @@
+"""Numbers in the columns of a table, whether the file keeps them as numbers or as texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparingly.data.evalset import Floats
+from sparingly.data.io.table_source import Source
+from sparingly.data.io.values import shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MISSING = ("", "na", "n/a", "nan", "none", "null")
+
+
+def numbers(series: pl.Series, source: Source, fix: str = "Leave it empty if missing") -> Floats:
+    """Return a column of numbers, NaN where missing; a text that is no number is an error with its row."""
+    import polars as pl
+
+    if series.dtype == pl.String:
+        parsed, wrong = parsed_texts(series)
+        if wrong.any():
+            row = int(wrong.arg_max() or 0)
+            raise source.wrong(f"{shown(series[row])} is not a number", row=row, field=series.name, fix=fix)
+        series = parsed
+    elif not holds_numbers(series):
+        raise source.wrong(f"numbers are wanted, not {series.dtype}", field=series.name)
+    values: Floats = np.array(series.cast(pl.Float64).to_numpy(), np.float64)
+    infinite = np.isinf(values)
+    if infinite.any():
+        raise source.wrong(
+            "the number is infinite",
+            row=int(np.argmax(infinite)),
+            field=series.name,
+            fix="Write a finite number, or leave it empty",
+        )
+    return values
+
+
+def parsed_texts(series: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return texts as numbers, and where a text is neither a number nor a word for missing."""
+    import polars as pl
+
+    stripped = series.str.strip_chars()
+    missing = stripped.str.to_lowercase().is_in(_MISSING) | series.is_null()
+    parsed = stripped.set(missing, None).cast(pl.Float64, strict=False)
+    return parsed, parsed.is_null() & ~missing
+
+
+def holds_numbers(series: pl.Series) -> bool:
+    """Say whether a column is numeric by its type; truth values count as 1 and 0."""
+    import polars as pl
+
+    return series.dtype.is_numeric() or series.dtype.is_decimal() or series.dtype in (pl.Boolean, pl.Null)
+
+
+def mostly_numbers(series: pl.Series, source: Source) -> bool:
+    """Say whether a column is meant to hold numbers: by its type, or in a text file by most of its values."""
+    if not source.is_text:
+        return series.dtype.is_numeric() or series.dtype.is_decimal()
+    parsed, wrong = parsed_texts(series)
+    return int(parsed.count()) > int(wrong.sum())
+
+
+def all_numbers(series: pl.Series, source: Source) -> bool:
+    """Say whether a column has numbers and nothing else."""
+    import polars as pl
+
+    if not source.is_text or series.dtype != pl.String:
+        return series.dtype.is_numeric() or series.dtype.is_decimal()
+    parsed, wrong = parsed_texts(series)
+    return not wrong.any() and int(parsed.count()) > 0

@@ -1,0 +1,155 @@
+"""An evaluation set from a long table: one row for each item and model, or for each rating of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sparingly.base.errors import DataError, InputError, UsageError
+from sparingly.data import fields
+from sparingly.data.build import build
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io.objects import to_objects
+from sparingly.data.io.table_groups import Grid, Names
+from sparingly.data.io.table_numbers import all_numbers, mostly_numbers, numbers
+from sparingly.data.io.table_ratings import rating_table
+from sparingly.data.io.table_roles import ITEM_COLUMNS, Roles, roles_of
+from sparingly.data.io.table_source import Source
+from sparingly.data.tables import Ratings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+REFERENCE = "reference"
+_TELL_METRICS = "Leave it empty if missing, or tell the columns of the metrics with metrics=a,b"
+
+
+def read_long(
+    source: Source, options: Mapping[str, Any], clashes: Mapping[str, str] | None = None
+) -> EvalSet:
+    """Read an evaluation set from a table; ``clashes`` are ids met both as a number and as a text."""
+    roles = roles_of(source.names, options)
+    for part in ("item", "model", "rater"):
+        name = roles.single.get(part, "")
+        if clashes and name in clashes:
+            raise source.wrong(
+                f'the {part} {clashes[name]} is written as a number and as the text "{clashes[name]}"',
+                field=name,
+                fix="Write ids in one way",
+            )
+    try:
+        return _Reader(source, roles).evaluation_set()
+    except (InputError, UsageError):
+        raise
+    except DataError as error:
+        raise InputError(str(error), file=source.file) from None
+
+
+class _Reader:
+    """Reads one column after the other onto the grid of items and models."""
+
+    def __init__(self, source: Source, roles: Roles) -> None:
+        self.source, self.roles = source, roles
+        self.grid = Grid(source, self._names("item"), self._names("model"))
+        if not roles.are_ratings:
+            self.grid.check_once()
+        self.metrics: dict[str, Any] = {}
+        self.columns: dict[str, Any] = {}
+        self.cells: dict[str, Any] = {}
+        self.extra: dict[str, pl.Series] = {}
+
+    def evaluation_set(self) -> EvalSet:
+        roles, grid = self.roles, self.grid
+        for name, column in roles.metrics.items():
+            self.metrics[name] = grid.scores(column, self._numbers(column))
+        for name, column in roles.columns.items():
+            self._take_column(name, grid.per_item(self.source.column(column)))
+        for name, column in roles.cells.items():
+            self.cells[name] = grid.objects(self.source.column(column))
+        self._take_item_columns()
+        for column in roles.rest:
+            self._take_rest(column)
+        aspects = {} if roles.are_ratings else roles.aspects
+        output = roles.single.get("output")
+        return build(
+            grid.items.names,
+            grid.models.names,
+            metrics=self.metrics,
+            aspects={name: grid.scores(column, self._numbers(column)) for name, column in aspects.items()},
+            outputs=grid.objects(self._texts(output)) if output else None,
+            sources=self._item_texts(roles.single.get("source")),
+            references=self._references(),
+            columns=self.columns,
+            cells=self.cells,
+            ratings=rating_table(self.source, roles, grid, self.extra) if roles.are_ratings else Ratings(),
+            file_order=grid.file_order,
+            name=str(self.source.file),
+            owned=True,
+        )
+
+    def _names(self, part: str) -> Names:
+        return Names.of(self.source.column(self.roles.single[part]), part, self.source)
+
+    def _numbers(self, column: str) -> Any:
+        return numbers(self.source.column(column), self.source)
+
+    def _texts(self, column: str) -> pl.Series:
+        import polars as pl
+
+        series = self.source.column(column)
+        if series.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
+            return series.cast(pl.String)
+        raise self.source.wrong(f"texts are wanted, not {series.dtype}", field=column)
+
+    def _item_texts(self, column: str | None) -> Any:
+        return None if column is None else to_objects(self.grid.per_item(self._texts(column)))
+
+    def _references(self) -> dict[str, Any]:
+        columns = dict(self.roles.references)
+        if (single := self.roles.single.get("reference")) is not None:
+            columns = {REFERENCE: single, **columns}
+        return {name: self._item_texts(column) for name, column in columns.items()}
+
+    def _take_item_columns(self) -> None:
+        for name in ITEM_COLUMNS:
+            column = self.roles.single.get(name)
+            if column is not None:
+                self._take_column(name, self.grid.per_item(self.source.column(column)))
+
+    def _take_column(self, name: str, values: pl.Series) -> None:
+        import polars as pl
+
+        if name in self.columns:
+            raise UsageError(f'Two columns are to be "{name}". Leave one out with columns=.')
+        if name in fields.NUMBER_COLUMNS:
+            self.columns[name] = numbers(values, self.source)
+        elif name in fields.TEXT_COLUMNS:
+            self.columns[name] = to_objects(values.cast(pl.String))
+        elif all_numbers(values, self.source):
+            self.columns[name] = numbers(values, self.source)
+        else:
+            self.columns[name] = to_objects(values)
+
+    def _take_rest(self, column: str) -> None:
+        """Find out by its values what a further column is.
+
+        The same for every model of an item: a column of the items. Else numbers are a metric, unless the
+        metrics or aspects were told; other values belong to the cell, or to the rating where they differ in
+        one cell.
+        """
+        import polars as pl
+
+        series, grid = self.source.column(column), self.grid
+        if self.roles.guess_metrics and mostly_numbers(series, self.source):
+            values = numbers(series, self.source, fix=_TELL_METRICS)
+            series = pl.Series(column, values).fill_nan(None)
+        numeric = self.roles.guess_metrics and series.dtype == pl.Float64
+        by_item, differs = grid.by_item.same(series)
+        if differs is None and (grid.compares or not numeric):
+            self._take_column(column, by_item)
+        elif grid.repeats and grid.by_cell.same(series)[1] is not None:
+            self.extra[column] = series
+        elif numeric:
+            self.metrics[column] = grid.scores(column, series.to_numpy())
+        else:
+            self.cells[column] = grid.objects(series)
