@@ -91,8 +91,7 @@ def run_page(text: str, folder: Path) -> Iterator[Outcome]:
 def _run_console(block: Block, folder: Path) -> Iterator[Outcome]:
     for line, command, expected in commands(block):
         done = subprocess.run(
-            command,
-            shell=True,
+            ["bash", "-o", "pipefail", "-c", command],
             cwd=folder,
             env=environment(),
             stdin=subprocess.DEVNULL,

@@ -32,6 +32,7 @@ KIND_TITLES = {
     "design": ("Designs", "A design turns a utility and a budget into a selection."),
 }
 STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+TITLES = {"Args": "Parameters"}
 SECTION = re.compile(r"^(Args|Attributes|Returns|Yields|Raises|Example|Examples|Note|Notes):$")
 ENTRY = re.compile(r"^(\*{0,2}\w[\w.]*)(?: \([^)]*\))?: (.*)$")
 
@@ -242,7 +243,7 @@ def _markdown(docstring: str) -> str:
         elif title in ("Example", "Examples"):
             out.append(f"```python\n{body}\n```" if body.startswith(">>>") else body)
         elif title in ("Args", "Attributes", "Raises"):
-            out.append(f"**{title}**\n\n{_entries(body)}")
+            out.append(f"**{TITLES.get(title, title)}**\n\n{_entries(body)}")
         else:
             out.append(f"**{title}**: {' '.join(body.split())}")
     return "\n\n".join(out)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from sparingly.base.errors import InputError
 from sparingly.base.html import html_table
 from sparingly.data.io import files
-from sparingly.data.io.jsonl import check_version, plain
-from sparingly.data.io.values import as_id, as_list, as_mapping, as_number, as_text
+from sparingly.data.io.jsonl import check_version
+from sparingly.data.io.values import as_id, as_list, as_mapping, as_number, as_text, shown
+from sparingly.data.plain import plain
 from sparingly.data.signature import Signature
 
 FORMAT, VERSION = "sparingly/selection", 1
@@ -59,7 +60,8 @@ class Selection:
     """Rows in order, best first, with the signature from which they can be re-derived.
 
     Columns are arrays with one value per row, or None where the method gives none. ``pool`` holds the ids
-    of the selection that this one chose from, ``never`` those that were not to be chosen.
+    of the selection that this one chose from, ``never`` those that were not to be chosen. What a file says
+    beyond that, as a whole (``unknown``) and of its rows (``unknown_in_rows``), is kept when it is saved.
     """
 
     items: Objects
@@ -78,6 +80,7 @@ class Selection:
     pool: Objects | None = None
     never: tuple[str, ...] = ()
     unknown: Mapping[str, Any] = field(default_factory=dict)
+    unknown_in_rows: Objects | None = None
 
     def __post_init__(self) -> None:
         for part in fields(self):
@@ -95,7 +98,9 @@ class Selection:
 
     def _repr_html_(self) -> str:
         shown = [self.row(place) for place in range(min(10, len(self)))]
-        rows = [(place + 1, row.item, row.utility, row.probability, row.reason) for place, row in enumerate(shown)]
+        rows = [
+            (place + 1, row.item, row.utility, row.probability, row.reason) for place, row in enumerate(shown)
+        ]
         more = f"… and {len(self) - len(shown)} more. " if len(self) > len(shown) else ""
         return html_table(
             ("", "item", "utility", "probability", "reason"),
@@ -121,16 +126,17 @@ class Selection:
 
     def row(self, place: int) -> Row:
         """Return one row."""
+        probability = _at(self.probability, place)
         return Row(
             item=self.items[place],
             models=None if self.models is None else self.models[place],
             pair=None if self.pairs is None else self.pairs[place],
-            probability=_at(self.probability, place),
-            weight=_at(self.weight, place),
+            probability=probability,
+            weight=None if probability is None else 1.0 / probability,
             cluster_weight=_at(self.cluster_weight, place),
             utility=_at(self.utility, place),
             cost=_at(self.cost, place),
-            context=() if self.context is None else tuple(self.context[place]),
+            context=() if self.context is None else tuple(self.context[place] or ()),
             reason=self.reason if self.reasons is None else self.reasons[place],
         )
 
@@ -148,13 +154,26 @@ class Selection:
             "never": list(self.never),
             "pool": None if self.pool is None else list(self.pool),
             **self.unknown,
-            "rows": [_row_to_dict(row, self.reason) for row in self],
+            "rows": [self._row_to_dict(place) for place in range(len(self))],
         }
+
+    def _row_to_dict(self, place: int) -> dict[str, Any]:
+        row = self.row(place)
+        values: dict[str, Any] = {**vars(row), "reason": None if row.reason == self.reason else row.reason}
+        values |= {name: list(values[name] or ()) or None for name in ("models", "pair", "context")}
+        known = {name: value for name, value in values.items() if value is not None}
+        return known if self.unknown_in_rows is None else {**known, **self.unknown_in_rows[place]}
 
     def save(self, path: str | Path) -> None:
         """Write the selection as JSON, whole or not at all."""
         text = json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-        files.write_atomically(Path(path), lambda file: file.write(text.encode() + b"\n") and None)
+        # Half a surrogate pair is no UTF-8; its escape is JSON and stands for the same letter.
+        content = text.encode("utf-8", "backslashreplace") + b"\n"
+
+        def put(file: IO[bytes]) -> None:
+            file.write(content)
+
+        files.write_atomically(Path(path), put)
 
     @classmethod
     def load(cls, path: str | Path) -> Selection:
@@ -169,13 +188,14 @@ class Selection:
     def from_dict(cls, values: Mapping[str, Any]) -> Selection:
         """Make a selection from the values of its file."""
         check_version(dict(values), FORMAT, VERSION)
-        rows = [as_mapping(row, f"rows[{place}]") for place, row in enumerate(as_list(values.get("rows"), "rows"))]
+        rows = [
+            as_mapping(row, f"rows[{place}]") for place, row in enumerate(as_list(values.get("rows"), "rows"))
+        ]
         ids = [as_id(row.get("item"), f"rows[{place}].item") for place, row in enumerate(rows)]
-        if twice := _first_twice(rows):
+        if twice := _first_twice(ids, rows):
             raise InputError(f'the item "{twice}" is there twice', field="rows")
         common = as_text(values.get("reason"), "reason") or ""
-        reasons = [row.get("reason", common) for row in rows]
-        pool = values.get("pool")
+        reasons = [_reason(row, f"rows[{place}].reason", common) for place, row in enumerate(rows)]
         return cls(
             items=np.array(ids, object),
             signature=Signature.from_dict(as_mapping(values.get("signature"), "signature")),
@@ -188,44 +208,59 @@ class Selection:
             context=_tuples(rows, "context"),
             reasons=np.array(reasons, object) if any(reason != common for reason in reasons) else None,
             reason=common,
-            cost_unit=values.get("cost_unit") or "",
-            notes=tuple(as_list(values.get("notes"), "notes")),
-            pool=None if pool is None else np.array(as_list(pool, "pool"), object),
-            never=tuple(as_list(values.get("never"), "never")),
+            cost_unit=as_text(values.get("cost_unit"), "cost_unit") or "",
+            notes=tuple(as_text(note, "notes") or "" for note in as_list(values.get("notes"), "notes")),
+            pool=None if values.get("pool") is None else np.array(_ids(values, "pool"), object),
+            never=tuple(_ids(values, "never")),
             unknown={name: value for name, value in values.items() if name not in _KNOWN},
+            unknown_in_rows=_unknown_in_rows(rows),
         )
 
 
-_KNOWN = {"format", "version", "signature", "kind", "cost", "cost_unit", "notes", "reason", "never", "pool", "rows"}
+_KNOWN = frozenset(
+    (
+        "format",
+        "version",
+        "signature",
+        "kind",
+        "cost",
+        "cost_unit",
+        "notes",
+        "reason",
+        "never",
+        "pool",
+        "rows",
+    )
+)
+_HOW_MANY = {"models": "Name at least one, or leave it out for all models", "pair": "A pair is two models"}
+_KNOWN_IN_ROWS = frozenset(part.name for part in fields(Row))
 
 
 def _at(column: Floats | None, place: int) -> float | None:
     return None if column is None or np.isnan(column[place]) else float(column[place])
 
 
-def _row_to_dict(row: Row, common_reason: str) -> dict[str, Any]:
-    values = {
-        "item": row.item,
-        "models": None if row.models is None else list(row.models),
-        "pair": None if row.pair is None else list(row.pair),
-        "probability": row.probability,
-        "weight": row.weight,
-        "cluster_weight": row.cluster_weight,
-        "utility": row.utility,
-        "cost": row.cost,
-        "context": list(row.context) or None,
-        "reason": row.reason if row.reason != common_reason else None,
-    }
-    return {name: value for name, value in values.items() if value is not None}
+def _reason(row: dict[str, Any], field: str, common: str) -> str:
+    given = as_text(row.get("reason"), field)
+    return common if given is None else given
 
 
-def _first_twice(rows: list[dict[str, Any]]) -> str | None:
+def _ids(values: Mapping[str, Any], name: str) -> list[str]:
+    return [as_id(given, f"{name}[{place}]") for place, given in enumerate(as_list(values.get(name), name))]
+
+
+def _unknown_in_rows(rows: list[dict[str, Any]]) -> Objects | None:
+    found = [{name: row[name] for name in row if name not in _KNOWN_IN_ROWS} for row in rows]
+    return np.array(found, object) if any(found) else None
+
+
+def _first_twice(ids: list[str], rows: list[dict[str, Any]]) -> str | None:
     """Return the first item that is there twice with the same models or pair."""
-    seen: set[tuple[Any, ...]] = set()
-    for row in rows:
-        key = (row.get("item"), *map(str, (row.get("models"), row.get("pair"))))
+    seen: set[tuple[str, ...]] = set()
+    for name, row in zip(ids, rows, strict=True):
+        key = (name, *map(str, (row.get("models"), row.get("pair"))))
         if key in seen:
-            return str(row.get("item"))
+            return name
         seen.add(key)
     return None
 
@@ -252,9 +287,19 @@ def _probabilities(rows: list[dict[str, Any]]) -> Floats | None:
 
 
 def _tuples(rows: list[dict[str, Any]], name: str) -> Objects | None:
-    if not any(row.get(name) for row in rows):
+    if all(row.get(name) is None for row in rows):
         return None
     column = np.empty(len(rows), object)
     for place, row in enumerate(rows):
-        column[place] = tuple(as_list(row[name], f"rows[{place}].{name}")) if row.get(name) is not None else None
+        field = f"rows[{place}].{name}"
+        held = tuple(as_id(given, field) for given in as_list(row.get(name), field))
+        if row.get(name) is not None and not _enough(name, len(held)):
+            raise InputError(
+                f"{shown(list(held))} names {len(held)} models", field=field, fix=_HOW_MANY[name]
+            )
+        column[place] = None if row.get(name) is None else held
     return column
+
+
+def _enough(name: str, count: int) -> bool:
+    return count == 2 if name == "pair" else count > 0 or name == "context"

@@ -28,13 +28,13 @@ def test_finds_the_first_items_on_which_each_pair_differs(scores: np.ndarray, li
 
 def test_by_hand() -> None:
     """Subset sums of 1, 2, −3: 0 1 2 3 −3 −2 −1 0: three below zero and two at zero of eight."""
-    p = exact_p_values(np.array([[1.0, 1.0], [2.0, 1.0], [-3.0, 1.0]]))
-    assert p.tolist() == [4 / 8, 0.5 / 8]
-    assert exact_p_values(np.zeros((0, 2))).tolist() == [0.5, 0.5]
+    differences = np.array([[1.0, 1.0], [2.0, 1.0], [-3.0, 1.0]])
+    p = exact_p_values(differences, np.array([0, 1, 3]))
+    assert p.tolist() == [[0.5, 0.5], [0.5 / 2, 0.5 / 2], [4 / 8, 0.5 / 8]]
 
 
 def test_pairs_are_enumerated_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     differences = np.random.default_rng(0).normal(size=(6, 11))
-    whole = exact_p_values(differences)
+    whole = exact_p_values(differences, np.array([2, 6]))
     monkeypatch.setattr("sparingly.base.stats.flip_exact._CELLS", 150)
-    assert np.array_equal(exact_p_values(differences), whole)
+    assert np.array_equal(exact_p_values(differences, np.array([2, 6])), whole)

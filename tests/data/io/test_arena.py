@@ -219,6 +219,10 @@ def test_a_second_answer_to_the_same_question_is_kept_with_its_row(tmp_path: Pat
     assert data.preferences.extra["conversation_a"].tolist() == [None, other]
     assert data.columns["language"].tolist() == ["English"]
     assert data.preferences.extra["language"].tolist() == [None, "French"]
+    longer = io.load(lines(tmp_path / "c.jsonl", battle(prompt="Hi"), battle(prompt="Hi there", turn=2)))
+    assert longer.sources is not None
+    assert longer.sources.tolist() == ["Hi"]
+    assert longer.preferences.extra["prompt"].tolist() == [None, "Hi there"]
 
 
 @pytest.mark.parametrize(

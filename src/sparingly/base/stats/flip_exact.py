@@ -55,20 +55,26 @@ def first_differences(scores: Floats, weights: Floats | None, limit: int) -> Fir
     return FirstDifferences(values, places)
 
 
-def exact_p_values(differences: Floats) -> Floats:
-    """Return mid-p values by visiting all 2ⁿ sign patterns of n differences (n × pairs) per pair.
+def exact_p_values(differences: Floats, counts: Indices) -> Floats:
+    """Return mid-p values (counts × pairs) of the first c differences (n × pairs), for ascending counts c.
 
-    The null sum exceeds the observed one exactly when the flipped differences sum to less than zero.
+    All 2ᶜ sign patterns are visited. The null sum exceeds the observed one exactly when the flipped
+    differences sum to less than zero. Each further difference doubles the list of sums, so the sums of a
+    smaller count are never computed again.
     """
-    patterns = 2 ** len(differences)
-    result = np.empty(differences.shape[1])
+    result = np.empty((len(counts), differences.shape[1]))
+    patterns = 1 << int(counts.max(initial=0))
     step = max(1, _CELLS // patterns)
-    for start in range(0, len(result), step):
-        part = differences[:, start : start + step]
-        sums = np.zeros((1, part.shape[1]))
-        for difference in part:
-            sums = np.concatenate([sums, sums + difference])
-        near = TIE * np.abs(part).sum(axis=0)
-        below, at_most = (sums < -near).sum(axis=0), (sums <= near).sum(axis=0)
-        result[start : start + step] = (below + at_most) / (2.0 * patterns)
+    for start in range(0, differences.shape[1], step):
+        part = differences[:, start : start + step].T
+        sums, done = np.zeros((len(part), patterns)), 0
+        for row, count in enumerate(counts):
+            for place in range(done, int(count)):
+                half = 1 << place
+                np.add(sums[:, :half], part[:, place, None], out=sums[:, half : 2 * half])
+            done = int(count)
+            near = TIE * np.abs(part[:, :done]).sum(axis=1, keepdims=True)
+            reached = sums[:, : 1 << done]
+            below, at_most = (reached < -near).sum(axis=1), (reached <= near).sum(axis=1)
+            result[row, start : start + step] = (below + at_most) / (2.0 * (1 << done))
     return result

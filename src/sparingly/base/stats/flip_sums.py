@@ -140,7 +140,7 @@ def _below(gaps: Floats) -> Floats:
     flags = np.empty((2, *gaps.shape), bool)
     np.less(gaps, -1.0, out=flags[0])
     np.less_equal(gaps, 1.0, out=flags[1])
-    return _count_last(flags).sum(axis=0)
+    return np.asarray(_count_last(flags).sum(axis=0))
 
 
 def _count_last(flags: NDArray[np.bool_]) -> Floats:

@@ -138,13 +138,11 @@ def _enumerated(scores: Floats, sizes: Indices, weights: Floats | None, limit: i
     differences = first_differences(scores, weights, limit)
     counts = differences.counts(sizes)
     result = np.full(counts.shape, np.nan)
-    for count in range(limit + 1):
-        reached = counts == count
-        pairs = np.flatnonzero(reached.any(axis=0))
-        if pairs.size:
-            values = np.full(pair_count(scores.shape[1]), np.nan)
-            values[pairs] = exact_p_values(differences.values[:count, pairs])
-            result = np.where(reached, values, result)
+    needed = np.unique(counts[counts <= limit])
+    if needed.size:
+        values = exact_p_values(differences.values, needed)
+        rows, pairs = np.nonzero(counts <= limit)
+        result[rows, pairs] = values[np.searchsorted(needed, counts[rows, pairs]), pairs]
     return result
 
 

@@ -80,15 +80,22 @@ def _correlations(matrices: list[Floats]) -> Floats:
 def _kind(one: Floats, other: Floats) -> Literal["equal", "rescaled", "negated"] | None:
     if np.array_equal(one, other, equal_nan=True):
         return "equal"
-    low, high = np.nanargmin(one), np.nanargmax(one)
-    start, end = other.flat[low], other.flat[high]
-    if start == end:
+    low, high = _two_cells(one)
+    start, step = other.flat[low], other.flat[high] - other.flat[low]
+    line = start + step * ((one - one.flat[low]) / (one.flat[high] - one.flat[low]))
+    allowed = 1e-6 * (np.abs(other - start) + abs(step))
+    if step == 0 or (np.abs(other - line) > allowed).any():
         return None
-    x = (one - one.flat[low]) / (one.flat[high] - one.flat[low])
-    y = (other - start) / (end - start)
-    if np.nanmax(np.abs(x - y)) > 1e-6:
-        return None
-    return "rescaled" if end > start else "negated"
+    return "rescaled" if step > 0 else "negated"
+
+
+def _two_cells(values: Floats) -> tuple[int, int]:
+    """Return two cells to lay a line through: the quartiles, which a single huge score cannot move."""
+    order = np.argsort(values, axis=None)[: int((~np.isnan(values)).sum())]
+    low, high = int(order[len(order) // 4]), int(order[3 * len(order) // 4])
+    if values.flat[low] == values.flat[high]:
+        return int(order[0]), int(order[-1])
+    return low, high
 
 
 def _spread(values: Floats) -> float:

@@ -64,7 +64,7 @@ def correlation(x: Floats, y: Floats, metric: str = "", aspect: str = "") -> Cor
     total = _Sums()
     for rows in blocks(x.shape):
         # Scaled to a range of 1 about 0, so that neither huge nor tiny scores lose digits in the squares.
-        total.add((x[rows] - x_middle) / (x_range or 1.0), (y[rows] - y_middle) / (y_range or 1.0))
+        total.add(_scaled(x[rows], x_middle, x_range), _scaled(y[rows], y_middle, y_range))
     return Correlation(
         metric=metric,
         aspect=aspect,
@@ -139,6 +139,11 @@ def _middle_and_range(values: Floats) -> tuple[float, float]:
         return 0.0, 0.0
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     return low / 2 + high / 2, high - low
+
+
+def _scaled(values: Floats, middle: float, spread: float) -> Floats:
+    # Row by row in memory, whatever the layout of the input, so that sums have the same last bits.
+    return np.ascontiguousarray((values - middle) / (spread or 1.0))
 
 
 def blocks(shape: tuple[int, ...]) -> Iterator[slice]:

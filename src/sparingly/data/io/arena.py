@@ -82,6 +82,7 @@ class _Reader:
             raise UsageError(
                 f'The option ids of the format arena is "order" or absent, not "{options["ids"]}".'
             )
+        self.sources: dict[int, str] = {}
         self.outputs: dict[tuple[int, int], str] = {}
         self.missing: dict[int, int] = {}
         self.described: dict[tuple[int, str], Any] = {}
@@ -96,10 +97,10 @@ class _Reader:
                 raise InputError(f"the row has no {key}", field=key, fix="Name both models of every row")
         source = _prompt(record)
         item = self.builder.item(self._id(record, source), self.item_field or "question_id")
-        self.builder.source(item, source)
         extra = {
             name: value for name, value in record.items() if name not in _TAKEN and name != self.item_field
         }
+        extra |= self._take_source(item, source, record)
         extra |= self._take_outputs(item, record) | self._take_descriptions(item, record)
         value = outcome(record)
         if value is None:
@@ -144,6 +145,14 @@ class _Reader:
             field="question_id",
             fix="Add question_id or prompt, name the field with item=…, or load with ids=order",
         )
+
+    def _take_source(self, item: int, source: str | None, record: Record) -> Record:
+        """Take the prompt; return it when it differs from what the item's first row says."""
+        if source is None or self.sources.setdefault(item, source) == source:
+            self.builder.source(item, source)
+            return {}
+        key = "prompt" if record.get("prompt") is not None else "conversation_a"
+        return {key: record[key]}
 
     def _take_outputs(self, item: int, record: Record) -> Record:
         """Take both outputs; return the texts that differ from what the model wrote before for the item."""

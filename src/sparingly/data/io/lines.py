@@ -100,8 +100,10 @@ class _Files:
 def _found_in(folder: Path, besides: Iterable[Path] = ()) -> _Files:
     """Sort the text files of a directory by their names, without some that are spoken for."""
     found, left_out = _Files(), set(besides)
-    for file in sorted(folder.iterdir()):
-        if files.extension(file) != ".txt" or file.name.startswith(".") or file in left_out:
+    with files.naming(folder):
+        every = sorted(file for file in folder.iterdir() if file.is_file() and file not in left_out)
+    for file in every:
+        if files.extension(file) != ".txt" or file.name.startswith("."):
             continue
         bare = _bare(file)
         if bare == "ids":

@@ -1,16 +1,16 @@
 """Samples of lm-evaluation-harness (``--log_samples``): a file per task, in a folder per model.
 
 ``MODEL/samples_TASK_TIME.jsonl`` with ``{"doc_id", "doc", "target", "arguments", "resps", "filtered_resps",
-"filter", "metrics": [names], NAME: value, "doc_hash", "prompt_hash", "target_hash"}`` a line, one line for every
-document and filter. An item is ``TASK#DOC_ID``; that its document and its prompt are the same for every model is
-checked with their hashes.
+"filter", "metrics": [names], NAME: value, "doc_hash", "prompt_hash", "target_hash"}`` a line, one line for
+every document and filter. An item is ``TASK#DOC_ID``; that its document and its prompt are the same for every
+model is checked with their hashes.
 
-- A metric is a number, or true and false; one that is a list (a part of a corpus score) or a text is kept as a
-  column of the cells. Where a task has several filters, metrics are called ``metric,filter`` as the harness calls
-  them, unless the option ``filter`` chooses one. ``bypass``, which stands for "not scored", is left out.
+- A metric is a number, or true and false; one that is a list (a part of a corpus score) or a text is kept as
+  a column of the cells. Where a task has several filters, metrics are called ``metric,filter`` as the harness
+  calls them, unless the option ``filter`` chooses one. ``bypass``, which means "not scored", is left out.
 - The output is what the model wrote (``resps``); what a filter made of it is the column ``filtered``. For
-  questions with given answers it is the answer that the model found most likely. The log-likelihood of a single
-  given text has no output.
+  questions with given answers it is the answer that the model found most likely. A single given text, of
+  which only the log-likelihood was asked, has no output.
 - The source is the prompt; where models had different ones (``prompts=any``), the document.
 """
 
@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sparingly.base.errors import InputError, UnknownNameError, UsageError
+from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
+from sparingly.data.io.files import extension
 from sparingly.data.io.format import Format, Head, Options, located
 from sparingly.data.io.lm_eval_sample import Sample
 from sparingly.data.io.records import first_record, read_records
@@ -99,14 +100,16 @@ def _runs(path: Path, options: Options) -> list[_Run]:
     models = sorted({run.model for run in found})
     if (name := options.get("model")) is not None:
         if len(models) > 1:
-            raise UsageError(f"The option model names one model, but there are {len(models)}: {listing(models)}.")
+            raise UsageError(
+                f"The option model names one model, but there are {len(models)}: {listing(models)}."
+            )
         found = [replace(run, model=str(name)) for run in found]
     latest: dict[tuple[str, str], _Run] = {}
     for run in sorted(found, key=lambda run: (run.time, str(run.file))):
         before = latest.get((run.model, run.task))
         if before is not None and options.get("runs") != "latest":
             raise InputError(
-                f"the model {shown(run.model)} has two runs of the task {run.task}, here and in {before.file}",
+                f"the model {shown(run.model)} has two runs of the task {run.task}, this and {before.file}",
                 file=run.file,
                 fix="Move one away, or take the last one with runs=latest",
             )
@@ -118,7 +121,7 @@ def _run(file: Path) -> _Run:
     stem = file.name[: -len("".join(file.suffixes[-2:]))] if extension(file) != file.suffix else file.stem
     match = _FILE.fullmatch(stem)
     task, time = (match["task"], match["time"] or "") if match else (stem, "")
-    return _Run(file, file.resolve().parent.name, task, time)
+    return _Run(file, file.absolute().parent.name, task, time)
 
 
 # --- samples ------------------------------------------------------------------------------------------
@@ -126,14 +129,16 @@ def _run(file: Path) -> _Run:
 
 @dataclass
 class _Asked:
-    """What is known of an item: its document and prompt, and of which model that is known."""
+    """What is known of an item: the model met first, the hashes of its document and prompt, and the document.
+
+    ``prompts`` are those of the models, where different ones are allowed.
+    """
 
     model: str
-    document: str
-    prompt: str
+    document_hash: str
+    prompt_hash: str
     text: str | None
-    fallback: str | None
-    different: dict[str, str | None] = field(default_factory=dict)
+    prompts: dict[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -180,25 +185,23 @@ class _Reader:
 
     def _check(self, run: _Run, item: int, sample: Sample) -> None:
         """Take note of what was asked, and check that every model was asked the same."""
-        known = self.asked.get(item)
-        if known is None:
+        if item not in self.asked:
             self._take_item(run, item, sample)
-            return
-        if known.document != sample.document_hash:
+        known = self.asked[item]
+        if known.document_hash != sample.document_hash:
             raise InputError(
                 f"{self._shown(item)} is another document than that of the model {shown(known.model)}",
                 field="doc_hash",
                 fix="Run all models on the same version of the task",
             )
-        if known.prompt == sample.prompt_hash:
-            return
-        if self.options.get("prompts") != "any":
+        if self.options.get("prompts") == "any":
+            known.prompts[run.model] = sample.prompt
+        elif known.prompt_hash != sample.prompt_hash:
             raise InputError(
                 f"{self._shown(item)} has another prompt than that of the model {shown(known.model)}",
                 field="prompt_hash",
                 fix="Give all models the same prompt, or allow different ones with prompts=any",
             )
-        known.different[run.model] = sample.prompt
 
     def _is_first(self, run: _Run, item: int, sample: Sample) -> bool:
         filters = self.responded.setdefault((item, run.model), set())
@@ -213,9 +216,7 @@ class _Reader:
         return len(filters) == 1
 
     def _take_item(self, run: _Run, item: int, sample: Sample) -> None:
-        self.asked[item] = _Asked(
-            run.model, sample.document_hash, sample.prompt_hash, sample.prompt, sample.document
-        )
+        self.asked[item] = _Asked(run.model, sample.document_hash, sample.prompt_hash, sample.document)
         self.builder.source(item, sample.document if sample.prompt is None else sample.prompt)
         self.builder.column(item, "task", run.task)
         self.builder.column(item, "doc_id", sample.record["doc_id"])
@@ -273,7 +274,7 @@ class _Reader:
     def take_different_prompts(self) -> None:
         """Where models had different prompts, take the document for the source and keep the prompts."""
         for item, asked in self.asked.items():
-            if not asked.different:
-                continue
-            self.builder.source(item, asked.fallback)
-            same = {name for place, name in self.responded if place == item}
+            if len(set(asked.prompts.values())) > 1:
+                self.builder.source(item, asked.text)
+                for model, prompt in asked.prompts.items():
+                    self.builder.cell(item, self.builder.model(model), "prompt", prompt)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from sparingly.base.errors import InputError
-from sparingly.data.io.values import as_id, as_list, as_mapping, as_text, parse_number
+from sparingly.data.io.values import as_id, as_list, as_text, parse_number
 
 _FILTER = "filter"
 _KNOWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", _FILTER, "metrics"}
@@ -82,14 +82,16 @@ class Sample:
 
     @cached_property
     def _choices(self) -> list[tuple[str, str, float]]:
-        """Context, continuation and log-likelihood of each given answer; none if there is nothing to choose."""
+        """Context, continuation and log-likelihood of each given answer, where there are several."""
         if self.is_written or any(len(request) < 2 for request in self.requests):
             return []
         responses = as_list(self.record.get("filtered_resps"), "filtered_resps")
         if len(responses) != len(self.requests):
             responses = [_first(response) for response in as_list(self.record.get("resps"), "resps")]
         pairs = zip(self.requests, responses, strict=False)
-        found = [(_as_text(context), _as_text(text), _likelihood(back)) for (context, text, *_), back in pairs]
+        found = [
+            (_as_text(context), _as_text(text), _likelihood(back)) for (context, text, *_), back in pairs
+        ]
         # An answer alone, without its context, is asked to correct for how likely it is anyway.
         asked = [choice for choice in found if choice[0]] or found
         return asked if len(asked) > 1 else []
@@ -111,7 +113,11 @@ class Sample:
             return None
         context, text, _ = max(self._choices, key=lambda choice: choice[2])
         # Where the answers are put into the context, the text that follows is the same for all of them.
-        return text.strip() if len({context for context, _, _ in self._choices}) == 1 else f"{context}{text}".strip()
+        return (
+            text.strip()
+            if len({context for context, _, _ in self._choices}) == 1
+            else f"{context}{text}".strip()
+        )
 
     @cached_property
     def filtered(self) -> str | None:
@@ -148,9 +154,10 @@ def _score(value: Any, name: str) -> Any:
     if value in _TRUTH_VALUES:
         return _TRUTH_VALUES[value]
     try:
-        return parse_number(value, name)
-    except InputError:
+        float(value)
+    except ValueError:
         return value
+    return parse_number(value, name)
 
 
 def _first(value: Any) -> Any:

@@ -1,8 +1,8 @@
 """Our own Parquet: one row an item, in the words of the package.
 
 Columns: ``item``, ``source``, ``document``, ``position``, ``domain``, ``cost``, ``weight`` and any other
-column of the items under its own name (``column:NAME`` where that name has a meaning here); ``references`` and
-``outputs``, lists of texts in the order of the header's references and models; ``metric:NAME`` and
+column of the items under its own name (``column:NAME`` where that name has a meaning here); ``references``
+and ``outputs``, lists of texts in the order of the header's references and models; ``metric:NAME`` and
 ``aspect:NAME``, as many numbers as there are models; ``reference_aspect:NAME``, as many as there are
 references; ``cell:NAME``, a value a model; ``ratings`` and ``preferences``, lists of records with the keys of
 the package's JSON Lines. The key-value metadata says ``format`` (sparingly/evalset), ``version``, ``models``

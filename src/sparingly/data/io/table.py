@@ -1,20 +1,20 @@
 """Long tables: one row for each item and model, as CSV, TSV, Parquet, or a frame of pandas, polars or Arrow.
 
 A column's part is told by an option (``item=segment``, ``metrics=chrF,COMET``), by a prefix (``metric:chrF``,
-``aspect:fluency``, ``reference:refB``, ``cell:seed``, ``column:year``; a full stop does as well as the colon),
-or by a usual name in any spelling (``item_id``, ``System``, ``src``, ``hypothesis``, ``doc_id``, ``annotator`` …).
-Further columns are kept: one that is the same for all models of an item as a column of the items, any other as
-a cell column; but where neither options nor prefixes tell metrics or aspects, one of numbers is a metric.
-With a column of raters (or of aspects) and one of scores, or with raters and ``aspects=``, a row is a rating;
-a score that is text is kept as a comment.
+``aspect:fluency``, ``reference:refB``, ``cell:seed``, ``column:year``; a full stop does as well as the
+colon), or by a usual name in any spelling (``item_id``, ``System``, ``src``, ``hypothesis``, ``doc_id``,
+``annotator`` …). Further columns are kept: one that is the same for all models of an item as a column of the
+items, any other as a cell column; but where neither options nor prefixes tell metrics or aspects, one of
+numbers is a metric. With a column of raters (or of aspects) and one of scores, or with raters and
+``aspects=``, a row is a rating; a score that is text is kept as a comment.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar
+from typing import IO, Any, ClassVar
 
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io import files
 from sparingly.data.io.csv_text import SEPARATORS, CsvText
@@ -25,9 +25,6 @@ from sparingly.data.io.table_read import read_long
 from sparingly.data.io.table_roles import looks_long
 from sparingly.data.io.table_source import Source
 from sparingly.data.io.table_write import changed_by_writing, to_frame
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Table", "from_frame", "source_of", "to_frame"]
 
@@ -104,8 +101,8 @@ def from_frame(frame: Any, **options: Any) -> EvalSet:
     Args:
         frame: A frame of pandas or polars, or an Arrow table.
         options: Which column is what, as for a long table in a file: ``item``, ``model``, ``output``,
-            ``source``, ``reference``, ``document``, ``position``, ``domain``, ``cost``, ``weight``, ``metrics``,
-            ``aspects``, ``rater``, ``score``, ``aspect``, ``seconds``, ``comment``, ``columns``.
+            ``source``, ``reference``, ``document``, ``position``, ``domain``, ``cost``, ``weight``,
+            ``metrics``, ``aspects``, ``rater``, ``score``, ``aspect``, ``seconds``, ``comment``, ``columns``.
 
     Examples:
         >>> import polars
@@ -116,20 +113,12 @@ def from_frame(frame: Any, **options: Any) -> EvalSet:
         >>> from_frame(frame)
         EvalSet(2 items x 2 models; metrics: chrF)
     """
-    known = {name: text for name, text in Table.options.items() if name not in _TEXT}
-    Format.check_options(_FrameOptions(known), options)
+    for name in options:
+        if name not in _COLUMNS:
+            raise UnknownNameError("option of from_frame", name, _COLUMNS)
     converted = to_polars(frame)
     held = converted.frame
     return read_long(Source("the frame", held.columns, held.get_column), options, converted.clashes)
-
-
-class _FrameOptions(Format):
-    """The options of a table that is no file."""
-
-    name = "frame"
-
-    def __init__(self, options: dict[str, str]) -> None:
-        self.options = options  # type: ignore[misc]
 
 
 def source_of(path: Path, options: Options) -> Source:
@@ -143,11 +132,3 @@ def source_of(path: Path, options: Options) -> Source:
         if value is not None and len(value) != 1:
             raise UsageError(f'The {name} "{value}" is not one character.')
     return CsvText(path, separator, quote or None).source()
-
-
-def as_polars(path: Path, options: Options) -> pl.DataFrame:
-    """Read a whole table file as a frame; every column of a text file is text."""
-    import polars as pl
-
-    source = source_of(path, options)
-    return pl.DataFrame([source.column(name) for name in source.names])

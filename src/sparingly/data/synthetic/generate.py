@@ -61,6 +61,11 @@ def make_evalset(
         texts: Whether to write sources and outputs.
         references: Whether to write references with them.
         latent: Whether to keep what no real set tells: latent_quality, difficulty, discrimination.
+
+    Examples:
+        >>> import sparingly
+        >>> sparingly.make_evalset(items=30, models=4, texts=False, raters=0)
+        EvalSet(30 items x 4 models; metrics: good, fair, weak; aspects: overall, fluency; documents: 5)
     """
     wanted = dict(METRICS if metrics is None else metrics)
     recipe = Recipe(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -22,24 +23,27 @@ from sparingly.infer.rank import parity as parities
 from sparingly.infer.rank import winners
 from sparingly.infer.rank.agreement import Agreement, agreement_with
 from sparingly.infer.rank.full_set import FullSet
-from sparingly.infer.rank.means import model_means
+from sparingly.infer.rank.groups import Groups
+from sparingly.infer.rank.means import model_means, settled
 
 
 @dataclass(frozen=True)
 class ModelOutcome:
-    """One model's mean and rank on the whole set and on the selection."""
+    """One model's mean and rank on the whole set and on the selection (none where it was not judged)."""
 
     model: str
     full_mean: float
     full_rank: int
     mean: float
-    rank: int
+    rank: int | None
 
 
 @dataclass(frozen=True)
 class PairOutcome:
-    """Winners over all pairs of models: Ashury Tahan et al. (2024) call a pair a success when the subset
-    names the model that wins more items of the whole set.
+    """Winners over all pairs of models.
+
+    Ashury Tahan et al. (2024) call a pair a success when the subset names the model that wins more items
+    of the whole set.
 
     Attributes:
         success_rate: Share of the pairs with a winner on the whole set that the selection gets right.
@@ -70,7 +74,8 @@ class Comparison:
         best = "yes" if agreement.top1_match == 1 else "no"
         return (
             f"{agreement.n} of {agreement.n_full} items against all, by {self.truth}: soft pairwise accuracy "
-            f"{agreement.soft_pairwise_accuracy:.3f}, Kendall b {agreement.kendall_b:.3f}, best model found: {best}"
+            f"{agreement.soft_pairwise_accuracy:.3f}, Kendall b {agreement.kendall_b:.3f}, "
+            f"best model found: {best}"
         )
 
     def _repr_html_(self) -> str:
@@ -113,16 +118,35 @@ class CurveComparison:
             "method": self.method,
             "measure": self.curve.measure,
             "sizes": self.curve.sizes.tolist(),
-            "values": self.curve.values.tolist(),
-            "average": self.curve.average,
+            "values": _numbers(self.curve.values),
+            "average": _number(self.curve.average),
             "random": {
-                "values": self.random.values.tolist(),
-                "low": self.random.low.tolist(),
-                "high": self.random.high.tolist(),
-                "average": self.random.average,
+                "values": _numbers(self.random.values),
+                "low": _numbers(self.random.low),
+                "high": _numbers(self.random.high),
+                "average": _number(self.random.average),
                 "runs": self.random.runs,
             },
         }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Weighed(FullSet):
+    """A full set whose subsets are weighed by their clusters, while its own outcome stays as it is."""
+
+    whole: FullSet
+
+    @cached_property
+    def means(self) -> Floats:
+        return self.whole.means
+
+    @cached_property
+    def p_values(self) -> Floats:
+        return self.whole.p_values
+
+    @cached_property
+    def groups(self) -> Groups:
+        return self.whole.groups
 
 
 def full_set(data: EvalSet, truth: str, *, seed: int = 0, flips: int = 1000, test: Test = "auto") -> FullSet:
@@ -134,8 +158,7 @@ def full_set(data: EvalSet, truth: str, *, seed: int = 0, flips: int = 1000, tes
             f"{int((~judged).sum())} of {len(values)} items have no score by {truth}; "
             f'the first is "{data.items[int(np.argmin(judged))]}". Take the items that have one.'
         )
-    weights = data.columns[fields.WEIGHT] if fields.WEIGHT in data.columns else None
-    return FullSet(values, data.keys, seed=seed, flips=flips, method=test, weights=weights)
+    return FullSet(values, data.keys, seed=seed, flips=flips, method=test, weights=_importance(data))
 
 
 def judged_part(data: EvalSet, truth: str) -> tuple[EvalSet, tuple[str, ...]]:
@@ -191,7 +214,9 @@ def agree(
         notes = (*notes, RANKING_ONLY)
     clusters = _cluster_weights(selection, part, rows)
     if clusters is not None:
-        full = FullSet(full.values, full.keys, seed=seed, flips=flips, method=test, weights=clusters)
+        full = _Weighed(
+            full.values, full.keys, seed=seed, flips=flips, method=test, weights=clusters, whole=full
+        )
     return Comparison(
         truth, _models(part, full, rows), agreement_with(full, rows), _pairs(full, rows, tie), notes
     )
@@ -243,7 +268,9 @@ def parity(
     part, _ = judged_part(data, truth)
     full = full_set(part, truth, seed=seed, flips=flips, test=test)
     if not as_selector(method).is_nested:
-        raise UsageError("Parity needs a method whose smaller choices lie inside its larger ones, over single items.")
+        raise UsageError(
+            "Parity needs a method whose smaller choices lie inside its larger ones, over single items."
+        )
     order = part.positions(select(part, method, "100%", seed=seed).items)
     wanted = default_shares(len(part)) if shares is None else shares
     return parities.parity_of(full, order, measure=measure, shares=wanted, rule=rule, runs=runs, seed=seed)
@@ -272,38 +299,64 @@ def _cluster_weights(selection: Selection | Sequence[str], data: EvalSet, rows: 
     if not isinstance(selection, Selection) or selection.cluster_weight is None:
         return None
     by_item = dict(zip(selection.items, selection.cluster_weight, strict=True))
-    weights = data.columns[fields.WEIGHT].copy() if fields.WEIGHT in data.columns else np.ones(len(data))
+    known = _importance(data)
+    weights = np.ones(len(data)) if known is None else known.copy()
     weights[rows] *= [by_item[data.items[row]] for row in rows]
     return np.asarray(weights)
+
+
+def _importance(data: EvalSet) -> Floats | None:
+    """Return how much every item matters, where the set says so."""
+    if fields.WEIGHT not in data.columns:
+        return None
+    weights = data.columns[fields.WEIGHT]
+    if np.isnan(weights).any():
+        lost = int(np.isnan(weights).sum())
+        raise DataError(f"{lost} of {len(data)} items have no weight. Give every item one, or none.")
+    return weights
 
 
 def _models(data: EvalSet, full: FullSet, rows: Rows) -> tuple[ModelOutcome, ...]:
     means = model_means(full.values[rows], full.weights_of(rows))
     ranks, full_ranks = _ranks(means), _ranks(full.means)
     outcomes = [
-        ModelOutcome(name, float(full.means[place]), int(full_ranks[place]), float(means[place]), int(ranks[place]))
+        ModelOutcome(
+            name, float(full.means[place]), full_ranks[place] or 0, float(means[place]), ranks[place]
+        )
         for place, name in enumerate(data.models)
     ]
     return tuple(sorted(outcomes, key=lambda outcome: (outcome.full_rank, outcome.model)))
 
 
-def _ranks(means: Floats) -> Rows:
-    """Return ranks from 1 for the best mean; equal means share the better rank."""
-    return np.array([1 + int((means > mean).sum()) for mean in means])
+def _ranks(means: Floats) -> list[int | None]:
+    """Return ranks from 1 for the best mean; equal means share the better rank, a missing one has none."""
+    rounded = settled(means)
+    return [None if np.isnan(mean) else 1 + int((rounded > mean).sum()) for mean in rounded]
 
 
 def _pairs(full: FullSet, rows: Rows, tie: float) -> PairOutcome:
     whole, part = winners.pair_margins(full.values, tie), winners.pair_margins(full.values[rows], tie)
+    tied = int((whole == 0).sum())
     decided = ~np.isnan(whole) & (whole != 0)
     if not decided.any():
-        return PairOutcome(float("nan"), 0.0, float("nan"), len(whole))
+        return PairOutcome(float("nan"), 0.0, float("nan"), tied)
+    # A pair that the selection does not judge on any item has no lead there, and no winner is found.
+    here = np.nan_to_num(np.sign(whole) * part, nan=0.0)[decided]
     return PairOutcome(
-        success_rate=float(np.nanmean(winners.success(part, whole)[decided])),
+        success_rate=float((here > 0).mean()),
         distance=float(np.abs(whole[decided]).mean()),
-        estimated_distance=float(np.nanmean((np.sign(whole) * part)[decided])),
-        tied=int((whole == 0).sum()),
+        estimated_distance=float(here.mean()),
+        tied=tied,
     )
 
 
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    return [_number(value) for value in values]
+
+
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in values.items()}
+    return {name: _number(value) if isinstance(value, float) else value for name, value in values.items()}

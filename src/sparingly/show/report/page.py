@@ -32,7 +32,9 @@ pre {{ white-space: pre-wrap; overflow-wrap: anywhere; min-width: 64rem; }}
 def page(title: str, console: Console) -> str:
     """Return what a recording console has shown as one self-contained page."""
     frame = _PAGE.format(title=escape(title))
-    return console.export_html(theme=DEFAULT_TERMINAL_THEME, code_format=_for_rich(frame), inline_styles=False, clear=False)
+    return console.export_html(
+        theme=DEFAULT_TERMINAL_THEME, code_format=_for_rich(frame), inline_styles=False, clear=False
+    )
 
 
 def _for_rich(frame: str) -> str:

@@ -6,65 +6,78 @@ can choose a lucky subset and others can judge the same one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from sparingly.base.errors import UnknownNameError
+from sparingly.base.errors import UnknownNameError, one_line
 from sparingly.choose.design.top import Top
 from sparingly.choose.select import as_selector
 from sparingly.data.selection import Selection
+from sparingly.data.signature import Signature
 from sparingly.signals.cost import SECONDS
 
 FORMATS = ("markdown", "latex")
 
 
-def writeup(selection: Selection, format: Literal["markdown", "latex"] = "markdown") -> str:  # noqa: A002
+def writeup(selection: Selection, format: Literal["markdown", "latex"] = "markdown") -> str:
     """Return the paragraph, the table and the list of items for a paper, as Markdown or LaTeX."""
     if format not in FORMATS:
         raise UnknownNameError("format of a writeup", format, FORMATS)
     rows = table_rows(selection)
-    items = list(selection.items)
+    listed = "Items in order: " + ", ".join(map(_code, selection.items))
     if format == "latex":
-        return f"{_latex(paragraph(selection))}\n\n{_latex_table(rows)}\n\n{_latex_list(items)}\n"
+        return f"{_latex(paragraph(selection))}\n\n{_latex_table(rows)}\n\n{_latex(listed)}\n"
     table = "\n".join(f"| {name} | {_cell(value)} |" for name, value in rows)
-    listed = ", ".join(f"`{name}`" for name in items)
-    return f"{paragraph(selection)}\n\n| selection | |\n|---|---|\n{table}\n\nItems in order: {listed}\n"
+    return f"{paragraph(selection)}\n\n| selection | |\n|---|---|\n{table}\n\n{listed}\n"
 
 
 def paragraph(selection: Selection) -> str:
     """Return the sentences that say how the items were chosen and what their scores may be used for."""
     signature = selection.signature
-    method = as_selector(signature.method)
-    how = method.utility if isinstance(method, Top) else method
-    named = f"{method} ({how.reference})"
     share = 100 * signature.n / signature.of
     sentences = [
-        f"We chose {signature.n} of {signature.of} items ({share:.1f} %) for human evaluation with {named}, "
-        f"using sparingly {signature.version} with seed {signature.seed} under a budget of {signature.budget}."
+        f"We chose {signature.n} of {signature.of} items ({share:.1f} %) for human evaluation with "
+        f"{_named(signature)}, using sparingly {signature.version} with seed {signature.seed} under a budget "
+        f"of {signature.budget}."
     ]
     if signature.pool is not None:
         sentences.append(
             f"They were chosen from a first selection of {signature.pool.n} of {signature.pool.of} items, "
-            f"made with {as_selector(signature.pool.method)}."
+            f"made with {_named(signature.pool)}."
         )
     if selection.never:
-        sentences.append(f"{len(selection.never)} items were excluded beforehand.")
+        count = len(selection.never)
+        sentences.append(f"{count} {'item was' if count == 1 else 'items were'} excluded beforehand.")
     if selection.is_probability_sample:
-        sentences.append("Every item had a known probability of being chosen, so scores estimate the whole set.")
+        rest = " without the excluded ones" if selection.never else ""
+        sentences.append(
+            f"Every item{rest} had a known probability of being chosen, "
+            f"so scores estimate the whole set{rest}."
+        )
     else:
         sentences.append(
             "The chosen items have no inclusion probabilities: their scores rank the models "
             "but do not estimate scores on the whole set."
         )
-    sentences.append("The selection follows from its signature and can be re-derived with `sparingly verify`.")
+    sentences.append(
+        "The selection follows from its signature and can be re-derived with `sparingly verify`."
+    )
     return " ".join(sentences)
+
+
+def _named(signature: Signature) -> str:
+    """Return the method as text, with its paper."""
+    method = as_selector(signature.method)
+    source = (method.utility if isinstance(method, Top) else method).reference
+    return f"{_code(str(method))} ({source})" if source else _code(str(method))
 
 
 def table_rows(selection: Selection) -> list[tuple[str, str]]:
     """Return what the table says, name and value."""
     signature = selection.signature
     rows = [
-        ("method", f"`{as_selector(signature.method)}`"),
+        ("method", _code(str(as_selector(signature.method)))),
         ("items", f"{signature.n} of {signature.of}"),
         ("budget", signature.budget),
         ("seed", str(signature.seed)),
@@ -76,8 +89,8 @@ def table_rows(selection: Selection) -> list[tuple[str, str]]:
         hours = f" ({selection.total_cost / 3600:.2f} hours)" if selection.cost_unit == SECONDS else ""
         rows.insert(3, ("cost", f"{selection.total_cost:.6g} {selection.cost_unit}".rstrip() + hours))
     if signature.pool is not None:
-        rows.append(("pool", f"`{signature.pool}`"))
-    return [*rows, ("signature", f"`{signature}`")]
+        rows.append(("pool", _code(str(signature.pool))))
+    return [*rows, ("signature", _code(str(signature)))]
 
 
 def _probabilities(selection: Selection) -> str:
@@ -88,26 +101,55 @@ def _probabilities(selection: Selection) -> str:
     return f"{low:.4g} each" if high - low < 1e-12 else f"from {low:.4g} to {high:.4g}"
 
 
+# --- Markdown ---------------------------------------------------------------------------------------
+
+
+def _code(text: str) -> str:
+    """Return a text as a code span: its fence is longer than any run of backticks inside."""
+    text = one_line(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{space}{text}{space}{fence}"
+
+
 def _cell(value: str) -> str:
     return value.replace("|", "\\|")
 
 
+# --- LaTeX ------------------------------------------------------------------------------------------
+
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "`": "",
+    "`": r"\textasciigrave{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
 }
+# A long signature has no spaces: in code, a line may end after these.
+_BREAKABLE = {"|": r"\textbar{}\allowbreak{}", ",": r",\allowbreak{}"}
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+    """Return Markdown as LaTeX: code spans in typewriter type, every letter with a meaning escaped."""
+    parts, place = [], 0
+    for span in _SPAN.finditer(text):
+        parts.append(_escaped(text[place : span.start()]))
+        inside = span.group(2)
+        padded = inside.startswith(" `") or inside.endswith("` ")
+        parts.append(f"\\texttt{{{_escaped(inside[1:-1] if padded else inside, _BREAKABLE)}}}")
+        place = span.end()
+    return "".join([*parts, _escaped(text[place:])])
+
+
+def _escaped(text: str, further: Mapping[str, str] | None = None) -> str:
+    escapes = {**_LATEX, **(further or {})}
+    # Two hyphens in a row would become a dash.
+    return "".join(escapes.get(letter, letter) for letter in text).replace("--", "-{}-")
 
 
 def _latex_table(rows: Sequence[tuple[str, str]]) -> str:
     lines = "\n".join(f"{_latex(name)} & {_latex(value)} \\\\" for name, value in rows)
     return f"\\begin{{tabular}}{{lp{{10cm}}}}\n\\hline\n{lines}\n\\hline\n\\end{{tabular}}"
-
-
-def _latex_list(items: Sequence[str]) -> str:
-    return "Items in order: " + ", ".join(_latex(name) for name in items)

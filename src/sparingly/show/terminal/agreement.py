@@ -35,18 +35,23 @@ def show_comparison(comparison: Comparison, console: Console | None = None) -> N
     """Print the models' means and ranks, and every measure of agreement."""
     console = console or make_console()
     agreement = comparison.agreement
-    line(console, f"{agreement.n} of {agreement.n_full} items against all, by {comparison.truth}", style="bold")
+    line(
+        console, f"{agreement.n} of {agreement.n_full} items against all, by {comparison.truth}", style="bold"
+    )
     rows = [
         (
             model.model,
             str(model.full_rank),
-            str(model.rank) + (" ←" if model.rank != model.full_rank else "  "),
+            ("-" if model.rank is None else str(model.rank))
+            + (" ←" if model.rank != model.full_rank else "  "),
             number(model.full_mean),
             number(model.mean),
         )
         for model in comparison.models
     ]
-    console.print(make_table(("model", "rank, all", "rank, chosen", "mean, all", "mean, chosen"), rows, numbers=4))
+    console.print(
+        make_table(("model", "rank, all", "rank, chosen", "mean, all", "mean, chosen"), rows, numbers=4)
+    )
     console.print(make_table(("agreement", ""), _measures(comparison), numbers=1))
     notes(console, comparison.notes)
 
@@ -67,7 +72,10 @@ def _measures(comparison: Comparison) -> list[tuple[str, str]]:
     return [
         *rows,
         ("winner found, over pairs of models", percent(pairs.success_rate)),
-        ("winning distance: all, chosen", f"{number(pairs.distance, 3)}, {number(pairs.estimated_distance, 3)}"),
+        (
+            "winning distance: all, chosen",
+            f"{number(pairs.distance, 3)}, {number(pairs.estimated_distance, 3)}",
+        ),
     ]
 
 
@@ -83,8 +91,12 @@ def show_curve(comparison: CurveComparison, console: Console | None = None) -> N
         Series("random", "o", list(random.values)),
         Series(comparison.method, "●", list(drawn.values)),
     ]
-    line(console, chart(labels, series).replace("   ·    o random", "   o random"))
-    line(console, f"  average: {number(drawn.average)} against {number(random.average)} for random ({random.runs} draws)")
+    line(console, chart(labels, series))
+    line(
+        console,
+        f"  average: {number(drawn.average)} against {number(random.average)} for random "
+        f"({random.runs} draws)",
+    )
 
 
 def show_parity(parity: Parity, console: Console | None = None) -> None:
@@ -113,7 +125,10 @@ def show_draws(draws: Draws, console: Console | None = None) -> None:
         ("pairs of runs that rank differently", percent(held.differing_pairs)),
         ("winner found, over pairs of models and runs", percent(found.rate)),
         ("no winner in the run", percent(found.inconclusive)),
-        ("winning distance: true, estimated", f"{number(found.distance, 3)}, {number(found.estimated_distance, 3)}"),
+        (
+            "winning distance: true, estimated",
+            f"{number(found.distance, 3)}, {number(found.estimated_distance, 3)}",
+        ),
         ("pairs without a winner, left out", str(found.tied)),
     ]
     console.print(make_table(("", ""), rows, numbers=1))

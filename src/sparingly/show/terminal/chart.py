@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Series:
-    """One curve: its name, the sign it is drawn with, and its values."""
+    """One curve: its name (none: not in the legend), the sign it is drawn with, and its values."""
 
     name: str
     sign: str
@@ -36,8 +36,10 @@ def chart(labels: Sequence[str], series: Sequence[Series], *, height: int = 12, 
         label = f"{value:8.3f}" if row % 3 == 0 or row == height - 1 else " " * 8
         lines.append(f"{label} ┤{''.join(cells).rstrip()}")
     axis = "".join(f"{label:^{column}}" for label in labels)
-    legend = "   ".join(f"{one.sign} {one.name}" for one in series)
-    return "\n".join([*lines, " " * 9 + "└" + "─" * (column * len(labels)), " " * 10 + axis.rstrip(), f"  {legend}"])
+    legend = "   ".join(f"{one.sign} {one.name}" for one in series if one.name)
+    return "\n".join(
+        [*lines, " " * 9 + "└" + "─" * (column * len(labels)), " " * 10 + axis.rstrip(), f"  {legend}"]
+    )
 
 
 def _limits(values: Floats) -> tuple[float, float]:

@@ -9,8 +9,10 @@ from typing import IO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
+
+from sparingly.base.errors import one_line
 
 _PIPE_WIDTH = 120
 
@@ -22,21 +24,30 @@ def make_console(file: IO[str] | None = None, *, record: bool = False) -> Consol
     return Console(file=target, width=fixed, highlight=False, record=record, soft_wrap=False)
 
 
-def make_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", numbers: int = 0) -> Table:
+def make_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", numbers: int = 0
+) -> Table:
     """Return a table whose last ``numbers`` columns are aligned to the right."""
-    table = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False)
+    table = Table(
+        box=SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False
+    )
     table.show_header = any(columns)
     for place, name in enumerate(columns):
         right = place >= len(columns) - numbers
-        table.add_column(name, justify="right" if right else "left", overflow="fold")
+        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
+        table.add_row(*map(plain_text, row))
     return table
 
 
 def line(console: Console, text: str, style: str | None = None) -> None:
     """Print one line as it is, however long: signatures must not be broken."""
-    console.print(escape(text), style=style, soft_wrap=True)
+    console.print(plain_text(text, style), soft_wrap=True)
+
+
+def plain_text(text: str, style: str | None = None) -> Text:
+    """Return a text that means nothing to Rich and cannot steer the terminal, whatever names are in it."""
+    return Text("\n".join(map(one_line, text.split("\n"))), style or "")
 
 
 def notes(console: Console, texts: Iterable[str]) -> None:

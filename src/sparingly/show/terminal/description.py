@@ -39,7 +39,10 @@ def _facts(description: Description) -> Iterator[tuple[str, str]]:
         yield "domains", listing(f"{name} {count}" for name, count in description.domains.items())
     yield from _judgements(description)
     if (texts := description.texts) is not None:
-        yield "identical outputs", f"{percent(texts.identical_share)} of cells share their text with another model"
+        yield (
+            "identical outputs",
+            f"{percent(texts.identical_share)} of cells share their text with another model",
+        )
     if description.absent:
         yield "there are no", ", ".join(description.absent)
 
@@ -53,13 +56,16 @@ def _judgements(description: Description) -> Iterator[tuple[str, str]]:
             hours = f"{ratings.seconds.total / 3600:.1f} hours in all"
             yield "seconds", f"median {ratings.seconds.median:.0f} a rating, {hours}"
     if (pairs := description.preferences) is not None:
-        yield "preferences", f"{pairs.count} over {pairs.pairs} of {pairs.possible_pairs} pairs, {percent(pairs.ties_share)} ties"
+        yield (
+            "preferences",
+            f"{pairs.count} over {pairs.pairs} of {pairs.possible_pairs} pairs, {percent(pairs.ties_share)} ties",
+        )
 
 
 def _show_correlations(console: Console, description: Description, most: int) -> None:
     """Print how metrics agree with aspects, the best by differences first."""
     pairs = sorted(
-        description.correlations, key=lambda pair: (pair.aspect, -(pair.differences or -1.0), pair.metric)
+        description.correlations, key=lambda pair: (pair.aspect, -_or_least(pair.differences), pair.metric)
     )
     shown: dict[str, int] = {}
     rows = []
@@ -77,13 +83,20 @@ def _show_correlations(console: Console, description: Description, most: int) ->
     line(console, "differences: between two models on one item; this is what a ranking depends on")
 
 
+def _or_least(correlation: float | None) -> float:
+    """Return a correlation to sort by; one that is not there comes after all others."""
+    return -2.0 if correlation is None or correlation != correlation else correlation
+
+
 def _show_missing(console: Console, description: Description, most: int) -> None:
     rows = []
     for part in description.coverage:
         if part.present < part.of:
             models = listing((f"{name} {count}" for name, count in part.models.items()), 4)
             items = listing(part.examples, 3)
-            rows.append((part.field, f"{percent(part.share)} ({part.of - part.present} missing)", models, items))
+            rows.append(
+                (part.field, f"{percent(part.share)} ({part.of - part.present} missing)", models, items)
+            )
     if rows:
         columns = ("field", "there", "models that lack it", "items, for example")
         console.print(make_table(columns, rows[:most], title="what is missing"))

@@ -14,7 +14,10 @@ from sparingly.show.terminal.console import line, make_console, make_table
 def show_methods(methods: Sequence[type[Method]], console: Console | None = None) -> None:
     """Print a table of methods."""
     console = console or make_console()
-    rows = [(method.name, method.kind, ", ".join(method.needs) or "nothing", method.summary()) for method in methods]
+    rows = [
+        (method.name, method.kind, ", ".join(method.needs) or "nothing", method.summary())
+        for method in methods
+    ]
     console.print(make_table(("name", "kind", "needs", "what it does"), rows))
     line(console, "sparingly methods NAME shows one in full; methods are written name:key=value,key=value")
 

@@ -8,7 +8,9 @@ from sparingly.data.describe import Representation
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, number, percent
 
 
-def show_representation(representation: Representation, console: Console | None = None, most: int = 12) -> None:
+def show_representation(
+    representation: Representation, console: Console | None = None, most: int = 12
+) -> None:
     """Print shares by domain and length, and the metric means, of a selection against its set."""
     console = console or make_console()
     line(console, f"{representation.n} chosen items against the {representation.of} of the set", style="bold")

@@ -10,7 +10,9 @@ from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.show.terminal.console import line, make_console, make_table, notes, number
 
 
-def show_selection(selection: Selection, out: Path | None = None, console: Console | None = None, most: int = 8) -> None:
+def show_selection(
+    selection: Selection, out: Path | None = None, console: Console | None = None, most: int = 8
+) -> None:
     """Print the first rows, the notes and the signature."""
     console = console or make_console()
     signature = selection.signature
@@ -22,10 +24,16 @@ def show_selection(selection: Selection, out: Path | None = None, console: Conso
     ]
     columns = ("", "item", "utility", "probability", "cost", "reason")
     kept = [place for place in range(len(columns)) if any(row[place] not in ("-", "") for row in rows)]
-    console.print(make_table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows]))
+    console.print(
+        make_table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows])
+    )
     if len(selection) > len(shown):
         line(console, f"… and {len(selection) - len(shown)} more")
-    kind = "probability sample: scores estimate the whole set" if selection.is_probability_sample else RANKING_ONLY
+    kind = (
+        "probability sample: scores estimate the whole set"
+        if selection.is_probability_sample
+        else RANKING_ONLY
+    )
     notes(console, (kind, *selection.notes))
     line(console, f"signature: {signature}")
     if out is not None:

@@ -1,0 +1,221 @@
+"""inspect_ai's table of samples (``samples_df``) saved as Parquet or CSV: one row a sample, model and epoch.
+
+``id`` is the item (``sample_id`` is another for every row), ``model`` the model, ``input`` the source,
+``target`` the reference. Scores (``score_*``) are metrics: numbers as they are, the letters C, P, I and N as
+1, 0.5, 0 and 0, yes/true and no/false as 1 and 0, and one metric for each key of a score that is an object.
+Several epochs of a sample count as one cell with the mean score (over those that have one); its output and
+other texts are those of the first epoch, and the cell column ``epochs`` says how many there were.
+``metadata_*`` becomes columns of the items, everything else cell columns. Where the table has several tasks,
+an item is called ``task/id``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io.format import Format, Head, Options
+from sparingly.data.io.inspect_scores import PREFIX, numbers_of, score_columns
+from sparingly.data.io.parquet_file import parquet_names
+from sparingly.data.io.table import source_of
+from sparingly.data.io.table_groups import Groups, Names
+from sparingly.data.io.table_numbers import all_numbers, numbers
+from sparingly.data.io.table_read import read_long
+from sparingly.data.io.table_roles import names_in
+from sparingly.data.io.table_source import Source
+from sparingly.data.io.values import shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_SAMPLES = {"epoch", "input", "target"}
+_OUTPUTS = ("output", "completion", "output_completion", "output_text", "response")
+_METADATA = "metadata_"
+_ITEM, _MODEL, _EPOCH, _TASK = "item", "model", "epoch", "task_name"
+_EPOCHS = "cell:epochs"
+# Marks columns that are no part of a sample's scores and texts, until it is known where they go.
+_HELD = "held:"
+
+
+class InspectAi(Format):
+    """The samples of inspect_ai's logs as a table."""
+
+    name: ClassVar[str] = "inspect_ai"
+    summary: ClassVar[str] = "inspect_ai's samples_df, saved as Parquet or CSV"
+    options: ClassVar[dict[str, str]] = {
+        "model": 'the column of the models ("model" unless said; eval_id or log keep runs apart)',
+        "output": "the column of the outputs (output or completion unless said)",
+        "metrics": "the scores to take as metrics: a,b,c (all unless said)",
+        "aspects": "the scores that people gave: a,b,c",
+        "epoch": "the one epoch to take (the mean of all unless said)",
+    }
+
+    def recognises(self, head: Head) -> bool:
+        """Look for the columns of a sample: its epoch, input and target, and a log or a score."""
+        names = set(parquet_names(head.start, head.path) or head.header)
+        from_a_log = "eval_id" in names or any(name.startswith(PREFIX) for name in names)
+        return names >= _SAMPLES and bool(names & {"id", "sample_id"}) and from_a_log
+
+    def read(self, path: Path, options: Options) -> EvalSet:
+        """Read the table, put epochs together, and lay items and models out."""
+        source = source_of(path, {})
+        columns = _Samples(source, options).columns()
+        return read_long(Source(path, list(columns), columns.__getitem__), {})
+
+
+class _Samples:
+    """The rows of the table, scored, then one for each item and model."""
+
+    def __init__(self, source: Source, options: Options) -> None:
+        import polars as pl
+
+        self.source, self.options = source, options
+        self.held = {name: source.column(name) for name in source.names}
+        item = "id" if "id" in self.held else "sample_id"
+        model = str(options.get("model") or "model")
+        for name in (item, *_SAMPLES):
+            if name not in self.held:
+                raise source.wrong("the column is not there", field=name, fix="Save the table of samples_df")
+        if model not in self.held:
+            raise source.wrong(
+                "no column names the model",
+                field=model,
+                fix="Save samples_df(logs, columns=EvalModel + SampleSummary), or say model=eval_id",
+            )
+        for name, kind in ((item, "item"), (model, "model")):
+            Names.of(self.held[name], kind, source)
+        self.ids = self.held.pop(item).cast(pl.String).alias(_ITEM)
+        self.models = self.held.pop(model).cast(pl.String).alias(_MODEL)
+        self.epochs = pl.Series(_EPOCH, numbers(self.held.pop(_EPOCH), source))
+
+    def columns(self) -> dict[str, pl.Series]:
+        """Return the columns of a long table with one row for each item and model."""
+        import polars as pl
+
+        scores = self._scores()
+        rows = pl.DataFrame([self._items(), self.models, self.epochs])
+        self._check_once(rows)
+        named = {**scores, **self._texts()}
+        named |= {f"{_HELD}{name}": self._typed(series) for name, series in self.held.items()}
+        rows = rows.with_columns(series.alias(name) for name, series in named.items())
+        return self._placed(self._one_row_a_cell(rows))
+
+    def _scores(self) -> dict[str, pl.Series]:
+        """Take the score columns, as metrics or as aspects; those that hold no scores are left."""
+        known = {column.removeprefix(PREFIX): column for column in score_columns(list(self.held))}
+        people = {self._known(name, known) for name in names_in(self.options.get("aspects") or ())}
+        wanted = {self._known(name, known) for name in names_in(self.options.get("metrics") or known)}
+        taken: dict[str, pl.Series] = {}
+        for column in known.values():
+            if column not in people | wanted:
+                continue
+            kind = "aspect" if column in people else "metric"
+            for name, series in numbers_of(column, self.held[column], self.source).items():
+                taken[f"{kind}:{name}"] = series
+                self.held.pop(column, None)
+        return taken
+
+    @staticmethod
+    def _known(name: str, known: dict[str, str]) -> str:
+        plain = name.removeprefix(PREFIX)
+        if plain not in known:
+            raise UnknownNameError("score", plain, known)
+        return known[plain]
+
+    def _items(self) -> pl.Series:
+        import polars as pl
+
+        tasks = self.held.get(_TASK)
+        if tasks is None or tasks.n_unique() < 2:
+            return self.ids
+        return (tasks.cast(pl.String).fill_null("") + "/" + self.ids).alias(_ITEM)
+
+    def _texts(self) -> dict[str, pl.Series]:
+        """Return the source, the reference and the output where there is one."""
+        import polars as pl
+
+        output = self.options.get("output") or next((name for name in _OUTPUTS if name in self.held), None)
+        if output is not None and output not in self.held:
+            raise UnknownNameError("column", str(output), self.held)
+        texts = {"source": self.held.pop("input"), "reference": self.held.pop("target")}
+        if output is not None:
+            texts["output"] = self.held.pop(str(output))
+        return {name: series.cast(pl.String) for name, series in texts.items()}
+
+    def _check_once(self, rows: pl.DataFrame) -> None:
+        twice = rows.is_duplicated()
+        if not twice.any():
+            return
+        first = int(twice.arg_max() or 0)
+        same = twice.to_numpy()
+        for column in rows.iter_columns():
+            same = same & column.eq_missing(column.slice(first, 1)).to_numpy()
+        where = self.source.two_rows(*(int(row) for row in same.nonzero()[0][:2]))
+        raise self.source.wrong(
+            f"the sample {shown(rows[_ITEM][first])} of the model {shown(rows[_MODEL][first])} "
+            f"is there twice in one epoch ({where})",
+            fix="Keep one log of each model and task, or tell runs apart with model=eval_id",
+        )
+
+    def _typed(self, series: pl.Series) -> pl.Series:
+        import polars as pl
+
+        if all_numbers(series, self.source):
+            return pl.Series(series.name, numbers(series, self.source))
+        return series
+
+    def _one_row_a_cell(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Put the epochs of a sample together: the mean of numbers, the first of anything else."""
+        import polars as pl
+        import polars.selectors as cs
+
+        if (epoch := self.options.get(_EPOCH)) not in (None, ""):
+            rows = rows.filter(pl.col(_EPOCH) == _whole(epoch))
+            if not len(rows):
+                raise self.source.wrong(f"there is no epoch {epoch}", field=_EPOCH)
+        keys = cs.by_name(_ITEM, _MODEL)
+        cells = (
+            rows.with_columns(cs.float().fill_nan(None))
+            .sort(_EPOCH, maintain_order=True)
+            .group_by(_ITEM, _MODEL, maintain_order=True)
+            .agg(
+                (cs.float() - cs.by_name(_EPOCH)).mean(),
+                (~cs.float() - keys).drop_nulls().first(),
+                pl.len().cast(pl.Float64).alias(_EPOCHS),
+            )
+        )
+        # Items and models keep the order of the file.
+        order = rows.select(keys).unique(maintain_order=True)
+        return order.join(cells, on=[_ITEM, _MODEL], how="left", maintain_order="left")
+
+    def _placed(self, cells: pl.DataFrame) -> dict[str, pl.Series]:
+        """Name every further column as one of the items or of the cells."""
+        names = Names.of(cells[_ITEM], "item", self.source)
+        groups = Groups(names.codes, len(names.names))
+        placed: dict[str, pl.Series] = {}
+        for name in cells.columns:
+            series = cells[name]
+            if name == _EPOCHS and (series == 1).all():
+                continue
+            if name.startswith(_HELD):
+                plain = name.removeprefix(_HELD)
+                is_column = plain.startswith(_METADATA) and groups.same(series)[1] is None
+                name = f"column:{_plain_name(plain, series)}" if is_column else f"cell:{plain}"
+            placed[name] = series
+        return placed
+
+
+def _plain_name(name: str, series: pl.Series) -> str:
+    """Return the name without ``metadata_``, unless that name wants numbers and these are none."""
+    plain = name.removeprefix(_METADATA)
+    return name if plain in fields.NUMBER_COLUMNS and not series.dtype.is_numeric() else plain
+
+
+def _whole(epoch: object) -> int:
+    try:
+        return int(str(epoch))
+    except ValueError:
+        raise InputError(f"{shown(epoch)} is no epoch", field=_EPOCH, fix="Write a whole number") from None
