@@ -1,5 +1,5 @@
 # Every target prepares .venv by itself; all that is needed is Python 3.11 or newer, git and make.
-.PHONY: help demo test check bench docs lock format clean ready ready-dev lint types imports unit tests
+.PHONY: help demo test check bench docs examples lock format clean ready ready-dev lint types imports unit tests
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -45,6 +45,9 @@ docs: ready-dev  ## Build the documentation into site/
 format: ready-dev  ## Format the code
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format --quiet .
+
+examples: ready-dev  ## Write what the examples print now into README.md and docs/
+	@$(BIN)/python tools/doc_examples.py README.md docs/*.md
 
 lock:  ## Resolve the dependencies anew into uv.lock (needs uv)
 	@env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL -u UV_INDEX -u UV_FIND_LINKS -u UV_EXTRA_INDEX_URL \

@@ -28,7 +28,7 @@ def main() -> None:
     for name in ("sparingly", "numpy alone"):
         median = statistics.median(times[name][1:]) - empty
         print(
-            f"import {name}: {median:.3f} s (median of {RUNS} processes, an empty one's {empty:.3f} s taken off)"
+            f"import {name}: {median:.3f} s (median of {RUNS} processes, less an empty one's {empty:.3f} s)"
         )
 
 

@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import chdir
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)(?P<options>[^\n`]*)$")
@@ -176,7 +177,10 @@ def _run_python(block: Block, names: dict[str, object], folder: Path) -> Iterato
 
 
 def updated(text: str, outcomes: list[Outcome]) -> str:
-    """Return the page with the output of every example that disagreed replaced by what it printed."""
+    """Return the page with the output of every example that disagreed replaced by what it printed.
+
+    The version of the package is written as ``...``, so that a page outlives it.
+    """
     lines = text.splitlines()
     for outcome in sorted(outcomes, key=lambda o: -o.line):
         if outcome.agrees:
@@ -185,7 +189,7 @@ def updated(text: str, outcomes: list[Outcome]) -> str:
         stop = start
         while lines[stop].strip() != "```" and not lines[stop].startswith(("$ ", ">>> ")):
             stop += 1
-        lines[start:stop] = outcome.printed.splitlines()
+        lines[start:stop] = outcome.printed.replace(version("sparingly"), "...").splitlines()
     return "\n".join(lines) + "\n"
 
 

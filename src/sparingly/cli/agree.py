@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, SelectionFile, emit, working
 
 
 def agree(
-    data: Path,
-    selection: Path,
+    data: Data,
+    selection: SelectionFile,
     /,
     *,
-    truth: Annotated[str, Parameter(name=["--truth", "-t"], help="An aspect, a metric, or sum:of=[one,other].")],
+    truth: Annotated[
+        str, Parameter(name=["--truth", "-t"], help="An aspect, a metric, or sum:of=[one,other].")
+    ],
     curve: Annotated[bool, Parameter(negative="", help="Also draw the method's curve over budgets.")] = False,
-    parity: Annotated[bool, Parameter(negative="", help="Also say how many of random's labels it needs.")] = False,
+    parity: Annotated[
+        bool, Parameter(negative="", help="Also say how many of random's labels it needs.")
+    ] = False,
     draws: Annotated[int, Parameter(help="Also run the method so many times on 80 % of the items each.")] = 0,
     measure: Annotated[str, Parameter(help="What curve and parity measure.")] = "soft_pairwise_accuracy",
     runs: Annotated[int, Parameter(help="Random draws behind the curve and the parity.")] = 20,
@@ -38,10 +41,6 @@ def agree(
     sparingly agree data.jsonl chosen.json --truth overall --draws 13
     sparingly agree data.jsonl chosen.json --truth "mean:of=[adequacy,fluency]" --json
     ```
-
-    Args:
-        data: The fully judged evaluation set.
-        selection: The selection's file.
     """
     from sparingly.data.selection import Selection
     from sparingly.infer.rank import compare
@@ -59,7 +58,9 @@ def agree(
         again = draw_again(held, method, size, truth, runs=draws, seed=seed, tie=tie) if draws else None
     if json:
         parts = {"curve": drawn, "parity": needed, "draws": again}
-        emit({**compared.to_dict(), **{name: part.to_dict() if part else None for name, part in parts.items()}})
+        emit(
+            {**compared.to_dict(), **{name: part.to_dict() if part else None for name, part in parts.items()}}
+        )
         return
     show_comparison(compared)
     if drawn:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from sparingly._version import __version__
-from sparingly.base.errors import EXIT_DONE, EXIT_WRONG, SparinglyError, exit_code
+from sparingly.base.errors import EXIT_DONE, SparinglyError, exit_code, one_line
 from sparingly.cli.agree import agree
 from sparingly.cli.cite import cite
 from sparingly.cli.convert import convert
@@ -20,12 +21,15 @@ from sparingly.cli.methods import methods
 from sparingly.cli.select import select
 from sparingly.cli.verify import verify
 from sparingly.cli.writeup import writeup
+from sparingly.show.terminal.console import PipedConsole
 
 _HELP = """Choose which outputs people should judge, and see what judging everything would have said.
 
 `sparingly demo` shows the whole way on data that comes with the package.
 """
-_EPILOGUE = "Exit codes: 0 done, 1 the answer is no, 2 wrong use or input. Add --json to any command for machines."
+_EPILOGUE = (
+    "Exit codes: 0 done, 1 the answer is no, 2 wrong use or input. Add --json to any command for machines."
+)
 
 
 def build() -> App:
@@ -39,6 +43,8 @@ def build() -> App:
         exit_on_error=False,
         print_error=False,
         result_action="return_value",
+        suppress_keyboard_interrupt=False,
+        console=PipedConsole(),
     )
     for command in (info, methods, select, verify, writeup, agree, convert, demo):
         app.command(command)
@@ -49,22 +55,29 @@ def build() -> App:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; every error is one sentence on standard error."""
+    _write_what_can_be_written()
     try:
         result = build()(list(arguments))
         sys.stdout.flush()
-    except (SparinglyError, CycloptsError) as error:
-        return _complain(error)
-    except KeyboardInterrupt:
-        sys.stderr.write("sparingly: interrupted; nothing was half-written.\n")
-        return 130
     except BrokenPipeError:
         # The reader of a pipe has gone (``| head``): be silent, and do not complain at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_DONE
+    except (SparinglyError, CycloptsError) as error:
+        return _complain(str(error), error)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{where}{error.strerror or error}.", error)
     return result if isinstance(result, int) else EXIT_DONE
 
 
-def _complain(error: SparinglyError | CycloptsError) -> int:
-    sentence = " ".join(str(error).split())
-    sys.stderr.write(f"sparingly: {sentence}\n")
-    return exit_code(error) if isinstance(error, SparinglyError) else EXIT_WRONG
+def _write_what_can_be_written() -> None:
+    """Spell out letters that the terminal's encoding does not have, instead of failing on them."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _complain(sentence: str, error: Exception) -> int:
+    sys.stderr.write(f"sparingly: {one_line(' '.join(sentence.split()))}\n")
+    return exit_code(error)

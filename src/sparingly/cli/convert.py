@@ -7,12 +7,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, emit
+from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, emit
 
 
 def convert(
-    data: Path,
-    target: Path,
+    data: Data,
+    target: Annotated[Path, Parameter(help="The file to write.")],
     /,
     *,
     to: Annotated[str | None, Parameter(help="The format to write; by the extension unless given.")] = None,
@@ -26,10 +26,6 @@ def convert(
     sparingly convert scores.csv data.jsonl -S item=segment -S model=system
     sparingly convert data.jsonl for-peer.jsonl --to subset2evaluate
     ```
-
-    Args:
-        data: The evaluation set.
-        target: The file to write.
     """
     from sparingly.data import io
     from sparingly.show.terminal.conversion import show_conversion

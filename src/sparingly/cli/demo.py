@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json as text
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 from rich.console import Console
 
-from sparingly.cli.options import Json, Seed, emit, working
+from sparingly.cli.options import Json, Seed, emit, working, write_text
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.rank.compare import Comparison, CurveComparison
@@ -44,9 +44,9 @@ def demo(
         drawn = compare.curve(data, METHOD, TRUTH, seed=seed)
     out.mkdir(parents=True, exist_ok=True)
     console = _told(data, chosen, compared, drawn, out, quiet=json)
-    _leave_files(out, data, chosen, compared, drawn, console)
+    left = _leave_files(out, data, chosen, compared, drawn, console)
     if json:
-        emit({"folder": str(out), "files": sorted(path.name for path in out.iterdir()), **compared.to_dict()})
+        emit({"folder": str(out), "files": left, **compared.to_dict()})
 
 
 def _told(
@@ -71,26 +71,33 @@ def _told(
     console.rule("4. the same over budgets, against random selection", align="left")
     show_curve(drawn, console)
     console.rule("what was left", align="left")
-    line(console, f"{out}/report.html to open; data.jsonl, selection.json, agreement.json, curve.json, writeup.md")
+    line(console, f"{out}/report.html to open;")
+    line(console, "data.jsonl, selection.json, agreement.json, curve.json, writeup.md beside it")
     line(console, f"next: sparingly agree {out}/data.jsonl {out}/selection.json --truth {TRUTH} --parity")
     return console
 
 
 def _leave_files(
-    out: Path, data: EvalSet, chosen: Selection, compared: Comparison, drawn: CurveComparison, console: Console
-) -> None:
+    out: Path,
+    data: EvalSet,
+    chosen: Selection,
+    compared: Comparison,
+    drawn: CurveComparison,
+    console: Console,
+) -> list[str]:
+    """Write the files, each whole or not at all, and return their names."""
     from sparingly.data import io
-    from sparingly.data.io.files import write_atomically
     from sparingly.show.report.page import page
     from sparingly.show.report.writeup import writeup
 
     io.save(data, out / "data.jsonl")
     chosen.save(out / "selection.json")
-    written: dict[str, Any] = {
+    written = {
         "agreement.json": text.dumps(compared.to_dict(), indent=2) + "\n",
         "curve.json": text.dumps(drawn.to_dict(), indent=2) + "\n",
         "writeup.md": writeup(chosen),
         "report.html": page("sparingly demo", console),
     }
     for name, content in written.items():
-        write_atomically(out / name, lambda file, content=content: file.write(content.encode()) and None)
+        write_text(out / name, content)
+    return sorted(["data.jsonl", "selection.json", *written])

@@ -7,14 +7,16 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, emit
+from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, emit
 
 
 def info(
-    data: Path,
+    data: Data,
     /,
     *,
-    selection: Annotated[Path | None, Parameter(help="Show whom this selection over-represents instead.")] = None,
+    selection: Annotated[
+        Path | None, Parameter(help="Show whom this selection over-represents instead.")
+    ] = None,
     reading: Reading = DEFAULT_READING,
     json: Json = False,
 ) -> None:
@@ -29,9 +31,6 @@ def info(
     sparingly info data.parquet --json
     sparingly info data.jsonl --selection chosen.json
     ```
-
-    Args:
-        data: The file or directory.
     """
     from sparingly.data.describe import describe, representation
     from sparingly.data.selection import Selection

@@ -12,7 +12,7 @@ from sparingly.cli.options import Json, emit
 
 
 def methods(
-    name: str | None = None,
+    name: Annotated[str | None, Parameter(help="A method to show in full.")] = None,
     /,
     *,
     kind: Annotated[str | None, Parameter(help=f"Only methods of one kind: {', '.join(KINDS)}.")] = None,
@@ -25,9 +25,6 @@ def methods(
     sparingly methods metric_cons
     sparingly methods --kind utility --json
     ```
-
-    Args:
-        name: A method to show in full.
     """
     from sparingly.show.terminal.methods import show_method, show_methods
 

@@ -8,14 +8,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
 
-Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")]
+Data = Annotated[Path, Parameter(help="The evaluation set: a file or a directory.")]
+SelectionFile = Annotated[Path, Parameter(help="The selection's file.")]
+Json = Annotated[
+    bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")
+]
 Seed = Annotated[int, Parameter(help="Settles ties and draws; the same seed gives the same answer.")]
 
 
@@ -26,11 +30,19 @@ class Reading:
 
     format: Annotated[str | None, Parameter(help="The format of the data; recognised unless given.")] = None
     lower_is_better: Annotated[
-        tuple[str, ...], Parameter(help="A metric for which low is good; repeat for several.", negative="", show_default=False)
+        tuple[str, ...],
+        Parameter(
+            help="A metric for which low is good; repeat for several.", negative="", show_default=False
+        ),
     ] = ()
     option: Annotated[
         tuple[str, ...],
-        Parameter(name=["--option", "-S"], help="An option of the format, key=value; repeat for several.", negative="", show_default=False),
+        Parameter(
+            name=["--option", "-S"],
+            help="An option of the format, key=value; repeat for several.",
+            negative="",
+            show_default=False,
+        ),
     ] = ()
 
     def load(self, path: Path) -> EvalSet:
@@ -76,3 +88,13 @@ def read_ids(path: Path) -> list[str]:
     from sparingly.data.io import files
 
     return [line.strip() for _, line in files.text_lines(path) if line.strip()]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    from sparingly.data.io.files import write_atomically
+
+    def put(file: IO[bytes]) -> None:
+        file.write(text.encode("utf-8", "backslashreplace"))
+
+    write_atomically(path, put)

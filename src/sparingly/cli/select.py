@@ -7,14 +7,16 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, read_ids, working
+from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, read_ids, working
 
 
 def select(
-    data: Path,
+    data: Data,
     /,
     *,
-    method: Annotated[str, Parameter(name=["--method", "-m"], help="The method, such as metric_var:metric=COMET.")],
+    method: Annotated[
+        str, Parameter(name=["--method", "-m"], help="The method, such as metric_var:metric=COMET.")
+    ],
     budget: Annotated[str, Parameter(name=["--budget", "-b"], help="100, 10%, cost:500, 2h, 90min.")],
     seed: Seed = 0,
     balance: Annotated[str | None, Parameter(help="A column: as much from each of its groups.")] = None,
@@ -24,8 +26,12 @@ def select(
     unit: Annotated[Literal["item", "document"] | None, Parameter(help="What is chosen.")] = None,
     cost: Annotated[str | None, Parameter(help="The cost: a column, length, or fit.")] = None,
     pool: Annotated[Path | None, Parameter(help="An earlier selection to choose from.")] = None,
-    never: Annotated[Path | None, Parameter(help="A file of ids that must not be chosen, one a line.")] = None,
-    out: Annotated[Path | None, Parameter(name=["--out", "-o"], help="Where to write the selection (JSON).")] = None,
+    never: Annotated[
+        Path | None, Parameter(help="A file of ids that must not be chosen, one a line.")
+    ] = None,
+    out: Annotated[
+        Path | None, Parameter(name=["--out", "-o"], help="Where to write the selection (JSON).")
+    ] = None,
     reading: Reading = DEFAULT_READING,
     json: Json = False,
 ) -> None:
@@ -39,9 +45,6 @@ def select(
     sparingly select data.jsonl -m metric_cons:metric=COMET -b 4h --cost length
     sparingly select data.jsonl -m "mix:of=(metric_avg)+(2*metric_var)" -b 100
     ```
-
-    Args:
-        data: The evaluation set.
     """
     from sparingly.choose.select import select as choose
     from sparingly.data.selection import Selection

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from sparingly.base.errors import EXIT_DONE, EXIT_NO
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, emit
+from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, SelectionFile, emit
 
 
-def verify(selection: Path, data: Path, /, *, reading: Reading = DEFAULT_READING, json: Json = False) -> int:
+def verify(
+    selection: SelectionFile, data: Data, /, *, reading: Reading = DEFAULT_READING, json: Json = False
+) -> int:
     """Re-run a selection's method on the data and compare the rows; exit code 1 if they differ.
+
+    The data is the set that it was made from; judgements that came later do not matter.
 
     ```
     sparingly verify chosen.json wmt23.jsonl.gz
     ```
-
-    Args:
-        selection: The selection's file.
-        data: The evaluation set that it was made from; judgements that came later do not matter.
     """
     from sparingly.data.selection import Selection
     from sparingly.run.verify import verify as rederive

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sparingly.cli.options import Json, emit
+from sparingly.cli.options import Json, SelectionFile, emit
 
 
 def writeup(
-    selection: Path,
+    selection: SelectionFile,
     /,
     *,
-    format: Annotated[Literal["markdown", "latex"], Parameter(help="How it is written.")] = "markdown",  # noqa: A002
+    format: Annotated[Literal["markdown", "latex"], Parameter(help="How it is written.")] = "markdown",
     json: Json = False,
 ) -> None:
     """Print the paragraph, the table and the list of items that a paper should have about its selection.
@@ -24,9 +23,6 @@ def writeup(
     sparingly writeup chosen.json
     sparingly writeup chosen.json --format latex > selection.tex
     ```
-
-    Args:
-        selection: The selection's file.
     """
     from sparingly.data.selection import Selection
     from sparingly.show.report.writeup import paragraph, table_rows

@@ -170,7 +170,7 @@ class _Placer:
 
     def _cells(self, array: NDArray[Any]) -> NDArray[Any]:
         array = self.items(array)
-        return array if self.models_sorted else array[:, self.models]
+        return array if self.models_sorted else np.ascontiguousarray(array[:, self.models])
 
     def numbers(self, kind: str, arrays: Mapping[str, ArrayLike]) -> dict[str, Floats]:
         return {

@@ -331,7 +331,7 @@ class EvalSet:
             if self._rows is not None:
                 array = array[self._rows]
             if self._models is not None:
-                array = array[:, list(self._models)]
+                array = np.ascontiguousarray(array[:, list(self._models)])
             return _frozen(array)
 
         return cut

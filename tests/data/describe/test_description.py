@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -141,6 +142,7 @@ def test_order_of_items_and_models_does_not_matter() -> None:
 # --- the shared data sets ---------------------------------------------------------------------------
 
 
+@cache
 def shared(folder: Path, name: str) -> EvalSet:
     return io.load(folder / f"{name}.jsonl.gz")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from sparingly.data.build import build
 from sparingly.data.describe.judgements import RatingsSummary, Seconds, preferences, ratings

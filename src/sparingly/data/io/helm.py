@@ -64,7 +64,8 @@ class Helm(Format):
         wanted = named(options["metrics"]) if "metrics" in options else None
         reader = _Reader(EvalSetBuilder(path), options.get("perturbation"), wanted)
         for run in _each_once(runs):
-            reader.take(run)
+            # A fresh object, so that what it read is let go before the next run is read.
+            reader.take(Run(run.folder))
         reader.finish(path)
         return reader.builder.build()
 

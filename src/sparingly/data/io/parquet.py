@@ -31,6 +31,7 @@ from sparingly.data.io.objects import to_objects
 from sparingly.data.io.parquet_file import MAGIC, ParquetFile
 from sparingly.data.io.parquet_frame import to_rows
 from sparingly.data.io.parquet_records import Records
+from sparingly.data.io.table_source import in_file
 from sparingly.data.tables import Preferences, Ratings
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Parquet(Format):
         except InputError as error:
             raise error.at(file=path) from None
         except (DataError, UnknownNameError) as error:
-            raise InputError(str(error), file=path) from None
+            raise in_file(error, path) from None
 
     def write(self, data: EvalSet, path: Path) -> None:
         """Write the set in the order of the file that it came from."""

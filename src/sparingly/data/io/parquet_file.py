@@ -40,7 +40,7 @@ class ParquetFile:
         import polars as pl
 
         with self._naming():
-            schema = pl.read_parquet_schema(self._source())
+            schema = pl.read_parquet(self._source(), n_rows=0, glob=False).schema
         return {name: kind for name, kind in schema.items() if not name.startswith(_NAMELESS_INDEX)}
 
     @property

@@ -14,7 +14,7 @@ from sparingly.data.io.table_groups import Grid, Names
 from sparingly.data.io.table_numbers import all_numbers, mostly_numbers, numbers
 from sparingly.data.io.table_ratings import rating_table
 from sparingly.data.io.table_roles import ITEM_COLUMNS, Roles, roles_of
-from sparingly.data.io.table_source import Source
+from sparingly.data.io.table_source import Source, in_file
 from sparingly.data.tables import Ratings
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def read_long(
     except (InputError, UsageError):
         raise
     except DataError as error:
-        raise InputError(str(error), file=source.file) from None
+        raise in_file(error, source.file) from None
 
 
 class _Reader:

@@ -46,3 +46,9 @@ class Source:
         if self.line is not None:
             return f"lines {self.line(first)} and {self.line(second)}"
         return f"rows {first + 1} and {second + 1}"
+
+
+def in_file(error: Exception, file: Path | str) -> InputError:
+    """Return an error about the data as one about the file that they are in."""
+    text = str(error)
+    return InputError(text[:1].lower() + text[1:], file=file)

@@ -16,7 +16,7 @@ def as_number(value: Any, field: str) -> float:
     """Return a number; missing (null, NaN) is NaN; anything else is an error that shows the value."""
     if type(value) is float:
         if math.isinf(value):
-            raise InputError(f"{_spelled(value)} is infinite", field=field, fix=NOT_FINITE)
+            raise InputError(f"{_spelled(value)} is no finite number", field=field, fix=NOT_FINITE)
         return value
     if value is None:
         return math.nan
@@ -43,7 +43,9 @@ def parse_number(text: str, field: str) -> float:
         ) from None
     if math.isinf(number):
         raise InputError(
-            f"{shown(stripped)} is infinite", field=field, fix="Write a finite number, or leave it empty"
+            f"{shown(stripped)} is no finite number",
+            field=field,
+            fix="Write a finite number, or leave it empty",
         )
     return number
 
@@ -56,7 +58,7 @@ def _spelled(number: float) -> str:
 def check_value(value: Any, field: str, depth: int = 0) -> None:
     """Complain about a value of any kind that could not be written again: infinite, or nested too deeply."""
     if type(value) is float and math.isinf(value):
-        raise InputError(f"{_spelled(value)} is infinite", field=field, fix=NOT_FINITE)
+        raise InputError(f"{_spelled(value)} is no finite number", field=field, fix=NOT_FINITE)
     if not isinstance(value, dict | list):
         return
     if depth >= MOST_LEVELS:

@@ -14,8 +14,8 @@ from sparingly.data.synthetic.generate import make_evalset
 FILE = "demo.jsonl.gz"
 NAME = "demo"
 MODELS = (
-    "Alder 7B",
     "Alder 70B",
+    "Alder 7B",
     "Birch",
     "Cedar-MT",
     "Elm + rerank (beam = 4)",

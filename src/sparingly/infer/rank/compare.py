@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sparingly.base.errors import DataError, UsageError
+from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.html import html_table
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
@@ -152,24 +152,25 @@ class _Weighed(FullSet):
 def full_set(data: EvalSet, truth: str, *, seed: int = 0, flips: int = 1000, test: Test = "auto") -> FullSet:
     """Return the outcome of judging everything by a truth, with what is computed from it kept."""
     values = data.truth(truth)
-    judged = ~np.isnan(values).all(axis=1)
-    if not judged.all():
-        raise DataError(
-            f"{int((~judged).sum())} of {len(values)} items have no score by {truth}; "
-            f'the first is "{data.items[int(np.argmin(judged))]}". Take the items that have one.'
-        )
     return FullSet(values, data.keys, seed=seed, flips=flips, method=test, weights=_importance(data))
 
 
 def judged_part(data: EvalSet, truth: str) -> tuple[EvalSet, tuple[str, ...]]:
-    """Return the items that have a score by the truth, and a note when there are others."""
-    judged = ~np.isnan(data.truth(truth)).all(axis=1)
-    if not judged.any():
+    """Return the items and models that have a score by the truth, and notes on those that have none."""
+    there = ~np.isnan(data.truth(truth))
+    if not there.any():
         raise DataError(f"No item has a score by {truth}.")
-    if judged.all():
-        return data, ()
-    note = f"{int((~judged).sum())} of {len(data)} items have no score by {truth} and are left out."
-    return data.at(np.flatnonzero(judged)), (note,)
+    notes = []
+    if not (items := there.any(axis=1)).all():
+        notes.append(f"{int((~items).sum())} of {len(data)} items have no score by {truth} and are left out.")
+        data = data.at(np.flatnonzero(items))
+    if not (models := there.any(axis=0)).all():
+        absent = [name for name, judged in zip(data.models, models, strict=True) if not judged]
+        notes.append(f"No score by {truth}, and so left out: {listing(absent)}.")
+        data = data.take(models=[name for name in data.models if name not in absent])
+    if len(data.models) < 2:
+        raise DataError(f"Only {listing(data.models)} has scores by {truth}, and comparing needs two models.")
+    return data, tuple(notes)
 
 
 def agree(

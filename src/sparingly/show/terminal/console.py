@@ -17,11 +17,19 @@ from sparingly.base.errors import one_line
 _PIPE_WIDTH = 120
 
 
+class PipedConsole(Console):
+    """A console that tells its caller when the reader of a pipe has gone, instead of leaving with code 1."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error for the command line to settle."""
+        raise BrokenPipeError
+
+
 def make_console(file: IO[str] | None = None, *, record: bool = False) -> Console:
     """Return a console: as wide as the terminal, or wide enough for tables when its output is kept."""
     target = sys.stdout if file is None else file
     fixed = None if target.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
-    return Console(file=target, width=fixed, highlight=False, record=record, soft_wrap=False)
+    return PipedConsole(file=target, width=fixed, highlight=False, record=record, soft_wrap=False)
 
 
 def make_table(

@@ -24,13 +24,13 @@ def show_description(description: Description, console: Console | None = None, m
 
 def _facts(description: Description) -> Iterator[tuple[str, str]]:
     yield "models", listing(description.models)
-    for name, scores in (("metrics", description.metrics), ("aspects", description.aspects)):
-        if scores:
-            yield f"{name} ({len(scores)})", listing(one.name for one in scores)
-    if description.references:
-        yield "references", listing(description.references)
-    if description.columns:
-        yield "columns", listing(description.columns)
+    named = {
+        "metrics": [one.name for one in description.metrics],
+        "aspects": [one.name for one in description.aspects],
+        "references": description.references,
+        "columns": description.columns,
+    }
+    yield from ((f"{kind} ({len(names)})", listing(names)) for kind, names in named.items() if names)
     if (documents := description.documents) is not None:
         order = "in order" if documents.in_order else "NOT in order"
         length = f"{documents.shortest} to {documents.longest} items, median {documents.median:g}"
@@ -56,10 +56,8 @@ def _judgements(description: Description) -> Iterator[tuple[str, str]]:
             hours = f"{ratings.seconds.total / 3600:.1f} hours in all"
             yield "seconds", f"median {ratings.seconds.median:.0f} a rating, {hours}"
     if (pairs := description.preferences) is not None:
-        yield (
-            "preferences",
-            f"{pairs.count} over {pairs.pairs} of {pairs.possible_pairs} pairs, {percent(pairs.ties_share)} ties",
-        )
+        compared = f"{pairs.count} over {pairs.pairs} of {pairs.possible_pairs} pairs"
+        yield "preferences", f"{compared}, {percent(pairs.ties_share)} ties"
 
 
 def _show_correlations(console: Console, description: Description, most: int) -> None:

@@ -1,0 +1,223 @@
+"""What every method that chooses items must keep, each promise a function of the method's text.
+
+They are plain functions, so that a method which is registered later, here or by somebody else, can be held
+to the same promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparingly
+from sparingly.base.errors import MissingDataError, UsageError
+from sparingly.base.registry import parse_method
+from sparingly.base.rng import round_to_range
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.select import as_selector, select
+from sparingly.choose.utility.base import Utility
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
+from tests.contracts.examples import designs_of
+from tests.contracts.made import ITEMS, SCORELESS, made_set
+
+Check = Callable[[str], None]
+CHECKS: dict[str, Check] = {}
+
+
+def check(function: Check) -> Check:
+    CHECKS[function.__name__] = function
+    return function
+
+
+def runs(text: str, data: EvalSet, *budgets: int | str) -> Iterator[tuple[dict[str, Any], Any, Selection]]:
+    """Yield every design of a method with budgets, and what it chooses."""
+    for design in designs_of(text):
+        costly = (
+            ("cost:60", "cost:100.5") if design.get("cost") == "cost" else ("3h",) if "cost" in design else ()
+        )
+        for budget in (*budgets, *costly):
+            yield design, budget, select(data, text, budget, seed=3, **design)
+
+
+def reads(text: str, data: EvalSet, budget: int | str = 7, **design: Any) -> frozenset[str]:
+    """Return what a method says that it reads."""
+    chosen = select(data, text, budget, **design)
+    resolved = as_selector(chosen.signature.method)
+    return resolved.reads(data)
+
+
+@check
+def same_seed_same_answer(text: str) -> None:
+    for design, budget, chosen in runs(text, made_set(), 7, "30%"):
+        again = select(made_set(), text, budget, seed=3, **design)
+        assert again.to_dict() == chosen.to_dict()
+
+
+@check
+def another_seed_settles_ties_or_draws_only(text: str) -> None:
+    data = made_set()
+    first, second = (select(data, text, 9, seed=seed) for seed in (1, 2))
+    if first.utility is None or second.utility is None:
+        assert first.is_probability_sample, (
+            "a choice without utilities is a draw, and knows its probabilities"
+        )
+        assert set(first.items) != set(second.items)
+        return
+    utility = as_selector(text).resolve(data, Budget.parse(9))
+    values = getattr(utility, "utility").values(data)  # noqa: B009 - third parties may have none
+    rounded = dict(zip(data.items, round_to_range(values), strict=True))
+    np.testing.assert_array_equal(
+        [rounded[name] for name in first.items], [rounded[name] for name in second.items]
+    )
+
+
+@check
+def order_in_the_file_does_not_matter(text: str) -> None:
+    shuffled = made_set(shuffled=8)
+    for design, budget, chosen in runs(text, made_set(), 7, "30%"):
+        again = select(shuffled, text, budget, seed=3, **design)
+        assert again.to_dict() == chosen.to_dict(), (design, budget)
+
+
+@check
+def budget_is_respected(text: str) -> None:
+    data = made_set()
+    for design, budget, chosen in runs(text, data, 1 if text == "random" else 3, 20, "50%", "100%"):
+        amount = Budget.parse(budget)
+        assert len(chosen) == chosen.signature.n > 0
+        if amount.kind == "cost":
+            assert chosen.total_cost is not None
+            assert chosen.total_cost <= amount.amount
+        elif design.get("unit") == "document":
+            assert amount.count_of(48) - 3 < len(chosen) <= amount.count_of(48)
+        else:
+            assert len(chosen) == amount.count_of(48)
+
+
+@check
+def nothing_is_chosen_twice(text: str) -> None:
+    data = made_set()
+    for _, _, chosen in runs(text, data, 20, "100%"):
+        assert len(set(chosen.items)) == len(chosen)
+        assert set(chosen.items) <= set(data.items)
+
+
+@check
+def balance_and_documents_are_kept(text: str) -> None:
+    data = made_set()
+    for design, _, chosen in runs(text, data, 21):
+        rows = data.positions(chosen.items)
+        if design == {"balance": "domain"}:
+            _, counts = np.unique(data.columns["domain"][rows].astype(str), return_counts=True)
+            assert counts.tolist() == [7, 7, 7]
+        if design.get("unit") == "document":
+            documents = list(data.columns["document"][rows])
+            assert documents[::3] == documents[1::3] == documents[2::3], "whole documents"
+            assert [*data.columns["position"][rows]] == [0, 1, 2] * (len(rows) // 3), "in order of position"
+
+
+@check
+def it_reads_what_it_says_and_no_more(text: str) -> None:
+    data = made_set()
+    for design, budget, chosen in runs(text, data, 7):
+        shown = reads(text, data, budget, **design)
+        assert shown <= set(data.fields)
+        assert select(data.only(shown), text, budget, seed=3, **design).to_dict() == chosen.to_dict()
+
+
+@check
+def what_it_reads_and_misses_is_said_in_a_sentence(text: str) -> None:
+    data = made_set()
+    for design, budget, _ in runs(text, data, 7):
+        shown = reads(text, data, budget, **design)
+        for hidden in shown:
+            with pytest.raises((MissingDataError, UsageError)) as caught:
+                select(data.only(shown - {hidden}), text, budget, **design)
+            sentence = str(caught.value)
+            assert "\n" not in sentence
+            assert sentence[0].isupper() or sentence[0] == '"'
+            assert sentence.endswith((".", "?"))
+
+
+@check
+def needs_and_reads_agree(text: str) -> None:
+    needs = as_selector(text).needs
+    assert bool(needs) == bool(reads(text, made_set())), (
+        "it needs something if and only if it reads something"
+    )
+
+
+@check
+def hidden_labels_change_nothing(text: str) -> None:
+    data = made_set()
+    for design, budget, chosen in runs(text, data, 7):
+        if fields.labels(reads(text, data, budget, **design)):
+            assert chosen.signature.labels is not None
+            continue
+        assert chosen.signature.labels is None
+        assert select(data.without_labels(), text, budget, seed=3, **design).to_dict() == chosen.to_dict()
+
+
+@check
+def the_input_is_unchanged(text: str) -> None:
+    data = made_set()
+    before = data.digest()
+    for _ in runs(text, data, 7, "100%"):
+        pass
+    assert data.digest() == before
+    assert made_set().digest() == before
+
+
+@check
+def probabilities_are_probabilities(text: str) -> None:
+    data = made_set()
+    for design, budget, chosen in runs(text, data, 20, "50%", "100%"):
+        if chosen.probability is None or chosen.weight is None:
+            continue
+        assert (chosen.probability > 0).all()
+        assert (chosen.probability <= 1).all()
+        if design.get("balance") is None:
+            assert chosen.probability == pytest.approx(len(chosen) / len(data)), budget
+        # Within groups of equal chances, the design weights add up to the number of items.
+        assert chosen.weight.sum() == pytest.approx(len(data)), (design, budget)
+
+
+@check
+def it_can_be_verified(text: str) -> None:
+    data = made_set()
+    for design, budget, chosen in runs(text, data, 7, "30%"):
+        assert sparingly.verify(chosen, made_set(shuffled=2)) == sparingly.Verification(()), (design, budget)
+
+
+@check
+def an_item_without_scores_comes_last(text: str) -> None:
+    method = parse_method(text)
+    data = made_set()
+    if not isinstance(method, Utility) or "sources" in (shown := reads(text, data)) or "outputs" in shown:
+        return
+    values = method.resolve(data).values(data)
+    assert values.shape == (48,)
+    assert values.dtype == np.float64
+    scoreless = data.positions([ITEMS[SCORELESS]])
+    assert np.isnan(values[scoreless]).all()
+    assert not np.isnan(np.delete(values, scoreless)).any()
+    chosen = select(data, method, "100%", seed=1)
+    assert chosen.items[-1] == ITEMS[SCORELESS]
+    assert any("1 of 48 items have no utility" in note for note in chosen.notes)
+
+
+@check
+def text_gives_the_method_back(text: str) -> None:
+    method = parse_method(text)
+    assert parse_method(sparingly.base.registry.format_method(method)) == method
+    assert parse_method(method.full_text) == method
+    assert (
+        as_selector(str(as_selector(method)))
+        == as_selector(method)
+        == as_selector(as_selector(method).full_text)
+    )

@@ -1,0 +1,150 @@
+"""One contract suite over every registered method: what is registered is tested, whoever registered it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from sparingly.base import registry
+from sparingly.base.registry import Method, describe_method, parameter, register, registered
+from sparingly.choose.utility.base import MetricUtility, Utility
+from sparingly.data.evalset import EvalSet, Floats
+from tests.contracts.checks import CHECKS
+from tests.contracts.examples import EXAMPLES, all_texts, chooser_texts, chooses, examples, utility_texts
+
+
+@pytest.mark.parametrize("text", chooser_texts())
+@pytest.mark.parametrize("promise", CHECKS)
+def test_promise(promise: str, text: str) -> None:
+    CHECKS[promise](text)
+
+
+# --- what is said of a method -----------------------------------------------------------------------
+
+WORDS = {"metrics", "aspects", "outputs", "sources", "references", "documents", "ratings", "preferences"}
+
+
+@pytest.mark.parametrize("name", registered())
+def test_every_method_has_an_example(name: str) -> None:
+    assert all(text.partition(":")[0] == name for text in examples(name))
+
+
+def test_examples_are_of_registered_methods() -> None:
+    assert set(EXAMPLES) <= set(registered())
+    assert {text.partition(":")[0] for text in all_texts()} == set(registered())
+
+
+@pytest.mark.parametrize("method", registered().values(), ids=registered())
+def test_listing_says_everything(method: type[Method]) -> None:
+    described = json.loads(json.dumps(describe_method(method), allow_nan=False))
+    assert set(described) == {"name", "kind", "needs", "parameters", "summary", "reference"}
+    assert described["name"] == method.name
+    assert described["kind"] in registry.KINDS
+    assert described["summary"]
+    assert described["reference"]
+    assert all(word in WORDS or word.startswith("what its ") for word in described["needs"])
+    for part in described["parameters"]:
+        assert part["name"]
+        assert part["help"], "a parameter says what it means"
+        assert part["type"]
+
+
+@pytest.mark.parametrize("method", registered().values(), ids=registered())
+def test_documentation_has_summary_formula_and_reference(method: type[Method]) -> None:
+    summary, _, rest = (method.__doc__ or "").partition("\n")
+    assert re.fullmatch(r"[A-Z].*\.", summary), "the first line is a sentence"
+    assert re.search(r"[a-zπΣ]\S* .*[=≤] ", rest), "a line gives the formula"
+    assert re.search(r"\b(19|20)\d\d\b", method.reference), "the reference names a paper and its year"
+
+
+# --- methods of third parties -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test register what it likes."""
+    monkeypatch.setattr(registry, "_METHODS", dict(registered()))
+
+
+@dataclass(frozen=True)
+class Loudness(MetricUtility):
+    """Prefers items with a high score.
+
+    u_i = max_j m_ij.
+    """
+
+    reference: ClassVar[str] = "Nobody 2026, eq. 1"
+
+    def values(self, data: EvalSet) -> Floats:
+        scores = self.scores(data)
+        return np.where(np.isnan(scores).all(axis=1), np.nan, np.nan_to_num(scores, nan=-np.inf).max(axis=1))
+
+
+@pytest.mark.usefixtures("own_registry")
+@pytest.mark.parametrize("promise", CHECKS)
+def test_a_third_partys_method_is_held_to_every_promise(promise: str) -> None:
+    register("loudness")(Loudness)
+    assert chooses(Loudness)
+    assert "loudness" in chooser_texts()
+    assert "loudness" in utility_texts()
+    CHECKS[promise]("loudness")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demanding(MetricUtility):
+    """Needs a parameter that nobody has given an example of."""
+
+    power: float = parameter(help="how much")
+
+    def values(self, data: EvalSet) -> Floats:
+        return np.asarray(self.scores(data)[:, 0] * self.power)
+
+
+@pytest.mark.usefixtures("own_registry")
+def test_a_method_without_an_example_is_noticed() -> None:
+    register("demanding")(Demanding)
+    with pytest.raises(AssertionError, match=r"The method demanding needs \['power'\]"):
+        all_texts()
+
+
+@dataclass(frozen=True)
+class Careless(Utility):
+    """Breaks one promise after the other."""
+
+    needs: ClassVar[tuple[str, ...]] = ("metrics",)
+    fault: str = parameter("none", "which promise is broken")
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        further = {"column:domain"} if self.fault == "reads too much" else set()
+        return frozenset({"metric:score", "aspect:overall"} - {self.fault} | further)
+
+    def values(self, data: EvalSet) -> Floats:
+        first: Floats = data.metrics["score"][:, 0]
+        if self.fault == "depends on the file":
+            return np.asarray(first + data.store.file_order)
+        if self.fault == "gives everything a value":
+            return np.nan_to_num(first)
+        if self.fault == "peeks":
+            return np.asarray(data.store.aspects["overall"][:, 0])
+        return np.asarray(first + 0 * data.aspects["overall"][:, 0])
+
+
+@pytest.mark.usefixtures("own_registry")
+@pytest.mark.parametrize(
+    ("fault", "promise"),
+    [
+        ("depends on the file", "order_in_the_file_does_not_matter"),
+        ("gives everything a value", "an_item_without_scores_comes_last"),
+        ("metric:score", "same_seed_same_answer"),
+        ("reads too much", "what_it_reads_and_misses_is_said_in_a_sentence"),
+    ],
+)
+def test_a_broken_promise_is_noticed(fault: str, promise: str) -> None:
+    register("careless")(Careless)
+    with pytest.raises((AssertionError, ValueError, pytest.fail.Exception)):
+        CHECKS[promise](f"careless:fault={fault}")
