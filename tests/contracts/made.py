@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,14 @@ def scores() -> NDArray[np.float64]:
     return drawn
 
 
-def made_set(*, shuffled: int | None = None, metric: NDArray[np.float64] | None = None) -> EvalSet:
-    """Build the set, from arrays in the order of the ids or shuffled."""
+@cache
+def made_set(*, shuffled: int | None = None) -> EvalSet:
+    """Return the set, built from arrays in the order of the ids or shuffled."""
+    return build(scores(), shuffled)
+
+
+def build(metric: NDArray[np.float64], shuffled: int | None = None) -> EvalSet:
+    """Build the set with other scores."""
     rows, columns = np.arange(48), np.arange(5)
     if shuffled is not None:
         drawn = np.random.default_rng(shuffled)
@@ -49,7 +56,7 @@ def made_set(*, shuffled: int | None = None, metric: NDArray[np.float64] | None 
     return EvalSet.from_arrays(
         [ITEMS[row] for row in rows],
         [MODELS[column] for column in columns],
-        metrics={"score": (scores() if metric is None else metric)[np.ix_(rows, columns)]},
+        metrics={"score": metric[np.ix_(rows, columns)]},
         aspects={"overall": human[np.ix_(rows, columns)]},
         sources=[f"source {'word ' * (row % 9)}" for row in rows],
         outputs=outputs[np.ix_(rows, columns)],

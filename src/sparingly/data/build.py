@@ -135,7 +135,7 @@ def as_ids(kind: str, values: Iterable[Any]) -> list[str]:
         twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise DataError(f'The {kind} "{twice}" is there twice. Every {kind} needs an id of its own.')
     if "" in ids:
-        raise DataError(f"A {kind} has an empty id. Every {kind} needs an id.")
+        raise DataError(f"There is an empty id. Every {kind} needs an id.")
     return ids
 
 
@@ -144,7 +144,7 @@ def _as_id(kind: str, value: Any) -> str:
         return str(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return str(value)
-    raise DataError(f"The id of a {kind} must be text or a whole number, not {value!r}.")
+    raise DataError(f"The ids of {kind}s are text or whole numbers, not {value!r}.")
 
 
 def sorting(ids: Sequence[str]) -> Rows:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sparingly.base.errors import InputError, UnknownNameError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.data.plain import EXACT, canonical
+from sparingly.data.plain import canonical, is_number
 from sparingly.data.tables import Preferences, Ratings
 
 
@@ -136,7 +136,7 @@ def _comparable(array: NDArray[Any]) -> NDArray[Any]:
     values = array.ravel().tolist()
     if all(value is None or isinstance(value, str) for value in values):
         return array
-    if all(value is None or (type(value) in (int, float) and abs(value) <= EXACT) for value in values):
+    if all(value is None or is_number(value) for value in values):
         return array.astype(np.float64)
     texts = (None if (text := canonical(value)) is None else f"\x1f{text}" for value in values)
     return np.fromiter(texts, object, len(values)).reshape(array.shape)

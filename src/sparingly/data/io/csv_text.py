@@ -84,9 +84,9 @@ class CsvText:
 
     def _guessed_separator(self) -> str:
         first = next((text for _, text in files.text_lines(self.path)), "")
-        if "\t" in first or files.extension(self.path) == ".tsv":
+        if files.extension(self.path) == ".tsv" and "\t" in first:
             return "\t"
-        return "," if "," in first or ";" not in first else ";"
+        return max(",", "\t", ";", key=first.count)
 
     def _check_header(self) -> None:
         if not any(self.header):
