@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 
-def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", after: str = "") -> str:
+def html_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", after: str = ""
+) -> str:
     """Return a table with an optional line above and below it; every text is escaped."""
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(f"<tr>{''.join(f'<td>{escape(shown(cell))}</td>' for cell in row)}</tr>" for row in rows)

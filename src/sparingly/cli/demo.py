@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json as text
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from rich.console import Console
 
 from sparingly.cli.options import Json, Seed, emit, working, write_text
-from sparingly.data.evalset import EvalSet
-from sparingly.data.selection import Selection
-from sparingly.infer.rank.compare import Comparison, CurveComparison
+
+if TYPE_CHECKING:
+    from sparingly.data.evalset import EvalSet
+    from sparingly.data.selection import Selection
+    from sparingly.infer.rank.compare import Comparison, CurveComparison
 
 METHOD, BUDGET, TRUTH = "metric_var:metric=learned", "20%", "overall"
 

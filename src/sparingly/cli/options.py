@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.data.evalset import EvalSet
+
+if TYPE_CHECKING:
+    from sparingly.data.evalset import EvalSet
 
 Data = Annotated[Path, Parameter(help="The evaluation set: a file or a directory.")]
 SelectionFile = Annotated[Path, Parameter(help="The selection's file.")]

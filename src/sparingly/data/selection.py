@@ -198,7 +198,7 @@ class Selection:
         reasons = [_reason(row, f"rows[{place}].reason", common) for place, row in enumerate(rows)]
         return cls(
             items=np.array(ids, object),
-            signature=Signature.from_dict(as_mapping(values.get("signature"), "signature")),
+            signature=_signature(values.get("signature"), "signature"),
             utility=_numbers(rows, "utility"),
             probability=_probabilities(rows),
             cluster_weight=_numbers(rows, "cluster_weight"),
@@ -234,6 +234,22 @@ _KNOWN = frozenset(
 )
 _HOW_MANY = {"models": "Name at least one, or leave it out for all models", "pair": "A pair is two models"}
 _KNOWN_IN_ROWS = frozenset(part.name for part in fields(Row))
+
+
+def _signature(values: Any, field: str) -> Signature:
+    """Read a signature whose every part is of the kind that re-deriving it needs."""
+    held = as_mapping(values, field)
+    for name in ("seed", "n", "of"):
+        if name in held and type(held[name]) is not int:
+            raise InputError(f"{shown(held[name])} is no whole number", field=f"{field}.{name}")
+    for name in ("method", "budget", "inputs", "version"):
+        if name in held and not as_text(held[name], f"{field}.{name}"):
+            raise InputError("the text is missing", field=f"{field}.{name}")
+    for name in ("labels", "never"):
+        as_text(held.get(name), f"{field}.{name}")
+    if held.get("pool") is not None:
+        _signature(held["pool"], f"{field}.pool")
+    return Signature.from_dict(held)
 
 
 def _at(column: Floats | None, place: int) -> float | None:

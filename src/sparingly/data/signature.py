@@ -120,7 +120,8 @@ def _single(data: EvalSet, name: str) -> list[NDArray[Any]]:
     names = np.array(data.references, object)
     if name == "reference_aspects":
         aspects = data.reference_aspects
-        return [names, *(part for key in sorted(aspects) for part in (_text(key), aspects[key]))]
+        said = [key for key in sorted(aspects) if not np.isnan(aspects[key]).all()]
+        return [names, *(part for key in said for part in (_text(key), aspects[key]))]
     texts = {"sources": data.sources, "outputs": data.outputs, "references": data.reference_texts}[name]
     return [*([names] if name == "references" else []), *([] if texts is None else [texts])]
 

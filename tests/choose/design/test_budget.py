@@ -66,7 +66,7 @@ def test_nothing_and_less_is_refused(budget: Any) -> None:
 
 @pytest.mark.parametrize("budget", [math.nan, math.inf, "cost:inf", "cost:nan", 10**400, "9" * 400])
 def test_endless_budgets_are_refused(budget: Any) -> None:
-    with pytest.raises(UsageError, match="must be a finite number above zero, not (nan|inf)"):
+    with pytest.raises(UsageError, match=r"must be a finite number above zero, not (nan|inf)"):
         Budget.parse(budget)
 
 
@@ -108,7 +108,7 @@ def test_ambiguous_numbers_are_asked_back(budget: float, how: str) -> None:
     ],
 )
 def test_nonsense_is_refused_in_one_line(budget: str) -> None:
-    with pytest.raises(UsageError, match="is no budget. Write a count") as caught:
+    with pytest.raises(UsageError, match=r"is no budget\. Write a count") as caught:
         Budget.parse(budget)
     assert "\n" not in str(caught.value)
 

@@ -25,9 +25,8 @@ sizes = st.lists(st.integers(0, 40), min_size=1, max_size=8)
 
 
 def divide(budget: float, capacities: list[int], shares: list[float], *, whole: bool) -> list[float]:
-    return quotas(
-        budget, np.array(capacities, np.float64), np.array(shares, np.float64), whole=whole
-    ).tolist()
+    found = quotas(budget, np.array(capacities, np.float64), np.array(shares, np.float64), whole=whole)
+    return [float(quota) for quota in found]
 
 
 @pytest.mark.parametrize(

@@ -87,12 +87,12 @@ def test_a_whole_json_file(tmp_path: Path) -> None:
         (" \n", ": the file is empty."),
         (
             '{"a": 1,\n "b" 2}',
-            ", line 2: this is not JSON (Expecting ':' delimiter at column 6, near : 1,\\n \"b\" 2}). "
+            ", line 2: this is not JSON (Expecting ':' delimiter at column 6, near …: 1,\\n \"b\" 2}). "
             "Write one JSON value.",
         ),
         (
             '{"a": [1, 2',
-            ", line 1: this is not JSON (Expecting ',' delimiter at column 12, near \"a\": [1, 2). "
+            ", line 1: this is not JSON (Expecting ',' delimiter at column 12, near …\"a\": [1, 2). "
             "Is the file cut off?",
         ),
         ('{"a": 1, "a": 2}', ', field a: the key "a" is there twice. Keep one of them.'),

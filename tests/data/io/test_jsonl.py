@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sparingly.base.errors import DataError, InputError, UsageError
 from sparingly.data import io
 from sparingly.data.evalset import EvalSet
+from sparingly.data.io.format import Head
 from tests.data.hand_made import DATA
 
 NAN = np.nan
@@ -27,43 +28,45 @@ def write(path: Path, *records: dict[str, Any]) -> Path:
     return path
 
 
+EVERYTHING: list[dict[str, Any]] = [
+    {**HEADER, "models": [LARGE, "small", "silent"], "metrics": ["chrF", "unused"], "aspects": ["mqm"]},
+    {
+        "item": "b",
+        "source": "eine Quelle",
+        "document": "d1",
+        "position": 1,
+        "domain": "news",
+        "cost": 34.5,
+        "weight": 2,
+        "references": {"refA": "a reference", "refB": None},
+        "outputs": {LARGE: "an output", "small": ""},
+        "metrics": {LARGE: {"chrF": 0.5}, "small": {"chrF": None}},
+        "aspects": {LARGE: {"mqm": -1}},
+        "reference_aspects": {"refA": {"mqm": 0}},
+        "ratings": [
+            {"model": LARGE, "rater": 7, "aspect": "mqm", "score": -1, "seconds": 3.5, "wave": 2},
+            {"reference": "refA", "rater": 8, "aspect": "mqm", "score": 0, "comment": "perfect"},
+            {"model": "small", "rater": 7, "aspect": "mqm", "score": "unreadable"},
+        ],
+        "preferences": [
+            {
+                "first": LARGE,
+                "second": "small",
+                "value": 0.5,
+                "rater": "ann",
+                "aspect": "style",
+                "side": 1,
+            }
+        ],
+        "cells": {"tokens": {LARGE: 5, "small": 0}},
+        "topic": {"depth": [1, 2]},
+    },
+    {"item": "a", "columns": {"metrics": "a column of this name"}},
+]
+
+
 def test_a_file_with_everything(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "set.jsonl",
-        {**HEADER, "models": [LARGE, "small", "silent"], "metrics": ["chrF", "unused"], "aspects": ["mqm"]},
-        {
-            "item": "b",
-            "source": "eine Quelle",
-            "document": "d1",
-            "position": 1,
-            "domain": "news",
-            "cost": 34.5,
-            "weight": 2,
-            "references": {"refA": "a reference", "refB": None},
-            "outputs": {LARGE: "an output", "small": ""},
-            "metrics": {LARGE: {"chrF": 0.5}, "small": {"chrF": None}},
-            "aspects": {LARGE: {"mqm": -1}},
-            "reference_aspects": {"refA": {"mqm": 0}},
-            "ratings": [
-                {"model": LARGE, "rater": 7, "aspect": "mqm", "score": -1, "seconds": 3.5, "wave": 2},
-                {"reference": "refA", "rater": 8, "aspect": "mqm", "score": 0, "comment": "perfect"},
-                {"model": "small", "rater": 7, "aspect": "mqm", "score": "unreadable"},
-            ],
-            "preferences": [
-                {
-                    "first": LARGE,
-                    "second": "small",
-                    "value": 0.5,
-                    "rater": "ann",
-                    "aspect": "style",
-                    "side": 1,
-                }
-            ],
-            "cells": {"tokens": {LARGE: 5, "small": 0}},
-            "topic": {"depth": [1, 2]},
-        },
-        {"item": "a", "columns": {"metrics": "a column of this name"}},
-    )
+    path = write(tmp_path / "set.jsonl", *EVERYTHING)
     data = io.load(path)
     assert data.models == (LARGE, "silent", "small")
     assert data.items.tolist() == ["a", "b"]
@@ -241,7 +244,7 @@ def test_every_shared_set_comes_back(shared_data: Path, tmp_path: Path) -> None:
 )
 def test_recognition(tmp_path: Path, record: dict[str, Any], known: bool) -> None:
     path = write(tmp_path / "set", record)
-    assert io.format_named("jsonl").recognises(io.Head(path)) == known
+    assert io.format_named("jsonl").recognises(Head(path)) == known
 
 
 def test_a_packed_file_is_recognised(tmp_path: Path) -> None:

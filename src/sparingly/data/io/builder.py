@@ -231,9 +231,12 @@ class EvalSetBuilder:
 
     def _number(self, kind: str, name: str, item: int, model: int, value: Any, field: str) -> None:
         number = as_number(value, field)
-        _check_name(kind.replace("_", " "), name, field)
-        items, models, values = self._numbers.setdefault((kind, name), ([], [], []))
+        columns = self._numbers.get((kind, name))
+        if columns is None:
+            _check_name(kind.replace("_", " "), name, field)
+            columns = self._numbers[kind, name] = ([], [], [])
         if not math.isnan(number):
+            items, models, values = columns
             items.append(item)
             models.append(model)
             values.append(number)

@@ -41,6 +41,8 @@ class CsvText:
         empty = frame.select(nothing=_all_null(frame)).to_series()
         rows = np.flatnonzero(~empty.to_numpy())
         frame = frame.filter(~empty) if empty.any() else frame
+        if not len(frame):
+            raise InputError("there is no row below the header", file=self.path)
         if frame.get_column(frame.columns[-1]).null_count():
             self._check_widths()
         named = [name for name in self.header if name]
@@ -117,8 +119,6 @@ class CsvText:
             self._check_widths()
             reason = str(error).strip().splitlines()[0]
             raise InputError(f"the table cannot be read ({reason})", file=self.path) from None
-        if not len(frame):
-            raise InputError("there is no row below the header", file=self.path)
         return frame
 
     def _content(self) -> Path | io.BytesIO:

@@ -56,6 +56,8 @@ def naming(path: Path) -> Iterator[None]:
     """Turn complaints of the operating system and the decompressors into a sentence with the file's name."""
     try:
         yield
+    except InputError as error:
+        raise error.at(file=path) from None
     except FileNotFoundError:
         raise InputError("there is no such file", file=path) from None
     except IsADirectoryError:
@@ -151,9 +153,10 @@ def parse_json(text: str, path: Path, line: int | None = None) -> Any:
 
 def _not_json(text: str, error: json.JSONDecodeError) -> InputError:
     cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
-    near = text[max(0, error.pos - 10) : error.pos + 30]
+    start = max(0, error.pos - 10)
+    near = f"{'…' if start else ''}{_shorten(text[start : error.pos + 40])}"
     return InputError(
-        f"this is not JSON ({error.msg} at column {error.colno}, near {_shorten(near)})",
+        f"this is not JSON ({error.msg.removesuffix(' at')} at column {error.colno}, near {near})",
         fix="Is the file cut off?" if cut_off else "Write one JSON value",
     )
 

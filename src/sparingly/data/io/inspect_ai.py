@@ -18,7 +18,7 @@ from sparingly.base.errors import InputError, UnknownNameError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.inspect_scores import PREFIX, numbers_of, score_columns
+from sparingly.data.io.inspect_scores import PREFIX, SAMPLES, are_samples, numbers_of, score_columns
 from sparingly.data.io.parquet_file import parquet_names
 from sparingly.data.io.table import source_of
 from sparingly.data.io.table_groups import Groups, Names
@@ -31,7 +31,6 @@ from sparingly.data.io.values import shown
 if TYPE_CHECKING:
     import polars as pl
 
-_SAMPLES = {"epoch", "input", "target"}
 _OUTPUTS = ("output", "completion", "output_completion", "output_text", "response")
 _METADATA = "metadata_"
 _ITEM, _MODEL, _EPOCH, _TASK = "item", "model", "epoch", "task_name"
@@ -55,9 +54,7 @@ class InspectAi(Format):
 
     def recognises(self, head: Head) -> bool:
         """Look for the columns of a sample: its epoch, input and target, and a log or a score."""
-        names = set(parquet_names(head.start, head.path) or head.header)
-        from_a_log = "eval_id" in names or any(name.startswith(PREFIX) for name in names)
-        return names >= _SAMPLES and bool(names & {"id", "sample_id"}) and from_a_log
+        return are_samples(parquet_names(head.start, head.path) or head.header)
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the table, put epochs together, and lay items and models out."""
@@ -76,7 +73,7 @@ class _Samples:
         self.held = {name: source.column(name) for name in source.names}
         item = "id" if "id" in self.held else "sample_id"
         model = str(options.get("model") or "model")
-        for name in (item, *_SAMPLES):
+        for name in (item, *SAMPLES):
             if name not in self.held:
                 raise source.wrong("the column is not there", field=name, fix="Save the table of samples_df")
         if model not in self.held:

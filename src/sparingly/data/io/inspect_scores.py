@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sparingly.data.io.values import shown
 if TYPE_CHECKING:
     import polars as pl
 
+SAMPLES = ("epoch", "input", "target")
 PREFIX = "score_"
 # What inspect_ai counts the letters and words as: correct, partly, incorrect, no answer.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -22,6 +24,13 @@ _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 # Columns beside a score: what the scorer said, and the summaries of a whole log.
 _BESIDE = ("answer", "explanation", "metadata", "accuracy", "mean", "std", "stderr", "var")
 _HEADLINE = "score_headline_"
+
+
+def are_samples(names: Iterable[str]) -> bool:
+    """Say whether columns are those of samples: id, epoch, input and target, and a log or a score."""
+    held = set(names)
+    from_a_log = "eval_id" in held or any(name.startswith(PREFIX) for name in held)
+    return held >= set(SAMPLES) and bool(held & {"id", "sample_id"}) and from_a_log
 
 
 def score_columns(names: list[str]) -> list[str]:

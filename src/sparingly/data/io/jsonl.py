@@ -220,29 +220,30 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
     has_references = "references" in data.fields
     ratings, preferences = _by_item(data.ratings.item, len(data)), _by_item(data.preferences.item, len(data))
     for row in data.file_order:
-        yield {
-            name: value
-            for name, value in {
-                "item": data.items[row],
-                "source": data.sources[row] if data.sources is not None else None,
-                **{name: plain(held[row]) for name, held in data.columns.items() if name not in _RESERVED},
-                "columns": {
-                    name: plain(held[row]) for name, held in data.columns.items() if name in _RESERVED
-                },
-                "references": _references(data, row) if has_references else None,
-                "outputs": texts_of(data, row),
-                "metrics": scores_of(data.models, data.metrics, row),
-                "aspects": scores_of(data.models, data.aspects, row),
-                "reference_aspects": scores_of(data.references, data.reference_aspects, row),
-                "cells": {
-                    name: {model: plain(value) for model, value in zip(data.models, cells[row], strict=True)}
-                    for name, cells in data.cells.items()
-                },
-                "ratings": [_rating(data, place) for place in ratings[row]],
-                "preferences": [_preference(data, place) for place in preferences[row]],
-            }.items()
-            if value is not None and value != {} and value != []
+        columns = {name: plain(held[row]) for name, held in data.columns.items()}
+        parts = {
+            "references": _references(data, row) if has_references else {},
+            "outputs": texts_of(data, row),
+            "metrics": scores_of(data.models, data.metrics, row),
+            "aspects": scores_of(data.models, data.aspects, row),
+            "reference_aspects": scores_of(data.references, data.reference_aspects, row),
+            "cells": {name: _cells(data.models, held[row]) for name, held in data.cells.items()},
+            "columns": {name: value for name, value in columns.items() if name in _RESERVED},
+            "ratings": [_rating(data, place) for place in ratings[row]],
+            "preferences": [_preference(data, place) for place in preferences[row]],
         }
+        source = None if data.sources is None else data.sources[row]
+        yield {
+            "item": data.items[row],
+            **({} if source is None else {"source": source}),
+            **{name: value for name, value in columns.items() if value is not None and name not in _RESERVED},
+            **{name: value for name, value in parts.items() if value},
+        }
+
+
+def _cells(models: tuple[str, ...], values: Any) -> dict[str, Any]:
+    held = zip(models, map(plain, values), strict=True)
+    return {model: value for model, value in held if value is not None}
 
 
 def texts_of(data: EvalSet, row: int) -> dict[str, str]:

@@ -60,7 +60,7 @@ class Parquet(Format):
         if not head.start.startswith(MAGIC):
             return False
         try:
-            return ParquetFile(head.path).metadata.get("format") == FORMAT
+            return is_ours(head.path)
         except InputError:
             return True
 
@@ -82,6 +82,11 @@ class Parquet(Format):
             rows.write_parquet(file, metadata={"format": FORMAT, "version": str(VERSION), **header})
 
         files.write_atomically(path, put)
+
+
+def is_ours(path: Path) -> bool:
+    """Say whether a Parquet file says that it holds an evaluation set of this package."""
+    return ParquetFile(path).metadata.get("format") == FORMAT
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,9 @@ from sparingly.data.io import files
 from sparingly.data.io.csv_text import SEPARATORS, CsvText
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.frames import to_polars
-from sparingly.data.io.parquet_file import MAGIC, ParquetFile
+from sparingly.data.io.inspect_scores import are_samples
+from sparingly.data.io.parquet import is_ours
+from sparingly.data.io.parquet_file import MAGIC, ParquetFile, parquet_names
 from sparingly.data.io.table_read import read_long
 from sparingly.data.io.table_roles import looks_long
 from sparingly.data.io.table_source import Source
@@ -67,12 +69,13 @@ class Table(Format):
     )
 
     def recognises(self, head: Head) -> bool:
-        """Take any table by its extension, and any text whose first line names items and models."""
+        """Take tables that no other format knows: by their extension, or by columns of items and models."""
         if head.is_directory or head.content.startswith((b"{", b"[")):
             return False
         if head.start.startswith(MAGIC):
-            return True
-        return head.extension in self.extensions or looks_long(head.header)
+            names = parquet_names(head.start, head.path)
+            return names is not None and not _is_known(names) and not is_ours(head.path)
+        return not _is_known(head.header) and (head.extension in self.extensions or looks_long(head.header))
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the table column by column."""
@@ -93,6 +96,11 @@ class Table(Format):
     def losses(self, data: EvalSet) -> list[str]:
         """Return what a table has no room for, and columns whose values turn into texts."""
         return [*super().losses(data), *changed_by_writing(data)]
+
+
+def _is_known(names: list[str]) -> bool:
+    """Say whether the columns are those of inspect_ai's samples or of comparisons of two models."""
+    return are_samples(names) or {"model_a", "model_b"} <= set(names)
 
 
 def from_frame(frame: Any, **options: Any) -> EvalSet:

@@ -9,6 +9,7 @@ import numpy as np
 from sparingly.data.evalset import Floats
 from sparingly.data.io.table_source import Source
 from sparingly.data.io.values import shown
+from sparingly.data.plain import EXACT
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,3 +74,14 @@ def all_numbers(series: pl.Series, source: Source) -> bool:
         return series.dtype.is_numeric() or series.dtype.is_decimal()
     parsed, wrong = parsed_texts(series)
     return not wrong.any() and int(parsed.count()) > 0
+
+
+def typed(series: pl.Series, source: Source) -> pl.Series:
+    """Return a column of a text file as whole numbers or numbers where it has nothing else."""
+    import polars as pl
+
+    if not source.is_text or not all_numbers(series, source):
+        return series
+    values = pl.Series(series.name, numbers(series, source)).fill_nan(None)
+    is_whole = bool((values.drop_nulls() % 1 == 0).all()) and bool((values.drop_nulls().abs() < EXACT).all())
+    return values.cast(pl.Int64) if is_whole else values

@@ -11,7 +11,7 @@ from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.objects import to_objects
 from sparingly.data.io.table_groups import Grid, Names
-from sparingly.data.io.table_numbers import all_numbers, mostly_numbers, numbers
+from sparingly.data.io.table_numbers import mostly_numbers, numbers, typed
 from sparingly.data.io.table_ratings import rating_table
 from sparingly.data.io.table_roles import ITEM_COLUMNS, Roles, roles_of
 from sparingly.data.io.table_source import Source, in_file
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 REFERENCE = "reference"
+_TWICE = 'Two columns are to be "{}". Leave one out with columns=.'
 _TELL_METRICS = "Leave it empty if missing, or tell the columns of the metrics with metrics=a,b"
 
 
@@ -28,7 +29,10 @@ def read_long(
     source: Source, options: Mapping[str, Any], clashes: Mapping[str, str] | None = None
 ) -> EvalSet:
     """Read an evaluation set from a table; ``clashes`` are ids met both as a number and as a text."""
-    roles = roles_of(source.names, options)
+    try:
+        roles = roles_of(source.names, options)
+    except InputError as error:
+        raise error.at(file=source.file) from None
     for part in ("item", "model", "rater"):
         name = roles.single.get(part, "")
         if clashes and name in clashes:
@@ -63,10 +67,12 @@ class _Reader:
         for name, column in roles.metrics.items():
             self.metrics[name] = grid.scores(column, self._numbers(column))
         for name, column in roles.columns.items():
-            self._take_column(name, grid.per_item(self.source.column(column)))
+            self._take_column(name, grid.per_item(self._column(column, name)))
+        for name in ITEM_COLUMNS:
+            if (taken := roles.single.get(name)) is not None:
+                self._take_column(name, grid.per_item(self._column(taken, name)))
         for name, column in roles.cells.items():
-            self.cells[name] = grid.objects(self.source.column(column))
-        self._take_item_columns()
+            self.cells[name] = grid.objects(self._column(column))
         for column in roles.rest:
             self._take_rest(column)
         aspects = {} if roles.are_ratings else roles.aspects
@@ -107,28 +113,30 @@ class _Reader:
     def _references(self) -> dict[str, Any]:
         columns = dict(self.roles.references)
         if (single := self.roles.single.get("reference")) is not None:
+            if REFERENCE in columns:
+                raise UsageError(_TWICE.format(REFERENCE))
             columns = {REFERENCE: single, **columns}
         return {name: self._item_texts(column) for name, column in columns.items()}
 
-    def _take_item_columns(self) -> None:
-        for name in ITEM_COLUMNS:
-            column = self.roles.single.get(name)
-            if column is not None:
-                self._take_column(name, self.grid.per_item(self.source.column(column)))
+    def _column(self, column: str, name: str | None = None) -> pl.Series:
+        """Return a column with null where missing, as texts or numbers if its name in the set wants them."""
+        import polars as pl
+
+        series = self.source.column(column)
+        if name in fields.TEXT_COLUMNS:
+            return series.cast(pl.String)
+        if name in fields.NUMBER_COLUMNS:
+            return pl.Series(column, numbers(series, self.source)).fill_nan(None)
+        series = typed(series, self.source)
+        return series.fill_nan(None) if series.dtype.is_float() else series
 
     def _take_column(self, name: str, values: pl.Series) -> None:
         import polars as pl
 
         if name in self.columns:
-            raise UsageError(f'Two columns are to be "{name}". Leave one out with columns=.')
-        if name in fields.NUMBER_COLUMNS:
-            self.columns[name] = numbers(values, self.source)
-        elif name in fields.TEXT_COLUMNS:
-            self.columns[name] = to_objects(values.cast(pl.String))
-        elif all_numbers(values, self.source):
-            self.columns[name] = numbers(values, self.source)
-        else:
-            self.columns[name] = to_objects(values)
+            raise UsageError(_TWICE.format(name))
+        is_numbers = values.dtype.is_numeric() or values.dtype.is_decimal()
+        self.columns[name] = values.cast(pl.Float64).to_numpy() if is_numbers else to_objects(values)
 
     def _take_rest(self, column: str) -> None:
         """Find out by its values what a further column is.
@@ -137,13 +145,8 @@ class _Reader:
         metrics or aspects were told; other values belong to the cell, or to the rating where they differ in
         one cell.
         """
-        import polars as pl
-
-        series, grid = self.source.column(column), self.grid
-        if self.roles.guess_metrics and mostly_numbers(series, self.source):
-            values = numbers(series, self.source, fix=_TELL_METRICS)
-            series = pl.Series(column, values).fill_nan(None)
-        numeric = self.roles.guess_metrics and series.dtype == pl.Float64
+        series, numeric = self._rest(column)
+        grid = self.grid
         by_item, differs = grid.by_item.same(series)
         if differs is None and (grid.compares or not numeric):
             self._take_column(column, by_item)
@@ -151,5 +154,17 @@ class _Reader:
             self.extra[column] = series
         elif numeric:
             self.metrics[column] = grid.scores(column, series.to_numpy())
+        elif column in self.cells:
+            raise UsageError(_TWICE.format(column))
         else:
             self.cells[column] = grid.objects(series)
+
+    def _rest(self, column: str) -> tuple[pl.Series, bool]:
+        """Return a further column, and whether its numbers may be a metric."""
+        import polars as pl
+
+        series = self.source.column(column)
+        if not self.roles.guess_metrics or not mostly_numbers(series, self.source):
+            return self._column(column), False
+        values = numbers(series, self.source, fix=_TELL_METRICS)
+        return pl.Series(column, values).fill_nan(None), True

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.data import fields
 
 # The usual names, small letters and digits only, the likeliest first.
@@ -71,7 +71,7 @@ def roles_of(names: list[str], options: Mapping[str, Any]) -> Roles:
 
     Raises:
         UnknownNameError: When an option names a column that is not there.
-        UsageError: When no column holds the items or the models.
+        InputError: When no column holds the items or the models.
     """
     return _Assignment(names, options).roles()
 
@@ -196,9 +196,9 @@ class _Assignment:
     def _check(self) -> None:
         for part in ("item", "model"):
             if part not in self.single:
-                raise UsageError(
-                    f"No column is known to hold the {part}s; there are {', '.join(self.names)}. "
-                    f"Name it with {part}=."
+                raise InputError(
+                    f"no column is known to hold the {part}s; there are {listing(self.names)}",
+                    fix=f"Name it with {part}=",
                 )
 
     def _claim(self, name: str) -> str:

@@ -165,7 +165,7 @@ def judged_part(data: EvalSet, truth: str) -> tuple[EvalSet, tuple[str, ...]]:
         notes.append(f"{int((~items).sum())} of {len(data)} items have no score by {truth} and are left out.")
         data = data.at(np.flatnonzero(items))
     if not (models := there.any(axis=0)).all():
-        absent = [name for name, judged in zip(data.models, models, strict=True) if not judged]
+        absent = [data.models[place] for place in np.flatnonzero(~models)]
         notes.append(f"No score by {truth}, and so left out: {listing(absent)}.")
         data = data.take(models=[name for name in data.models if name not in absent])
     if len(data.models) < 2:
@@ -240,6 +240,8 @@ def curve(
     Shares are 5 to 50 % by default (25 to 75 % for sets of 100 items or fewer, as published). The tests on
     the whole set are done once. Random selection is the mean of ``runs`` draws with its 90 % t interval.
     """
+    if runs < 1:
+        raise UsageError(f"A curve needs at least one random run, not {runs}.")
     part, _ = judged_part(data, truth)
     full = full_set(part, truth, seed=seed, flips=flips, test=test)
     wanted = default_shares(len(part)) if shares is None else shares

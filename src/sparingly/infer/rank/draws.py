@@ -43,7 +43,9 @@ class Draws:
         return {
             **{name: value for name, value in vars(self).items() if isinstance(value, str | float)},
             "stability": asdict(self.stability),
-            "success": {name: None if value != value else value for name, value in asdict(self.success).items()},
+            "success": {
+                name: None if value != value else value for name, value in asdict(self.success).items()
+            },
         }
 
 
@@ -61,7 +63,8 @@ def draws(
     """Run a method on ``runs`` random parts of the set, each with its own seed, and compare with the whole.
 
     A part holds ``share`` of the items, so that methods without randomness differ between runs too
-    (Ashury Tahan et al. 2024, section 5); ``share=1`` varies the seed alone (as in the 13 runs of Lo and Knowles 2023).
+    (Ashury Tahan et al. 2024, section 5); ``share=1`` varies the seed alone (as in the 13 runs of Lo and
+    Knowles 2023).
     """
     part, _ = judged_part(data, truth)
     full = full_set(part, truth)
@@ -75,4 +78,5 @@ def draws(
         return chosen
 
     found = success_rate(full.values, choose, keys=full.keys, seeds=seeds, share=share, tie=tie)
-    return Draws(truth, str(as_selector(method)), str(amount), share, stability(np.array(means), full.means), found)
+    held = stability(np.array(means), full.means)
+    return Draws(truth, str(as_selector(method)), str(amount), share, held, found)

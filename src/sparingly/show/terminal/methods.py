@@ -35,10 +35,15 @@ def show_method(method: type[Method], console: Console | None = None) -> None:
         (
             part["name"],
             " | ".join(part["choices"]) if part["choices"] else part["type"],
-            "required" if part["required"] else str(part["default"]).lower(),
+            "required" if part["required"] else _default(part["default"]),
             part["help"],
         )
         for part in described["parameters"]
     ]
     if rows:
         console.print(make_table(("parameter", "value", "default", "meaning"), rows))
+
+
+def _default(value: str | float | None) -> str:
+    """Return a default as it is written in a method: none, true, false, a number, or a text as it is."""
+    return value if isinstance(value, str) else str(value).lower()

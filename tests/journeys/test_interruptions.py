@@ -1,0 +1,189 @@
+"""What goes wrong at the command line: wrong use, bad files, readers that leave, and interruptions."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sparingly.data.selection import Selection
+from tests.journeys.command import DONE, INTERRUPTED, WRONG, run, start
+
+pytestmark = pytest.mark.journey
+
+
+# --- wrong use and bad input ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("infp",), 'Unknown command "infp"'),
+        (("info",), "requires an argument"),
+        (("info", "absent.jsonl"), "absent.jsonl: there is no such file."),
+        (("info", "data.jsonl", "--format", "jsnl"), 'There is no format "jsnl". Did you mean jsonl'),
+        (("info", "data.jsonl", "-S", "column"), 'The option "column" is not of the form key=value.'),
+        (("info", "data.jsonl", "-S", "a=b"), 'There is no option of the format jsonl "a".'),
+        (("info", "data.jsonl", "--lower-is-better", "TER"), 'There is no metric "TER".'),
+        (("info", "selection.json"), 'this is a "sparingly/selection" file, not an evaluation set'),
+        (("methods", "metric_vra"), 'There is no method "metric_vra". Did you mean metric_var'),
+        (("methods", "--kind", "verb"), '"verb" is no kind of method.'),
+        (("select", "data.jsonl", "-b", "5"), "--method"),
+        (("select", "data.jsonl", "-m", "random", "-b", "0"), "The budget must be a finite number above zero, not 0."),
+        (("select", "data.jsonl", "-m", "random", "-b", "241"), "The budget of 241 items is larger than the 240"),
+        (("select", "data.jsonl", "-m", "random", "-b", "lots"), '"lots" is no budget.'),
+        (("select", "data.jsonl", "-m", "metric_var", "-b", "5"), "There are 4 metrics: "),
+        (("select", "data.jsonl", "-m", "rndom", "-b", "5"), 'There is no method "rndom". Did you mean random'),
+        (("select", "data.jsonl", "-m", "random:", "-b", "5"), "cannot be read"),
+        (("select", "data.jsonl", "-m", "random", "-b", "5", "--unit", "word"), 'Invalid value "word" for --unit.'),
+        (("select", "data.jsonl", "-m", "random", "-b", "5", "--seed", "x"), "--seed"),
+        (("select", "data.jsonl", "-m", "random", "-b", "5", "--balance", "genre"), 'There is no column "genre".'),
+        (("select", "data.jsonl", "-m", "random", "-b", "5", "--pool", "data.jsonl"), "data.jsonl, line 2: this is not JSON"),
+        (("select", "data.jsonl", "-m", "random", "-b", "5", "--never", "no.txt"), "no.txt: there is no such file."),
+        (("select", "data.jsonl", "-m", "random", "-b", "5", "-o", "no/x.json"), "no/x.json: the folder to write to does not exist."),
+        (("verify", "data.jsonl", "selection.json"), "data.jsonl, line 2: this is not JSON"),
+        (("writeup", "selection.json", "--format", "word"), 'Invalid value "word" for --format.'),
+        (("agree", "data.jsonl", "selection.json"), "--truth"),
+        (("agree", "data.jsonl", "selection.json", "-t", "overal"), 'There is no aspect or metric "overal". Did you mean overall'),
+        (("agree", "data.jsonl", "selection.json", "-t", "overall", "--runs", "0"), 'Invalid value "0" for --runs.'),
+        (("agree", "data.jsonl", "selection.json", "-t", "overall", "--draws", "-1"), 'Invalid value "-1" for --draws.'),
+        (("agree", "data.jsonl", "selection.json", "-t", "overall", "--curve", "--measure", "kendal"), 'There is no measure "kendal".'),
+        (("convert", "data.jsonl", "data.xyz"), 'The extension ".xyz" of data.xyz tells no format to write.'),
+        (("demo", "--out", "data.jsonl"), "data.jsonl: File exists."),
+    ],
+)  # fmt: skip
+def test_an_error_is_one_line(folder: Path, arguments: tuple[str, ...], sentence: str) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    done = run(*arguments, cwd=folder, code=WRONG)
+    assert done.stdout == ""
+    assert done.stderr.startswith("sparingly: ")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.endswith("\n")
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == before, "nothing is left behind"
+
+
+def test_a_name_cannot_break_the_line(folder: Path) -> None:
+    done = run("select", "data.jsonl", "-m", "random", "-b", "5\n\x1b[31m6", cwd=folder, code=WRONG)
+    assert done.stderr.count("\n") == 1
+    assert "\x1b" not in done.stderr
+
+
+def test_a_set_that_is_cut_short_is_said_with_its_line(folder: Path) -> None:
+    whole = (folder / "data.jsonl").read_bytes()
+    (folder / "short.jsonl").write_bytes(whole[: len(whole) // 2])
+    done = run("select", "short.jsonl", "-m", "random", "-b", "5", "-o", "x.json", cwd=folder, code=WRONG)
+    assert done.stderr.startswith("sparingly: short.jsonl, line ")
+    assert not (folder / "x.json").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="the superuser may read everything")
+def test_no_permission(folder: Path) -> None:
+    (folder / "data.jsonl").chmod(0)
+    assert "no permission" in run("info", "data.jsonl", cwd=folder, code=WRONG).stderr
+
+
+# --- a reader that leaves ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",),
+        ("select", "--help"),
+        ("methods",),
+        ("methods", "--json"),
+        ("info", "data.jsonl"),
+        ("info", "data.jsonl", "--json"),
+        ("select", "data.jsonl", "-m", "random", "-b", "100%", "--json"),
+        ("writeup", "selection.json"),
+        ("verify", "selection.json", "data.jsonl"),
+        ("--cite",),
+    ],
+)
+def test_a_reader_that_leaves_early_is_no_error(folder: Path, arguments: tuple[str, ...]) -> None:
+    process = start(*arguments, cwd=folder)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    complaint = process.stderr.read()
+    assert process.wait(timeout=120) == DONE
+    assert complaint == ""
+    process.stderr.close()
+
+
+def test_piped_to_head(folder: Path) -> None:
+    line = "set -o pipefail; sparingly info data.jsonl --json | head -n 1"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (DONE, "{\n", "")
+
+
+# --- interruptions ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set that takes a while to read."""
+    folder = tmp_path_factory.mktemp("large")
+    scores = ", ".join(f'"model {place}": {{"m": 0.%(score)d{place}}}' for place in range(10))
+    with (folder / "data.jsonl").open("w", encoding="utf-8") as file:
+        file.write('{"format": "sparingly/evalset", "version": 1}\n')
+        for place in range(60_000):
+            file.write('{"item": "i%d", "metrics": {%s}}\n' % (place, scores % {"score": place}))  # noqa: UP031
+    return folder
+
+
+def reads_now(pid: int, path: Path) -> bool:
+    """Whether a process has a file open."""
+    handles = Path(f"/proc/{pid}/fd")
+    try:
+        return any(handle.readlink() == path for handle in handles.iterdir())
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="it must be seen when the file is being read")
+@pytest.mark.parametrize("later", [0.0, 0.4])
+def test_an_interruption_leaves_no_half_written_file(large: Path, later: float) -> None:
+    process = start("select", "data.jsonl", "-m", "metric_cons", "-b", "10%", "-o", "chosen.json", cwd=large)
+    deadline = time.monotonic() + 60
+    while not reads_now(process.pid, large / "data.jsonl"):
+        assert process.poll() is None, "it ended before it could be interrupted"
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    time.sleep(later)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == INTERRUPTED
+    assert out == ""
+    assert err == "sparingly: interrupted; nothing was half-written.\n"
+    assert [path.name for path in large.iterdir()] == ["data.jsonl"]
+
+
+def test_without_an_interruption_it_is_whole(large: Path, tmp_path: Path) -> None:
+    run(
+        "select",
+        str(large / "data.jsonl"),
+        "-m",
+        "metric_cons",
+        "-b",
+        "10%",
+        "-o",
+        "chosen.json",
+        cwd=tmp_path,
+    )
+    assert len(Selection.load(tmp_path / "chosen.json")) == 6000

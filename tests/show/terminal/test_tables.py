@@ -1,0 +1,223 @@
+"""What the terminal shows of selections, methods, verifications, comparisons and evaluation sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparingly
+from sparingly.base.registry import Method, method_class, parameter, registered
+from sparingly.data.describe import describe, representation
+from sparingly.data.evalset import EvalSet
+from sparingly.show.terminal.agreement import show_comparison, show_curve, show_draws, show_parity
+from sparingly.show.terminal.console import make_console
+from sparingly.show.terminal.conversion import show_conversion
+from sparingly.show.terminal.description import show_description
+from sparingly.show.terminal.methods import show_method, show_methods
+from sparingly.show.terminal.representation import show_representation
+from sparingly.show.terminal.selection import show_selection
+from sparingly.show.terminal.verification import show_verification
+
+Shown = Callable[..., str]
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    def keep(show: Callable[..., None], *given: Any) -> str:
+        kept = StringIO()
+        show(*given, console=make_console(kept))
+        return kept.getvalue()
+
+    return keep
+
+
+@pytest.fixture(scope="module")
+def demo() -> EvalSet:
+    return sparingly.load_demo()
+
+
+def row(text: str, start: str) -> list[str]:
+    """The words of the first line that begins with a text."""
+    return next(line.split() for line in text.splitlines() if line.strip().startswith(start))
+
+
+# --- selections and verifications -------------------------------------------------------------------
+
+
+def test_a_draw(demo: EvalSet, shown: Shown) -> None:
+    drawn = sparingly.select(demo, "random", 10, seed=1)
+    text = shown(show_selection, drawn, Path("chosen.json"))
+    assert text.startswith("10 of 240 items chosen\n")
+    assert row(text, "item") == ["item", "probability", "reason"]
+    assert row(text, "1 ")[:3] == ["1", drawn.items[0], "0.04167"]
+    assert "… and 2 more\n" in text
+    assert "note: probability sample: scores estimate the whole set\n" in text
+    assert f"signature: {drawn.signature}\n" in text
+    assert text.endswith("written to chosen.json\n")
+
+
+def test_a_list_under_a_cost(demo: EvalSet, shown: Shown) -> None:
+    text = shown(show_selection, sparingly.select(demo, "metric_var:metric=learned", "1h", cost="length"))
+    assert row(text, "item") == ["item", "utility", "cost", "reason"]
+    assert "note: ranking only" in text
+    assert "proven" in text
+    assert "hours" in text
+    assert "written to" not in text
+
+
+def test_verifications(demo: EvalSet, shown: Shown) -> None:
+    chosen = sparingly.select(demo, "random", 10)
+    good = shown(show_verification, sparingly.verify(chosen, demo), chosen)
+    assert good == f"verified: the 10 rows follow from the signature\nsignature: {chosen.signature}\n"
+    moved = replace(chosen, items=chosen.items[::-1].copy())
+    bad = shown(show_verification, sparingly.verify(moved, demo), moved)
+    assert bad.startswith("NOT verified\n- The items are the right ones, but in another order.\n")
+
+
+# --- methods ----------------------------------------------------------------------------------------
+
+
+def test_every_method_is_listed(shown: Shown) -> None:
+    text = shown(show_methods, list(registered().values()))
+    for name, method in registered().items():
+        assert row(text, f"{name} ")[:2] == [name, method.kind]
+
+
+@pytest.mark.parametrize("name", registered())
+def test_a_method_in_full(name: str, shown: Shown) -> None:
+    method = method_class(name)
+    text = shown(show_method, method)
+    assert text.startswith(f"{name} ({method.kind})\n{method.summary()}\n")
+    assert f"after: {method.reference}\n" in text
+    assert "needs: " in text
+    for part in sparingly.base.registry.describe_method(method)["parameters"]:
+        assert row(text, f"{part['name']} ")
+
+
+@dataclass(frozen=True)
+class Defaults(Method):
+    """Has defaults of every kind."""
+
+    label: str = parameter("COMET", "a text")
+    flag: bool = parameter(True, "a switch")
+    nothing: str | None = parameter(None, "nothing")
+
+
+def test_defaults_are_shown_as_they_are_written(shown: Shown) -> None:
+    text = shown(show_method, Defaults)
+    assert "COMET" in row(text, "label")
+    assert "true" in row(text, "flag")[1:]
+    assert "none" in row(text, "nothing")
+
+
+# --- agreement --------------------------------------------------------------------------------------
+
+
+def test_a_comparison(demo: EvalSet, shown: Shown) -> None:
+    compared = sparingly.agree(demo, sparingly.select(demo, "metric_var:metric=learned", 24), "overall")
+    text = shown(show_comparison, compared)
+    assert text.startswith("24 of 240 items against all, by overall\n")
+    for model in compared.models:
+        assert model.model in text
+    assert "note: ranking only" in text
+    assert f"{100 * compared.agreement.soft_pairwise_accuracy:.1f} %" in text
+    assert row(text, "significance groups")[-3:] == [
+        str(compared.agreement.groups), "of", str(compared.agreement.groups_full)
+    ]  # fmt: skip
+    changed = sum(model.rank != model.full_rank for model in compared.models)
+    assert text.count("←") == changed
+
+
+def test_a_model_without_judgements_has_a_dash(shown: Shown) -> None:
+    human = np.array([[np.nan, 2.0, 1.0], [5.0, 1.0, 3.0], [1.0, 2.0, 4.0]])
+    data = EvalSet.from_arrays(["a", "b", "c"], ["x", "y", "z"], aspects={"overall": human})
+    text = shown(show_comparison, sparingly.agree(data, ["a"], "overall"))
+    assert row(text, "x ")[2:4] == ["-", "←"]
+
+
+def test_a_curve(demo: EvalSet, shown: Shown) -> None:
+    drawn = sparingly.curve(demo, "metric_var:metric=learned", "overall", shares=[0.1, 0.3], runs=3)
+    text = shown(show_curve, drawn)
+    assert "soft pairwise accuracy by share of items judged" in text
+    assert row(text, "10%") == ["10%", "30%"]
+    assert "· random, 90 % interval of its mean   o random   ● metric_var:metric=learned" in text
+    assert "for random (3 draws)" in text
+
+
+def test_parity_in_words(demo: EvalSet, shown: Shown) -> None:
+    found = sparingly.parity(demo, "random", "overall", runs=2, shares=[0.1, 0.2])
+    assert shown(show_parity, replace(found, share=0.8)) == (
+        "parity: 80 % of random's labels for the same agreement (saves 20 %)\n"
+    )
+    assert "150 % of random's labels for the same agreement (costs 50 %)" in shown(
+        show_parity, replace(found, share=1.5)
+    )
+    assert "there is no figure" in shown(show_parity, replace(found, share=float("nan")))
+
+
+def test_draws(demo: EvalSet, shown: Shown) -> None:
+    text = shown(show_draws, sparingly.draws(demo, "random", 12, "overall", runs=3))
+    assert "3 runs of random, each on 80 % of the items" in text
+
+
+# --- descriptions and conversions -------------------------------------------------------------------
+
+
+def test_a_description(demo: EvalSet, shown: Shown) -> None:
+    text = shown(show_description, describe(demo))
+    assert f"240 items x {len(demo.models)} models" in text.splitlines()[0]
+    for name in (*demo.metrics, *demo.aspects, "documents", "ratings", "seconds", "domains"):
+        assert name in text
+    assert "correlation of metrics with aspects" in text
+
+
+def test_a_description_of_almost_nothing(shown: Shown) -> None:
+    text = shown(show_description, describe(EvalSet.from_arrays(["a"], ["[bold]x[/bold]"])))
+    assert text.startswith("1 items x 1 models\n")
+    assert "[bold]x[/bold]" in text
+    assert "correlation" not in text
+
+
+def test_metrics_without_a_correlation_come_last(shown: Shown) -> None:
+    drawn = np.random.default_rng(1).normal(size=(30, 3))
+    data = EvalSet.from_arrays(
+        [f"i{place:02d}" for place in range(30)],
+        ["x", "y", "z"],
+        metrics={"constant": np.ones((30, 3)), "inverse": -drawn, "same": drawn},
+        aspects={"overall": drawn},
+    )
+    listed = [
+        line.split()[1]
+        for line in shown(show_description, describe(data)).splitlines()
+        if line.startswith(" overall ")
+    ]
+    assert listed[-3:] == ["same", "inverse", "constant"]
+
+
+def test_what_is_missing(shown: Shown) -> None:
+    data = EvalSet.from_arrays(["a", "b"], ["x", "y"], metrics={"m": [[1.0, np.nan], [2.0, 3.0]]})
+    text = shown(show_description, describe(data))
+    assert "what is missing" in text
+    assert "75.0 % (1 missing)" in text
+
+
+def test_whom_a_selection_represents(demo: EvalSet, shown: Shown) -> None:
+    chosen = sparingly.select(demo, "metric_var:metric=learned", 24)
+    text = shown(show_representation, representation(demo, list(chosen.items)))
+    assert text.startswith("24 chosen items against the 240 of the set\n")
+    assert "domain" in text
+
+
+def test_a_conversion(demo: EvalSet, shown: Shown) -> None:
+    assert shown(show_conversion, demo, Path("out.parquet"), []).endswith("everything was carried over\n")
+    lossy = shown(show_conversion, demo, Path("out.csv"), ["ratings", "column:domain"])
+    assert "240 items x 8 models written to out.csv" in lossy
+    assert "not carried by this format: ratings, column:domain" in lossy
