@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sparingly.data.describe import Description, Representation, describe, representation
     from sparingly.data.evalset import EvalSet
     from sparingly.data.io import formats, load, save
-    from sparingly.data.io.table import from_frame, to_frame
+    from sparingly.data.io.table.format import from_frame, to_frame
     from sparingly.data.selection import Row, Selection
     from sparingly.data.signature import Signature
     from sparingly.data.synthetic import load_demo, make_evalset
@@ -47,7 +47,7 @@ _HOMES = {
     "sparingly.data.describe": ("Description", "Representation", "describe", "representation"),
     "sparingly.data.evalset": ("EvalSet",),
     "sparingly.data.io": ("formats", "load", "save"),
-    "sparingly.data.io.table": ("from_frame", "to_frame"),
+    "sparingly.data.io.table.format": ("from_frame", "to_frame"),
     "sparingly.data.selection": ("Row", "Selection"),
     "sparingly.data.signature": ("Signature",),
     "sparingly.data.synthetic": ("load_demo", "make_evalset"),

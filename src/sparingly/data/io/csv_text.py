@@ -13,7 +13,7 @@ import numpy as np
 
 from sparingly.base.errors import InputError
 from sparingly.data.io import files
-from sparingly.data.io.table_source import Source
+from sparingly.data.io.table.source import Source
 
 if TYPE_CHECKING:
     import polars as pl

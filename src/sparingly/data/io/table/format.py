@@ -20,13 +20,13 @@ from sparingly.data.io import files
 from sparingly.data.io.csv_text import SEPARATORS, CsvText
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.frames import to_polars
-from sparingly.data.io.inspect_scores import are_samples
-from sparingly.data.io.parquet import is_ours
-from sparingly.data.io.parquet_file import MAGIC, ParquetFile, parquet_names
-from sparingly.data.io.table_read import read_long
-from sparingly.data.io.table_roles import looks_long
-from sparingly.data.io.table_source import Source
-from sparingly.data.io.table_write import changed_by_writing, to_frame
+from sparingly.data.io.inspect_ai.scores import are_samples
+from sparingly.data.io.parquet.file import MAGIC, ParquetFile, parquet_names
+from sparingly.data.io.parquet.format import is_ours
+from sparingly.data.io.table.read import read_long
+from sparingly.data.io.table.roles import looks_long
+from sparingly.data.io.table.source import Source
+from sparingly.data.io.table.write import changed_by_writing, to_frame
 
 __all__ = ["Table", "from_frame", "source_of", "to_frame"]
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from sparingly.data.evalset import Floats, Objects
 from sparingly.data.io.objects import to_objects
-from sparingly.data.io.table_groups import Codes, Grid, coded
-from sparingly.data.io.table_numbers import numbers, parsed_texts
-from sparingly.data.io.table_roles import Roles
-from sparingly.data.io.table_source import Source
+from sparingly.data.io.table.groups import Codes, Grid, coded
+from sparingly.data.io.table.numbers import numbers, parsed_texts
+from sparingly.data.io.table.roles import Roles
+from sparingly.data.io.table.source import Source
 from sparingly.data.tables import Ratings
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.files import extension
 from sparingly.data.io.format import Format, Head, Options, located
-from sparingly.data.io.lm_eval_sample import Sample
+from sparingly.data.io.lm_eval.sample import Sample
 from sparingly.data.io.records import first_record, read_records
 from sparingly.data.io.values import shown
 

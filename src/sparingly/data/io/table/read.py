@@ -10,11 +10,11 @@ from sparingly.data import fields
 from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.objects import to_objects
-from sparingly.data.io.table_groups import Grid, Names
-from sparingly.data.io.table_numbers import mostly_numbers, numbers, typed
-from sparingly.data.io.table_ratings import rating_table
-from sparingly.data.io.table_roles import ITEM_COLUMNS, Roles, roles_of
-from sparingly.data.io.table_source import Source, in_file
+from sparingly.data.io.table.groups import Grid, Names
+from sparingly.data.io.table.numbers import mostly_numbers, numbers, typed
+from sparingly.data.io.table.ratings import rating_table
+from sparingly.data.io.table.roles import ITEM_COLUMNS, Roles, roles_of
+from sparingly.data.io.table.source import Source, in_file
 from sparingly.data.tables import Ratings
 
 if TYPE_CHECKING:

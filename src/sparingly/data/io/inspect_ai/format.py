@@ -18,14 +18,14 @@ from sparingly.base.errors import InputError, UnknownNameError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.inspect_scores import PREFIX, SAMPLES, are_samples, numbers_of, score_columns
-from sparingly.data.io.parquet_file import parquet_names
-from sparingly.data.io.table import source_of
-from sparingly.data.io.table_groups import Groups, Names
-from sparingly.data.io.table_numbers import all_numbers, numbers
-from sparingly.data.io.table_read import read_long
-from sparingly.data.io.table_roles import names_in
-from sparingly.data.io.table_source import Source
+from sparingly.data.io.inspect_ai.scores import PREFIX, SAMPLES, are_samples, numbers_of, score_columns
+from sparingly.data.io.parquet.file import parquet_names
+from sparingly.data.io.table.format import source_of
+from sparingly.data.io.table.groups import Groups, Names
+from sparingly.data.io.table.numbers import all_numbers, numbers
+from sparingly.data.io.table.read import read_long
+from sparingly.data.io.table.roles import names_in
+from sparingly.data.io.table.source import Source
 from sparingly.data.io.values import shown
 
 if TYPE_CHECKING:

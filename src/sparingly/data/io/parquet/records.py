@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sparingly.base.errors import InputError, UnknownNameError
 from sparingly.data.evalset import Floats, Objects
 from sparingly.data.io.objects import to_objects
-from sparingly.data.io.parquet_frame import PREFERENCE, RATING
+from sparingly.data.io.parquet.frame import PREFERENCE, RATING
 from sparingly.data.tables import Preferences, Ratings
 
 if TYPE_CHECKING:

@@ -28,10 +28,10 @@ from sparingly.data.io import files
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.jsonl import FORMAT, VERSION, JsonLines, check_version
 from sparingly.data.io.objects import to_objects
-from sparingly.data.io.parquet_file import MAGIC, ParquetFile
-from sparingly.data.io.parquet_frame import to_rows
-from sparingly.data.io.parquet_records import Records
-from sparingly.data.io.table_source import in_file
+from sparingly.data.io.parquet.file import MAGIC, ParquetFile
+from sparingly.data.io.parquet.frame import to_rows
+from sparingly.data.io.parquet.records import Records
+from sparingly.data.io.table.source import in_file
 from sparingly.data.tables import Preferences, Ratings
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparingly.data.io.objects import to_series
-from sparingly.data.io.table_numbers import holds_numbers, parsed_texts
-from sparingly.data.io.table_source import Source
+from sparingly.data.io.table.numbers import holds_numbers, parsed_texts
+from sparingly.data.io.table.source import Source
 from sparingly.data.io.values import shown
 
 if TYPE_CHECKING:

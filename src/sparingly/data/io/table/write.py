@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sparingly.base.errors import DataError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.objects import to_series
-from sparingly.data.io.table_roles import ITEM_COLUMNS, has_part
+from sparingly.data.io.table.roles import ITEM_COLUMNS, has_part
 from sparingly.data.plain import EXACT
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparingly.data.evalset import Floats
-from sparingly.data.io.table_source import Source
+from sparingly.data.io.table.source import Source
 from sparingly.data.io.values import shown
 from sparingly.data.plain import EXACT
 

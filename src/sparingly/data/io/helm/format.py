@@ -26,7 +26,7 @@ from sparingly.base.errors import InputError, UnknownNameError, listing
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.helm_run import INSTANCES, PREDICTIONS, SPEC, STATE, STATS, Instance, Prediction, Run
+from sparingly.data.io.helm.run import INSTANCES, PREDICTIONS, SPEC, STATE, STATS, Instance, Prediction, Run
 from sparingly.data.io.records import named
 from sparingly.data.io.values import shown
 

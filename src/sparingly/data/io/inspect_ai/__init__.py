@@ -1,0 +1,1 @@
+"""The sample table of inspect_ai."""

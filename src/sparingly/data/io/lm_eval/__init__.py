@@ -1,0 +1,1 @@
+"""Samples of lm-evaluation-harness."""

@@ -1,0 +1,1 @@
+"""Our own Parquet, one row an item."""

@@ -1,0 +1,1 @@
+"""Long tables, one row for each item and model: text files, Parquet and frames."""
