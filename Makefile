@@ -43,7 +43,7 @@ docs: ready-dev  ## Build the documentation into site/
 	@$(BIN)/zensical build --strict --clean
 
 format: ready-dev  ## Format the code
-	@$(BIN)/ruff check --fix --quiet .
+	@$(BIN)/ruff check --fix --exit-zero --quiet .
 	@$(BIN)/ruff format --quiet .
 
 examples: ready-dev  ## Write what the examples print now into README.md and docs/

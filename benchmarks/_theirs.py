@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import sys
 from collections.abc import Callable
@@ -10,22 +9,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from _timing import peak_megabytes, report, timed
+from _timing import Timing, peak_megabytes, report, timed
 
 Items = list[dict[str, Any]]
+Outcome = tuple[Timing, Any]
 
 # Not installed where types are checked, so imported by name.
 select_subset = import_module("subset2evaluate.select_subset")
 evaluate = import_module("subset2evaluate.evaluate")
 
 
-def utilities(method: str, items: Items) -> tuple[float, int, Any]:
+def utilities(method: str, items: Items) -> Outcome:
     """Time ``basic``: the utility of every item, and the list in their order."""
-    seconds, runs, ordered = timed(
-        lambda: items, lambda data: select_subset.basic(data, method=method, metric="metric")
-    )
+    timing, ordered = timed(lambda: select_subset.basic(items, method=method, metric="metric"))
     by_id = {item["i"]: float(item["subset2evaluate_utility"]) for item in ordered}
-    return seconds, runs, [by_id[item["i"]] for item in items]
+    return timing, [by_id[item["i"]] for item in items]
 
 
 def by_variance(items: Items) -> Items:
@@ -34,34 +32,30 @@ def by_variance(items: Items) -> Items:
     return ordered
 
 
-def agreement(items: Items) -> tuple[float, int, Any]:
+def agreement(items: Items) -> Outcome:
     """Time ``eval_spa``: soft pairwise accuracy over ten budgets."""
     ordered = by_variance(items)
-    return timed(
-        lambda: ordered, lambda data: [float(v) for v in evaluate.eval_spa(data, items, metric="human")]
-    )
+    timing, values = timed(lambda: evaluate.eval_spa(ordered, items, metric="human"))
+    return timing, [float(value) for value in values]
 
 
-def parity(items: Items) -> tuple[float, int, Any]:
+def parity(items: Items) -> Outcome:
     """Time ``eval_spa_par``: the items needed to reach each of ten given targets."""
     ordered = by_variance(items)
     targets = json.loads(Path(sys.argv[4]).read_text(encoding="utf-8"))
-    return timed(
-        lambda: ordered, lambda data: float(evaluate.eval_spa_par(data, items, targets, metric="human"))
-    )
+    timing, share = timed(lambda: evaluate.eval_spa_par(ordered, items, targets, metric="human", workers=1))
+    return timing, float(share)
 
 
-def cost_aware(items: Items) -> tuple[float, int, Any]:
+def cost_aware(items: Items) -> Outcome:
     """Time ``costaware`` at a tenth of the total cost; the utilities are there already."""
     ordered = by_variance(items)
     budget = 0.1 * sum(item["cost"] for item in items)
-    seconds, runs, chosen = timed(
-        lambda: copy.copy(ordered), lambda data: select_subset.costaware(data, budget=budget)
-    )
-    return seconds, runs, [item["i"] for item in chosen]
+    timing, chosen = timed(lambda: select_subset.costaware(ordered, budget=budget))
+    return timing, [item["i"] for item in chosen]
 
 
-WORK: dict[str, Callable[[Items], tuple[float, int, Any]]] = {
+WORK: dict[str, Callable[[Items], Outcome]] = {
     "metric_cons": lambda items: utilities("metric_cons", items),
     "metric_var": lambda items: utilities("metric_var", items),
     "agreement": agreement,
@@ -75,8 +69,8 @@ def main() -> None:
     with Path(sys.argv[2]).open(encoding="utf-8") as file:
         items = [json.loads(line) for line in file]
     loaded = peak_megabytes()
-    seconds, runs, answer = WORK[sys.argv[1]](items)
-    report(Path(sys.argv[3]), seconds, runs, loaded, answer)
+    timing, answer = WORK[sys.argv[1]](items)
+    report(Path(sys.argv[3]), timing, loaded, answer)
 
 
 if __name__ == "__main__":

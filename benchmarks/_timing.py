@@ -11,43 +11,57 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-Input = TypeVar("Input")
 Output = TypeVar("Output")
 
 _QUICK, _BEARABLE = 2.0, 20.0
 
 
-def timed(prepare: Callable[[], Input], call: Callable[[Input], Output]) -> tuple[float, int, Output]:
-    """Return the median CPU seconds of a call on freshly prepared input, the number of runs, and its answer.
+@dataclass(frozen=True)
+class Timing:
+    """CPU seconds of the first call and of the median one, and how many calls there were."""
 
-    Five runs below 2 s, three below 20 s, else one. What ``prepare`` does is not timed.
+    first: float
+    median: float
+    calls: int
+
+
+def timed(call: Callable[[], Output]) -> tuple[Timing, Output]:
+    """Time a call on data that are loaded already; return its answer, too.
+
+    Five calls when the first takes less than 2 s, three below 20 s, else one.
     """
     seconds: list[float] = []
-    runs = 1
-    while len(seconds) < runs:
-        given = prepare()
+    calls = 1
+    while len(seconds) < calls:
         start = time.process_time()
-        answer = call(given)
+        answer = call()
         seconds.append(time.process_time() - start)
         if len(seconds) == 1:
-            runs = 5 if seconds[0] < _QUICK else 3 if seconds[0] < _BEARABLE else 1
-    return statistics.median(seconds), runs, answer
+            calls = 5 if seconds[0] < _QUICK else 3 if seconds[0] < _BEARABLE else 1
+    return Timing(seconds[0], statistics.median(seconds), calls), answer
 
 
 def peak_megabytes() -> float:
     """Return the most memory that this process has held, in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # Unlike ru_maxrss, this does not start at what the process that started this one was holding.
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024 / 1e6
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
-def report(path: Path, seconds: float, runs: int, loaded: float, answer: Any) -> None:
+def report(path: Path, timing: Timing, loaded: float, answer: Any) -> None:
     """Write the outcome of one measurement for the process that asked for it."""
     outcome = {
-        "seconds": seconds,
-        "runs": runs,
+        "seconds": timing.median,
+        "first_seconds": timing.first,
+        "calls": timing.calls,
         "loaded_mb": loaded,
         "peak_mb": peak_megabytes(),
         "answer": answer,

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from _data import arrays, item_ids, prepared
+from _data import STRONG, USUAL, arrays, item_ids, prepared
 from _peer_env import FOLDER, peer_python
 
 HERE = Path(__file__).resolve().parent
@@ -50,6 +50,8 @@ class Row:
     quick_items: int
     wanted: float | None = None
     has_peer: bool = True
+    work: str = ""
+    noise: float = USUAL
 
 
 ROWS = (
@@ -60,12 +62,14 @@ ROWS = (
     Row("agreement_analytic", "the same, analytic limit (ours only)", 100_000, 2_000, has_peer=False),
     Row("cost_aware", "cost-aware selection", 10_000, 1_000, 20),
     Row("parity", "parity curve", 300, 100, 40),
+    # The peer stops at the first crossing, so a better method makes it quicker: shown, without a verdict.
+    Row("parity_strong", "parity curve, stronger metric", 300, 100, work="parity", noise=STRONG),
 )
 
 
-def measure(side: str, work: str, items: int, folder: Path) -> dict[str, Any]:
+def measure(side: str, work: str, items: int, folder: Path, noise: float = USUAL) -> dict[str, Any]:
     """Run one measurement in its own process and return its outcome."""
-    ours, theirs = prepared(FOLDER / "data", items, for_peer=side == "theirs")
+    ours, theirs = prepared(FOLDER / "data", items, noise, for_peer=side == "theirs")
     python = peer_python() if side == "theirs" else Path(sys.executable)
     outcome = folder / f"{side}-{work}-{items}.json"
     data = theirs if side == "theirs" else ours
@@ -82,10 +86,11 @@ def measure(side: str, work: str, items: int, folder: Path) -> dict[str, Any]:
 
 def compare(row: Row, items: int, folder: Path, *, is_quick: bool) -> dict[str, Any]:
     """Measure both sides of a row (ours first: it sets the targets of parity)."""
-    ours = measure("ours", row.name, items, folder)
-    theirs = measure("theirs", row.name, items, folder) if row.has_peer else None
+    work = row.work or row.name
+    ours = measure("ours", work, items, folder, row.noise)
+    theirs = measure("theirs", work, items, folder, row.noise) if row.has_peer else None
     ratio = theirs["seconds"] / ours["seconds"] if theirs else None
-    answers = answers_side_by_side(row.name, items, ours["answer"], theirs["answer"] if theirs else None)
+    answers = answers_side_by_side(work, items, ours["answer"], theirs["answer"] if theirs else None)
     # Ratios are wanted at the full sizes only: small data favour whoever starts faster.
     wanted = None if is_quick else row.wanted
     is_ok = None if wanted is None or ratio is None else ratio >= wanted and answers.get("is_better", True)
@@ -96,6 +101,7 @@ def compare(row: Row, items: int, folder: Path, *, is_quick: bool) -> dict[str, 
         "theirs": without_answer(theirs),
         "ours": without_answer(ours),
         "ratio": ratio,
+        "first_ratio": theirs["first_seconds"] / ours["first_seconds"] if theirs else None,
         "wanted": wanted,
         "ok": is_ok,
         "answers": answers,
@@ -166,17 +172,18 @@ def print_comparison(rows: list[dict[str, Any]]) -> None:
             f"{row['items']:,}".replace(",", " "),
             number(row["theirs"] and row["theirs"]["seconds"]),
             number(row["ours"]["seconds"]),
-            "–" if row["ratio"] is None else f"{row['ratio']:.0f} ×",
-            "–" if row["wanted"] is None else f"{row['wanted']:.0f} ×",
+            number(row["ratio"], "{:.0f} ×"),
+            number(row["wanted"], "{:.0f} ×"),
             {True: "yes", False: "no", None: "–"}[row["ok"]],
+            number(row["first_ratio"], "{:.0f} ×"),
             number(row["theirs"] and row["theirs"]["peak_mb"], "{:.0f}"),
             number(row["ours"]["peak_mb"], "{:.0f}"),
             row["answers"]["text"],
         )
         for row in rows
     ]
-    head = ("work", "items", "theirs s", "ours s", "ratio", "wanted", "ok", "theirs MB", "ours MB", "answers")
-    print_table(head, cells)
+    head = ("work", "items", "theirs s", "ours s", "ratio", "wanted", "ok", "first call")
+    print_table((*head, "theirs MB", "ours MB", "answers"), cells)
 
 
 def print_growth(rows: list[dict[str, Any]], sizes: Sequence[int]) -> None:

@@ -78,6 +78,12 @@ def test_a_wrong_page_is_found_and_mended(tmp_path: Path) -> None:
     assert all(outcome.agrees for outcome in run_page(mended, tmp_path))
 
 
+def test_what_a_page_leaves_out_stays_out(tmp_path: Path) -> None:
+    page = "```console\n$ printf '1\\n2\\n3\\nseed 7\\n5\\n'\n0\n...\nseed ...\n5\n```\n"
+    mended = updated(page, list(run_page(page, tmp_path)))
+    assert mended == page.replace("\n0\n", "\n1\n")
+
+
 def test_a_failing_command_and_an_exception_do_not_agree(tmp_path: Path) -> None:
     page = "```console\n$ false\n```\n```python\n>>> 1 / 0\n```\n"
     command, statement = run_page(page, tmp_path)

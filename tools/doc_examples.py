@@ -189,8 +189,24 @@ def updated(text: str, outcomes: list[Outcome]) -> str:
         stop = start
         while lines[stop].strip() != "```" and not lines[stop].startswith(("$ ", ">>> ")):
             stop += 1
-        lines[start:stop] = outcome.printed.replace(version("sparingly"), "...").splitlines()
+        printed = outcome.printed.replace(version("sparingly"), "...").splitlines()
+        lines[start:stop] = _shortened(printed, lines[start:stop])
     return "\n".join(lines) + "\n"
+
+
+def _shortened(printed: list[str], before: list[str]) -> list[str]:
+    """Leave out of an output what the page left out before: parts of lines, and lines in the middle."""
+    partly = [line for line in before if "..." in line.lstrip(". ")]
+    kept = [next((old for old in partly if _stands_for(old, line)), line) for line in printed]
+    if before.count("...") != 1:
+        return kept
+    head = before.index("...")
+    tail = len(before) - head - 1
+    return kept if head + tail >= len(kept) else [*kept[:head], "...", *kept[len(kept) - tail :]]
+
+
+def _stands_for(pattern: str, line: str) -> bool:
+    return doctest.OutputChecker().check_output(f"{pattern}\n", f"{line}\n", CONSOLE_FLAGS)
 
 
 def main(names: list[str]) -> int:

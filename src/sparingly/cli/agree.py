@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
-from sparingly.data.evalset import EvalSet
-from sparingly.data.selection import Selection
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, SelectionFile, emit, working
+
+if TYPE_CHECKING:
+    from sparingly.data.evalset import EvalSet
+    from sparingly.data.selection import Selection
+
+_ONE_OR_MORE, _NONE_OR_MORE = Number(gte=1), Number(gte=0)
 
 
 @Parameter(name="*")
@@ -19,7 +24,9 @@ class Testing:
     """How differences between models are tested."""
 
     seed: Seed = 0
-    flips: Annotated[int, Parameter(help="Sign flips of the permutation test.")] = 1000
+    flips: Annotated[int, Parameter(validator=_ONE_OR_MORE, help="Sign flips of the permutation test.")] = (
+        1000
+    )
     test: Annotated[
         Literal["auto", "sampled", "exact", "analytic"], Parameter(help="How p-values are found.")
     ] = "auto"
@@ -34,9 +41,16 @@ class Replay:
     parity: Annotated[bool, Parameter(negative="", help="Also say how many of random's labels it needs.")] = (
         False
     )
-    draws: Annotated[int, Parameter(help="Also run the method so often, each time on 80 % of the items.")] = 0
+    draws: Annotated[
+        int,
+        Parameter(
+            validator=_NONE_OR_MORE, help="Also run the method so often, each time on 80 % of the items."
+        ),
+    ] = 0
     measure: Annotated[str, Parameter(help="What curve and parity measure.")] = "soft_pairwise_accuracy"
-    runs: Annotated[int, Parameter(help="Random draws behind the curve and the parity.")] = 20
+    runs: Annotated[
+        int, Parameter(validator=_ONE_OR_MORE, help="Random draws behind the curve and the parity.")
+    ] = 20
 
 
 DEFAULT_TESTING, DEFAULT_REPLAY = Testing(), Replay()
@@ -44,13 +58,15 @@ DEFAULT_TESTING, DEFAULT_REPLAY = Testing(), Replay()
 
 def agree(
     data: Annotated[Path, Parameter(help="The fully judged evaluation set.")],
-    selection: Annotated[Path, Parameter(help="The selection's file.")],
+    selection: SelectionFile,
     /,
     *,
     truth: Annotated[
         str, Parameter(name=["--truth", "-t"], help="An aspect, a metric, or sum:of=[one,other].")
     ],
-    tie: Annotated[float, Parameter(help="Scores that differ by no more are a tie.")] = 0.0,
+    tie: Annotated[
+        float, Parameter(validator=_NONE_OR_MORE, help="Scores that differ by no more are a tie.")
+    ] = 0.0,
     replay: Replay = DEFAULT_REPLAY,
     testing: Testing = DEFAULT_TESTING,
     reading: Reading = DEFAULT_READING,
@@ -65,6 +81,7 @@ def agree(
     sparingly agree data.jsonl chosen.json --truth "mean:of=[overall,fluency]" --json
     ```
     """
+    from sparingly.data.selection import Selection
     from sparingly.infer.rank import compare
     from sparingly.show.terminal.agreement import show_comparison
 

@@ -121,6 +121,7 @@ def raters_in(data: EvalSet) -> int:
 
 
 @pytest.mark.shared_data
+@pytest.mark.journey
 def test_every_shared_set_is_as_its_table_says(shared_data: Path) -> None:
     table = table_of((shared_data / "DATA.md").read_text(encoding="utf-8"))
     paths = {path.name.removesuffix(".jsonl.gz"): path for path in shared_data.glob("*.jsonl.gz")}

@@ -218,6 +218,7 @@ def test_any_set_comes_back(tmp_path_factory: pytest.TempPathFactory, draw: st.D
 
 
 @pytest.mark.shared_data
+@pytest.mark.journey
 def test_every_shared_set_comes_back(shared_data: Path, tmp_path: Path) -> None:
     paths = sorted(shared_data.glob("*.jsonl.gz"))
     assert len(paths) > 25
