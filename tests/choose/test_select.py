@@ -120,7 +120,9 @@ def test_text_of_a_selector_is_read_back() -> None:
 def test_signature_names_everything(data: EvalSet) -> None:
     picked = sparingly.select(data, "metric_var:metric=COMET", "10%", seed=7, never=["i03"])
     signature = picked.signature
-    assert (signature.budget, signature.seed, signature.n, signature.of) == ("10%", 7, 3, 40), "a share of the 39"
+    assert (signature.budget, signature.seed, signature.n, signature.of) == ("10%", 7, 3, 40), (
+        "a share of the 39"
+    )
     assert signature.inputs == data.digest({"metric:COMET"})
     assert signature.labels is None
     assert signature.version == sparingly.__version__

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 from sparingly.base import registry
-from sparingly.base.registry import Method, describe_method, parameter, register, registered
+from sparingly.base.registry import (
+    Method,
+    describe_method,
+    format_method,
+    parameter,
+    parse_method,
+    register,
+    registered,
+)
 from sparingly.choose.utility.base import MetricUtility, Utility
 from sparingly.data.evalset import EvalSet, Floats
 from tests.contracts.checks import CHECKS
@@ -22,6 +30,14 @@ from tests.contracts.examples import EXAMPLES, all_texts, chooser_texts, chooses
 @pytest.mark.parametrize("promise", CHECKS)
 def test_promise(promise: str, text: str) -> None:
     CHECKS[promise](text)
+
+
+@pytest.mark.parametrize("text", all_texts())
+def test_text_gives_the_method_back(text: str) -> None:
+    method = parse_method(text)
+    assert parse_method(format_method(method)) == method
+    assert parse_method(method.full_text) == method
+    assert parse_method(format_method(method, spell_defaults=True)) == method
 
 
 # --- what is said of a method -----------------------------------------------------------------------

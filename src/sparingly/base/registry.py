@@ -69,6 +69,7 @@ class Method:
 
 MethodType = TypeVar("MethodType", bound=type[Method])
 _METHODS: dict[str, type[Method]] = {}
+_HINTS: dict[type[Method], dict[str, Any]] = {}
 
 
 def parameter(default: Any = MISSING, help: str = "", minimum: float | None = None) -> Any:
@@ -288,8 +289,11 @@ def _parameters(method: type[Method]) -> Iterator[dict[str, Any]]:
 
 
 def _hints(method: type[Method]) -> dict[str, Any]:
-    hints = typing.get_type_hints(method)
-    return {part.name: hints[part.name] for part in fields(method)}
+    """Return the types of a method's parameters, resolved once for each method."""
+    if method not in _HINTS:
+        hints = typing.get_type_hints(method)
+        _HINTS[method] = {part.name: hints[part.name] for part in fields(method)}
+    return _HINTS[method]
 
 
 def _help(part: Field[Any]) -> str:

@@ -70,6 +70,10 @@ class Fields(Mapping[str, NDArray[Any]]):
             self._cache[name] = self._cut(name)
         return self._cache[name]
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the array of a name, or the default when there is none."""
+        return self[name] if name in self else default
+
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
