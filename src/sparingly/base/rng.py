@@ -8,7 +8,7 @@ time, little-endian on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
@@ -80,11 +80,12 @@ def generator(seed: int, *purpose: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64([seed & (2**64 - 1), int(salt)]))
 
 
-def order(values: Floats, keys: Keys, seed: int) -> NDArray[np.int64]:
+def order(values: Floats, keys: Keys | Callable[[], Keys], seed: int) -> NDArray[np.int64]:
     """Order positions by value, highest first, with ties settled by a hash of (seed, key).
 
     Values are first rounded to 1e-9 of their range, so that the last bits of a sum, which differ between
-    machines, cannot change the order. NaN comes last.
+    machines, cannot change the order. NaN comes last. Keys may be given as a function, which is called only
+    when there are ties.
     """
     rounded = round_to_range(values)
     descending = np.where(np.isnan(rounded), np.inf, -rounded)
@@ -95,7 +96,8 @@ def order(values: Floats, keys: Keys, seed: int) -> NDArray[np.int64]:
     tied = np.flatnonzero(np.r_[equal, False] | np.r_[False, equal])
     if len(tied):
         among = order[tied]
-        order[tied] = among[np.lexsort((stream(keys[among], seed, "ties"), descending[among]))]
+        known = keys() if callable(keys) else keys
+        order[tied] = among[np.lexsort((stream(known[among], seed, "ties"), descending[among]))]
     return order
 
 

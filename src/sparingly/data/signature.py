@@ -205,7 +205,7 @@ def _add_texts(total: hashlib.blake2b, array: NDArray[Any]) -> None:
     flat = array.ravel()
     for start in range(0, len(flat), 65_536):
         values = flat[start : start + 65_536].tolist()
-        texts = [value for value in values if value is not None]
+        texts = [value for value in values if value is not None] if None in values else values
         joined = "".join(texts)
         if len(texts) == len(values) and joined.isascii():
             lengths = np.fromiter(map(len, texts), "<i8", len(texts))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError, MissingDataError
@@ -26,12 +26,17 @@ class Units:
     rows: Rows
     of_row: Rows
     names: Sequence[str] | Objects
-    keys: NDArray[np.uint64]
     sizes: Floats
     are_items: bool
+    find_keys: Callable[[], rng.Keys]
 
     def __len__(self) -> int:
-        return len(self.keys)
+        return len(self.sizes)
+
+    @cached_property
+    def keys(self) -> rng.Keys:
+        """The random key of every unit, found when it is first needed."""
+        return self.find_keys()
 
     def total(self, values: Floats) -> Floats:
         """Return the sum of a value per candidate item over every unit."""
@@ -59,7 +64,8 @@ class Units:
 
 def item_units(data: EvalSet, rows: Rows) -> Units:
     """Return units that are single items."""
-    return Units(rows, np.arange(len(rows)), data.items[rows], data.keys[rows], np.ones(len(rows)), True)
+    ids, places, sizes = data.items[rows], np.arange(len(rows)), np.ones(len(rows))
+    return Units(rows, places, ids, sizes, True, lambda: data.keys[rows])
 
 
 def document_units(data: EvalSet, rows: Rows) -> Units:
@@ -79,7 +85,7 @@ def document_units(data: EvalSet, rows: Rows) -> Units:
     order = np.lexsort((positions, of_row))
     ids = [str(name) for name in names]
     sizes = np.bincount(of_row).astype(np.float64)
-    return Units(rows[order], of_row[order], ids, rng.keys_of(ids), sizes, False)
+    return Units(rows[order], of_row[order], ids, sizes, False, lambda: rng.keys_of(ids))
 
 
 @dataclass(frozen=True, eq=False)
