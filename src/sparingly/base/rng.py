@@ -80,12 +80,12 @@ def generator(seed: int, *purpose: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64([seed & (2**64 - 1), int(salt)]))
 
 
-def order(values: Floats, keys: Keys | Callable[[], Keys], seed: int) -> NDArray[np.int64]:
+def order(values: Floats, keys: Keys | Callable[[NDArray[np.int64]], Keys], seed: int) -> NDArray[np.int64]:
     """Order positions by value, highest first, with ties settled by a hash of (seed, key).
 
     Values are first rounded to 1e-9 of their range, so that the last bits of a sum, which differ between
-    machines, cannot change the order. NaN comes last. Keys may be given as a function, which is called only
-    when there are ties.
+    machines, cannot change the order. NaN comes last. Keys may be given as a function of positions,
+    which is asked for the tied ones only.
     """
     rounded = round_to_range(values)
     descending = np.where(np.isnan(rounded), np.inf, -rounded)
@@ -96,8 +96,8 @@ def order(values: Floats, keys: Keys | Callable[[], Keys], seed: int) -> NDArray
     tied = np.flatnonzero(np.r_[equal, False] | np.r_[False, equal])
     if len(tied):
         among = order[tied]
-        known = keys() if callable(keys) else keys
-        order[tied] = among[np.lexsort((stream(known[among], seed, "ties"), descending[among]))]
+        known = keys(among) if callable(keys) else keys[among]
+        order[tied] = among[np.lexsort((stream(known, seed, "ties"), descending[among]))]
     return order
 
 

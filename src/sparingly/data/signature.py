@@ -16,6 +16,9 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import canonical, is_number
 from sparingly.data.tables import Preferences, Ratings
 
+# A digest is shown by its first 16 letters: 64 bits are enough to tell data apart.
+LETTERS = 16
+
 
 @dataclass(frozen=True)
 class Signature:
@@ -75,18 +78,18 @@ class Signature:
 
 def digest(data: EvalSet, names: Iterable[str]) -> str:
     """Return a digest of the ids and of some fields, the same whatever the order in the file."""
-    total = hashlib.blake2b(digest_size=8)
+    total = hashlib.sha256()
     for name in ("", *sorted(set(names))):
         # Nothing in a set can be written to, so the digest of a part is found once.
         if name not in data.digests:
             data.digests[name] = _part(data, name)
         total.update(data.digests[name])
-    return total.hexdigest()
+    return total.hexdigest()[:LETTERS]
 
 
 def _part(data: EvalSet, name: str) -> bytes:
     """Return the digest of one field; the empty name stands for the ids."""
-    part = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16)
+    part = hashlib.sha256(name.encode("utf-8", "surrogatepass"))
     for array in _arrays(data, name) if name else (data.items, np.array(data.models, object)):
         _add(part, array)
     return part.digest()
@@ -94,9 +97,9 @@ def _part(data: EvalSet, name: str) -> bytes:
 
 def digest_ids(ids: Iterable[str]) -> str:
     """Return a digest of a set of ids."""
-    total = hashlib.blake2b(digest_size=8)
+    total = hashlib.sha256()
     _add_texts(total, np.array(sorted(ids), object))
-    return total.hexdigest()
+    return total.hexdigest()[:LETTERS]
 
 
 def _arrays(data: EvalSet, name: str) -> list[NDArray[Any]]:
@@ -185,7 +188,7 @@ def _codes(column: NDArray[Any]) -> NDArray[np.int64]:
     return np.array([ranks[value] for value in column.tolist()], np.int64)
 
 
-def _add(total: hashlib.blake2b, array: NDArray[Any]) -> None:
+def _add(total: hashlib._Hash, array: NDArray[Any]) -> None:
     # The shape keeps apart what the values in a row do not: two items of one model, one of two models.
     total.update(f"{array.shape}".encode())
     if array.dtype == object:
@@ -200,7 +203,7 @@ def _add(total: hashlib.blake2b, array: NDArray[Any]) -> None:
     total.update(numbers.data)
 
 
-def _add_texts(total: hashlib.blake2b, array: NDArray[Any]) -> None:
+def _add_texts(total: hashlib._Hash, array: NDArray[Any]) -> None:
     """Add texts as their lengths in bytes (-1: none), then the texts themselves, block by block."""
     flat = array.ravel()
     for start in range(0, len(flat), 65_536):

@@ -87,7 +87,7 @@ class Top(ListSelector):
     ) -> tuple[Rows, tuple[str, ...]]:
         """Take the top of every group's list."""
         count = budget.count_of(len(units))
-        order = rng.order(utility, lambda: units.keys, seed)
+        order = rng.order(utility, units.keys_at, seed)
         if len(groups.names) == 1:
             return order[:count], ()
         shares = self.group_shares(units, groups)
@@ -110,7 +110,7 @@ class Top(ListSelector):
             raise UsageError(
                 f"The budget {budget} is larger than everything there is, which costs {total:g}."
             )
-        order = rng.order(utility, lambda: units.keys, seed)
+        order = rng.order(utility, units.keys_at, seed)
         values = knapsack.rescale(_settled(utility), self.floor)
         shares = self.group_shares(units, groups)
         limits = quotas(limit, groups.totals(weights), shares, whole=False)

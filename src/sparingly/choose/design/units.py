@@ -38,6 +38,12 @@ class Units:
         """The random key of every unit, found when it is first needed."""
         return self.find_keys()
 
+    def keys_at(self, places: Rows) -> rng.Keys:
+        """Return the keys of some units without finding those of all, where they are few."""
+        if 2 * len(places) > len(self):
+            return self.keys[places]
+        return rng.keys_of([self.names[place] for place in places])
+
     def total(self, values: Floats) -> Floats:
         """Return the sum of a value per candidate item over every unit."""
         if self.are_items:
