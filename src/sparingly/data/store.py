@@ -72,7 +72,9 @@ class Fields(Mapping[str, NDArray[Any]]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the array of a name, or the default when there is none."""
-        return self[name] if name in self else default
+        if name in self:
+            return self[name]
+        return default
 
     def __contains__(self, name: object) -> bool:
         return name in self._names

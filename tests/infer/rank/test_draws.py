@@ -31,11 +31,13 @@ def test_small_random_draws_are_less_stable_than_large_ones() -> None:
 
 def test_same_seed_same_answer() -> None:
     data = sparingly.load_demo()
-    first, again, other = (sparingly.draws(data, "random", 20, "overall", runs=4, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (
+        sparingly.draws(data, "random", 20, "overall", runs=4, seed=seed) for seed in (1, 1, 2)
+    )
     assert first.to_dict() == again.to_dict() != other.to_dict()
     assert json.loads(json.dumps(first.to_dict(), allow_nan=False))["budget"] == "20"
 
 
 def test_unknown_truth_is_named() -> None:
-    with pytest.raises(UnknownNameError, match='"overal". Did you mean overall'):
+    with pytest.raises(UnknownNameError, match=r'"overal"\. Did you mean overall'):
         sparingly.draws(sparingly.load_demo(), "random", 20, "overal")

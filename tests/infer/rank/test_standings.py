@@ -31,7 +31,7 @@ def test_the_reference_is_not_better_than_itself() -> None:
 
 
 def test_wrong_input_gets_a_sentence() -> None:
-    with pytest.raises(UnknownNameError, match='no method "rnadom". Did you mean random'):
+    with pytest.raises(UnknownNameError, match=r'no method "rnadom"\. Did you mean random'):
         standings(METHODS, np.zeros((2, 3)), "rnadom")
     with pytest.raises(UsageError, match="settings x 3 methods"):
         standings(METHODS, np.zeros((2, 2)), "random")

@@ -24,7 +24,7 @@ from sparingly.data.describe.texts import Texts, texts
 from sparingly.data.evalset import EvalSet
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Description:
     """What is in an evaluation set, what is missing, and what is odd.
 
@@ -67,6 +67,12 @@ class Description:
     preferences: PreferencesSummary | None
     absent: tuple[str, ...]
     odd: tuple[Oddity, ...]
+
+    def __repr__(self) -> str:
+        kinds = f"{len(self.metrics)} metrics, {len(self.aspects)} aspects"
+        return (
+            f"Description({self.items} items x {len(self.models)} models; {kinds}; {len(self.odd)} oddities)"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the description as plain values, for JSON."""

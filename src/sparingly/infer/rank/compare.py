@@ -58,7 +58,7 @@ class PairOutcome:
     tied: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """A selection held against the whole set: models, agreement, winners of pairs, and what to mind."""
 
@@ -67,6 +67,9 @@ class Comparison:
     agreement: Agreement
     pairs: PairOutcome
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Comparison({self})"
 
     def __str__(self) -> str:
         """Return the outcome in one line."""
@@ -94,7 +97,7 @@ class Comparison:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CurveComparison:
     """A method's agreement over budgets beside that of random selection."""
 
@@ -102,6 +105,12 @@ class CurveComparison:
     method: str
     curve: curves.Curve
     random: curves.RandomCurve
+
+    def __repr__(self) -> str:
+        return (
+            f"CurveComparison({self.curve.measure} by {self.truth}: {self.method} {self.curve.average:.4f}, "
+            f"random {self.random.average:.4f}, over {len(self.curve.sizes)} budgets)"
+        )
 
     def _repr_html_(self) -> str:
         columns = ("items", "share", self.method, "random", "random, low", "random, high")
@@ -260,7 +269,7 @@ def parity(
     measure: str = curves.SPA,
     rule: Literal["stays", "first_crossing"] = "stays",
     seed: int = 0,
-    runs: int = 10,
+    runs: int = 20,
     flips: int = 1000,
     test: Test = "auto",
 ) -> parities.Parity:

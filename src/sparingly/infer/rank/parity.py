@@ -34,7 +34,7 @@ _DENSE_SIZES = 2_000
 _EQUAL = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Parity:
     """What a method needs for random selection's agreement.
 
@@ -54,6 +54,9 @@ class Parity:
     targets: Floats
     target_sizes: Indices
     sizes: Floats
+
+    def __repr__(self) -> str:
+        return f"Parity(share={self.share:.3f}, raw={self.raw:.3f}, random_raw={self.random_raw:.3f})"
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers by name, for JSON: a number that is not defined is None."""

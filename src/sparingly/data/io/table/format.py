@@ -114,11 +114,12 @@ def from_frame(frame: Any, **options: Any) -> EvalSet:
 
     Examples:
         >>> import polars
+        >>> import sparingly
         >>> frame = polars.DataFrame({
         ...     "segment_id": ["a", "a", "b", "b"], "system": ["tiny", "large", "tiny", "large"],
         ...     "chrF": [40.0, 60.0, 55.0, 50.0],
         ... })
-        >>> from_frame(frame)
+        >>> sparingly.from_frame(frame)
         EvalSet(2 items x 2 models; metrics: chrF)
     """
     for name in options:
