@@ -32,6 +32,8 @@ Rule = Literal["stays", "first_crossing"]
 _SMALLEST = 5
 _DENSE_SIZES = 2_000
 _EQUAL = 1e-12
+# A first crossing is looked for in steps of so many sizes; most of a long curve need not be drawn.
+_STEP = 48
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,14 +92,22 @@ class RandomParity:
     def _reached(self, order: Indices | Sequence[int]) -> Floats:
         if len(order) < len(self.full):
             raise UsageError(f"Parity needs all {len(self.full)} items in order, not {len(order)}.")
-        drawn = curve(self.full, order, self.dense, self.measure, subset_values=self.subset_values)
         better = -1.0 if self.measure in LOWER_IS_BETTER else 1.0
-        return np.array(
-            [
-                parity_size(drawn.sizes, better * drawn.values, better * target, self.rule)
-                for target in self.targets
-            ]
-        )
+        targets = better * self.targets
+        sizes, values = self._drawn(order, better, float(targets.max()))
+        return np.array([parity_size(sizes, values, target, self.rule) for target in targets])
+
+    def _drawn(self, order: Indices | Sequence[int], better: float, highest: float) -> tuple[Indices, Floats]:
+        """Return the curve, higher is better: all of it, or up to where it first crosses every target."""
+        step = _STEP if self.rule == "first_crossing" else len(self.dense)
+        values = np.empty(0)
+        for start in range(0, len(self.dense), step):
+            sizes = self.dense[start : start + step]
+            part = curve(self.full, order, sizes, self.measure, subset_values=self.subset_values)
+            values = np.concatenate([values, better * part.values])
+            if values.max() >= highest - _EQUAL and self.rule == "first_crossing":
+                break
+        return self.dense[: len(values)], values
 
 
 def parity_size(sizes: Indices, values: Floats, target: float, rule: Rule = "stays") -> float:
