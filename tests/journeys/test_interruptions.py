@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from sparingly.cli.app import run as run_here
 from sparingly.data.selection import Selection
 from tests.journeys.command import DONE, INTERRUPTED, WRONG, run, start
+from tests.ordinary_user import as_an_ordinary_user
 
 pytestmark = pytest.mark.journey
 
@@ -61,10 +63,13 @@ def test_a_set_that_is_cut_short_is_said_with_its_line(folder: Path) -> None:
     assert not (folder / "x.json").exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="the superuser may read everything")
-def test_no_permission(folder: Path) -> None:
-    (folder / "data.jsonl").chmod(0)
-    assert "no permission" in run("info", "data.jsonl", cwd=folder, code=WRONG).stderr
+def test_no_permission(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = folder / "data.jsonl"
+    assert run_here(["info", str(data)]) == DONE
+    data.chmod(0)
+    with as_an_ordinary_user():
+        assert run_here(["info", str(data)]) == WRONG
+    assert "no permission" in capsys.readouterr().err
 
 
 # --- a reader that leaves ---------------------------------------------------------------------------

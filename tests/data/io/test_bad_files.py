@@ -9,8 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from sparingly.base.errors import InputError
 from sparingly.data import io
 from sparingly.data.io import files
 from tests.data.io.bad_lines import COLLECTIONS, HEADER, ITEM, JSON_LINES, lines
+from tests.ordinary_user import as_an_ordinary_user
 
 NAN = np.nan
 
@@ -203,19 +203,6 @@ def test_no_permission_to_look_into_the_folder(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(Path, "stat", refuse)
     assert complaint(tmp_path / "set.jsonl") == REFUSED
-
-
-@contextmanager
-def as_an_ordinary_user() -> Iterator[None]:
-    """Give up the superuser's rights for a while: the superuser may open every file."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65_534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def test_no_permission(tmp_path: Path) -> None:
