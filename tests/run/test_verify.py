@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.base.errors import InputError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_ids
@@ -91,11 +92,10 @@ def test_later_judgements_and_other_metrics_do_not_matter(data: EvalSet) -> None
     assert sparingly.verify(chosen, data.without_labels()).ok
 
 
-def test_judgements_that_the_method_used_do_matter(data: EvalSet) -> None:
+def test_later_ratings_do_not_change_a_cost_that_was_fitted_to_the_earlier_ones(data: EvalSet) -> None:
     chosen = sparingly.select(data, "metric_var:metric=m", "5min", cost="fit")
-    assert chosen.signature.labels is not None
-    (problem,) = problems(chosen, made(ratings=timed(40)))
-    assert problem.startswith("The labels that the method uses are different: digest ")
+    assert "cost=line:" in chosen.signature.method
+    assert problems(chosen, made(ratings=timed(40))) == ()
 
 
 def test_another_version_with_the_same_answer_passes_with_a_note(data: EvalSet) -> None:
@@ -240,7 +240,7 @@ def test_a_pool_that_is_not_in_the_data(data: EvalSet, phases: tuple[Selection, 
     assert problems(phases[1], rest) == (f'1 items of the pool are not in the data, "{gone}" among them.',)
 
 
-def test_a_first_phase_on_other_data_is_left_to_its_own_selection(data: EvalSet) -> None:
+def test_a_first_phase_by_sources_alone(data: EvalSet) -> None:
     # The sources were there first; the models' outputs and scores came for the pool only.
     early = EvalSet.from_arrays(
         list(data.items), ["x"], sources=list(data.sources if data.sources is not None else ())
@@ -249,8 +249,13 @@ def test_a_first_phase_on_other_data_is_left_to_its_own_selection(data: EvalSet)
     second = sparingly.select(data, "metric_var:metric=m", 5, pool=first)
     result = sparingly.verify(second, data)
     assert result.ok
-    assert result.notes == ("The first phase read other data than this: verify its own selection.",)
+    assert result.notes == (), "what was chosen by sources alone stays verifiable when outputs arrive"
     assert sparingly.verify(first, early).ok
+    other = EvalSet.from_arrays(list(data.items), ["x"], sources=[f"{name} and more" for name in data.items])
+    elsewhere = sparingly.select(other, "metric_avg:metric=source_length", 20)
+    second = sparingly.select(data, "metric_var:metric=m", 5, pool=elsewhere)
+    result = sparingly.verify(second, data)
+    assert result.notes == ("The first phase read other data than this: verify its own selection.",)
 
 
 def test_a_first_phase_that_cannot_be_run_here_is_noted(data: EvalSet) -> None:
@@ -284,3 +289,34 @@ def test_a_large_selection_is_verified_quickly() -> None:
     data = EvalSet.from_arrays([f"i{place}" for place in range(50_000)], ["x"])
     chosen = sparingly.select(data, "random", 40_000)
     assert sparingly.verify(chosen, data).ok
+
+
+# --- every column counts --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("cluster_weight", np.full(7, 2.0)),
+        ("models", np.array([("x",)] * 7 + [None], object)[:7]),
+        ("pairs", np.array([("x", "y")] * 7 + [None], object)[:7]),
+        ("context", np.array([("i01",)] * 7 + [None], object)[:7]),
+        ("reason", "because"),
+        ("notes", ("edited",)),
+        ("cost_unit", "euros"),
+    ],
+)
+def test_an_edited_column_is_found(data: EvalSet, column: str, value: object) -> None:
+    chosen = sparingly.select(data, "random", 7)
+    edited = replace(chosen, **{column: value})  # type: ignore[arg-type]
+    assert len(problems(edited, data)) == 1
+
+
+def test_edited_weights_and_totals_are_refused(data: EvalSet) -> None:
+    chosen = sparingly.select(data, "random", 7)
+    values = chosen.to_dict()
+    values["rows"][0]["weight"] *= 2
+    with pytest.raises(InputError, match="the weights are not one over the probabilities"):
+        Selection.from_dict(values)
+    with pytest.raises(InputError, match="the total cost is not the sum"):
+        Selection.from_dict({**chosen.to_dict(), "cost": 5})

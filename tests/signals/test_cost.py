@@ -9,7 +9,7 @@ import pytest
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
 from sparingly.data.evalset import EvalSet, Floats
 from sparingly.data.tables import Ratings
-from sparingly.signals.cost import cost_fields, fit_seconds, item_costs
+from sparingly.signals.cost import cost_fields, fit_seconds, item_costs, settled_cost
 
 
 def words(*counts: int | None) -> list[str | None]:
@@ -84,10 +84,24 @@ def test_sources_must_be_there() -> None:
 
 @pytest.mark.parametrize(
     ("cost", "fields"),
-    [("length", {"sources"}), ("fit", {"sources", "ratings"}), ("minutes", {"column:minutes"})],
+    [("line:33.7:0.15", {"sources"}), ("minutes", {"column:minutes"}), ("line:a", {"column:line:a"})],
 )
-def test_fields_of_a_cost(cost: str, fields: set[str]) -> None:
+def test_fields_of_a_settled_cost(cost: str, fields: set[str]) -> None:
     assert cost_fields(cost) == fields
+
+
+def test_a_settled_cost_is_a_line_for_all_models() -> None:
+    data = EvalSet.from_arrays(["a", "b"], ["x", "y"], sources=words(10, 20))
+    settled = settled_cost(data, "length")
+    assert settled == "line:67.4:0.3"
+    assert item_costs(data, settled)[0].tolist() == pytest.approx([70.4, 73.4])
+    assert item_costs(data, settled)[0] == pytest.approx(item_costs(data, "length")[0])
+    assert settled_cost(data, "minutes") == "minutes"
+
+
+def test_without_models_an_item_takes_the_time_of_one_judgement() -> None:
+    data = EvalSet.from_arrays(["a"], [], sources=words(10))
+    assert item_costs(data, "length")[0].tolist() == pytest.approx([35.2])
 
 
 # --- a line through the set's own ratings -----------------------------------------------------------

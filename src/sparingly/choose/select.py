@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from sparingly._version import __version__
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.registry import Method, method_class, method_from_call
+from sparingly.base.rng import seed_list
 from sparingly.base.text import Call, Calls, parse_call
 from sparingly.choose.design.base import Chosen, Selector
 from sparingly.choose.design.budget import Budget
@@ -64,7 +65,7 @@ def select(
     candidates = _candidates(view, barred)
     chooser = chooser.resolve(view, amount)
     read = chooser.reads(view)
-    chosen = chooser.choose(view.only(read), amount, candidates, seed)
+    chosen = chooser.choose(view.only(read), amount, candidates, _phase_seed(seed, pool))
     labels = fields.labels(read)
     signature = Signature(
         method=chooser.full_text,
@@ -157,14 +158,34 @@ def _selection(
         signature=signature,
         utility=chosen.utility,
         probability=probability,
+        cluster_weight=chosen.cluster_weight,
         cost=chosen.cost,
         reasons=chosen.reasons,
         reason=chosen.reason,
         cost_unit=chosen.cost_unit,
-        notes=(*chosen.notes, *_cost_note(chosen)),
+        notes=(*chosen.notes, *_cost_note(chosen), *_never_notes(view, barred)),
         pool=None if pool is None else np.array(sorted(pool.items), object),
         never=barred,
     )
+
+
+def _phase_seed(seed: int, pool: Selection | None) -> int:
+    """Return the seed of a phase: with the same one, the draws that made a pool would decide in it again."""
+    if pool is None:
+        return seed
+    first = pool.signature
+    return seed_list(seed, 1, first.method, first.budget, str(first.seed), first.inputs, str(first.labels))[0]
+
+
+def _never_notes(view: EvalSet, barred: tuple[str, ...]) -> tuple[str, ...]:
+    """Say what the never-select list shuts out, and which of its ids are not there."""
+    if not barred:
+        return ()
+    here = set(view.items)
+    unknown = [name for name in barred if name not in here]
+    shut = f"{len(barred) - len(unknown)} items are never chosen: the selection speaks for the others only."
+    lost = f"the never-select list names {len(unknown)} ids that are not there: {listing(unknown, 3)}."
+    return (shut, lost) if unknown else (shut,)
 
 
 def _cost_note(chosen: Chosen) -> tuple[str, ...]:

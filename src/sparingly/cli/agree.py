@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, SelectionFile, emit, working
 
 if TYPE_CHECKING:
@@ -103,15 +104,27 @@ def _replayed(
     from sparingly.infer.rank import compare
     from sparingly.infer.rank.draws import draws
 
-    method, size = chosen.signature.method, chosen.signature.n
-    how = {"measure": replay.measure, "runs": replay.runs, **vars(testing)}
+    signature = chosen.signature
+    if (replay.curve or replay.parity or replay.draws) and not _can_be_replayed(chosen):
+        raise UsageError(
+            "Curves, parity and draws replay the method on the whole set under other counts, which says "
+            "nothing of a selection made under a cost, from a pool, or with items that are never chosen."
+        )
+    how = {"measure": replay.measure, "runs": replay.runs, **vars(testing), "seed": signature.seed}
     return {
-        "curve": compare.curve(held, method, truth, **how) if replay.curve else None,
-        "parity": compare.parity(held, method, truth, **how) if replay.parity else None,
-        "draws": draws(held, method, size, truth, runs=replay.draws, seed=testing.seed, tie=tie)
+        "curve": compare.curve(held, signature.method, truth, **how) if replay.curve else None,
+        "parity": compare.parity(held, signature.method, truth, **how) if replay.parity else None,
+        "draws": draws(
+            held, signature.method, signature.n, truth, runs=replay.draws, seed=signature.seed, tie=tie
+        )
         if replay.draws
         else None,
     }
+
+
+def _can_be_replayed(chosen: Selection) -> bool:
+    """Whether the method can be run again on the whole set under another count, as it was run."""
+    return chosen.pool is None and not chosen.never and not chosen.signature.budget.startswith("cost:")
 
 
 def _show(parts: dict[str, Any]) -> None:

@@ -281,9 +281,9 @@ class EvalSet:
 
     def digest(self, names: Iterable[str] | None = None) -> str:
         """Return the digest of the ids and of the named fields (all of them by default)."""
-        from sparingly.data.signature import digest
+        from sparingly.data.signature import MODELS, digest
 
-        return digest(self, self.fields if names is None else names)
+        return digest(self, (*self.fields, MODELS) if names is None else names)
 
     # --- inside --------------------------------------------------------------------------------------
 

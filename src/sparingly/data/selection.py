@@ -115,6 +115,20 @@ class Selection:
         return self.probability is not None
 
     @property
+    def has_unequal_weights(self) -> bool:
+        """Whether the rows have inclusion probabilities that differ."""
+        return self.probability is not None and float(np.ptp(self.probability)) > 1e-12
+
+    @property
+    def meaning(self) -> str:
+        """What scores of the chosen items may be used for, in words."""
+        if not self.is_probability_sample:
+            return RANKING_ONLY
+        weighted = ", weighted by one over the probabilities," if self.has_unequal_weights else ""
+        rest = " without the items that are never chosen" if self.never else ""
+        return f"probability sample: scores{weighted} estimate the whole set{rest}"
+
+    @property
     def weight(self) -> Floats | None:
         """The design weights, one over the inclusion probabilities."""
         return None if self.probability is None else np.asarray(1.0 / self.probability)
@@ -196,7 +210,7 @@ class Selection:
             raise InputError(f'the item "{twice}" is there twice', field="rows")
         common = as_text(values.get("reason"), "reason") or ""
         reasons = [_reason(row, f"rows[{place}].reason", common) for place, row in enumerate(rows)]
-        return cls(
+        made = cls(
             items=np.array(ids, object),
             signature=_signature(values.get("signature"), "signature"),
             utility=_numbers(rows, "utility"),
@@ -215,6 +229,8 @@ class Selection:
             unknown={name: value for name, value in values.items() if name not in _KNOWN},
             unknown_in_rows=_unknown_in_rows(rows),
         )
+        _check_derived(made, rows, values)
+        return made
 
 
 _KNOWN = frozenset(
@@ -285,6 +301,16 @@ def _numbers(rows: list[dict[str, Any]], name: str) -> Floats | None:
     values = [as_number(row.get(name), f"rows[{place}].{name}") for place, row in enumerate(rows)]
     column = np.array(values, np.float64)
     return None if not len(column) or np.isnan(column).all() else column
+
+
+def _check_derived(made: Selection, rows: list[dict[str, Any]], values: Mapping[str, Any]) -> None:
+    """Refuse a file whose weights or total cost do not follow from its rows: somebody edited one of them."""
+    given, right = _numbers(rows, "weight"), made.weight
+    if given is not None and (right is None or not np.allclose(given, right, rtol=1e-9)):
+        raise InputError("the weights are not one over the probabilities", field="rows[].weight")
+    total = as_number(values.get("cost"), "cost")
+    if not np.isnan(total) and (made.total_cost is None or not np.isclose(total, made.total_cost, rtol=1e-9)):
+        raise InputError("the total cost is not the sum of the rows' costs", field="cost")
 
 
 def _probabilities(rows: list[dict[str, Any]]) -> Floats | None:

@@ -18,6 +18,10 @@ from sparingly.data.tables import Preferences, Ratings
 
 # A digest is shown by its first 16 letters: 64 bits are enough to tell data apart.
 LETTERS = 16
+# The ids of the models count where something of theirs is read: what was chosen by sources alone must stay
+# verifiable when the models' outputs arrive.
+MODELS = "models"
+_OF_MODELS = ("metric:", "aspect:", "cell:", "outputs", "ratings", "preferences")
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,10 @@ class Signature:
 def digest(data: EvalSet, names: Iterable[str]) -> str:
     """Return a digest of the ids and of some fields, the same whatever the order in the file."""
     total = hashlib.sha256()
-    for name in ("", *sorted(set(names))):
+    parts = set(names)
+    if any(name.startswith(_OF_MODELS) for name in parts):
+        parts.add(MODELS)
+    for name in ("", *sorted(parts)):
         # Nothing in a set can be written to, so the digest of a part is found once.
         if name not in data.digests:
             data.digests[name] = _part(data, name)
@@ -90,7 +97,7 @@ def digest(data: EvalSet, names: Iterable[str]) -> str:
 def _part(data: EvalSet, name: str) -> bytes:
     """Return the digest of one field; the empty name stands for the ids."""
     part = hashlib.sha256(name.encode("utf-8", "surrogatepass"))
-    for array in _arrays(data, name) if name else (data.items, np.array(data.models, object)):
+    for array in _arrays(data, name) if name else (data.items,):
         _add(part, array)
     return part.digest()
 
@@ -110,6 +117,8 @@ def _arrays(data: EvalSet, name: str) -> list[NDArray[Any]]:
     values = {"column": data.columns, "cell": data.cells}
     if kind in values and rest:
         return [_comparable(values[kind][rest])]
+    if name == MODELS:
+        return [np.array(data.models, object)]
     if name not in fields.SINGLE:
         raise UnknownNameError("field", name, data.fields)
     return _single(data, name)

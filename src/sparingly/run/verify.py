@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sparingly._version import __version__
 from sparingly.base.errors import SparinglyError
+from sparingly.base.html import html_table
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Floats, Selection
@@ -32,6 +34,10 @@ class Verification:
         """Whether the selection is what its signature says."""
         return not self.problems
 
+    def _repr_html_(self) -> str:
+        rows = [*(("problem", text) for text in self.problems), *(("note", text) for text in self.notes)]
+        return html_table(("", ""), rows, "verified" if self.ok else "NOT verified")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values."""
         return {"ok": self.ok, "problems": list(self.problems), "notes": list(self.notes)}
@@ -53,7 +59,7 @@ def verify(selection: Selection, data: EvalSet) -> Verification:
     if first.problems:
         return Verification(first.problems, notes)
     try:
-        again = _again(selection, data, first.selection)
+        again = _again(selection, data, _as_pool(selection, first.selection))
     except SparinglyError as error:
         return Verification((f"The method cannot be run on this data: {error}",), notes)
     with_probabilities = selection.pool is None or first.selection is not None
@@ -113,11 +119,19 @@ def _first_phase(selection: Selection, data: EvalSet) -> _FirstPhase:
     return _FirstPhase(again, notes=_version_notes(signature))
 
 
+def _as_pool(selection: Selection, first: Selection | None) -> Selection | None:
+    """Return the pool as it was handed over: with the signature that it had then, in any version."""
+    if selection.pool is None or selection.signature.pool is None:
+        return None
+    if first is None:
+        return Selection(items=selection.pool.copy(), signature=selection.signature.pool)
+    return replace(first, signature=selection.signature.pool)
+
+
 def _again(selection: Selection, data: EvalSet, pool: Selection | None) -> Selection:
     signature = selection.signature
-    view = data if selection.pool is None or pool is not None else data.take(items=selection.pool)
     return select(
-        view, signature.method, signature.budget, seed=signature.seed, pool=pool, never=selection.never
+        data, signature.method, signature.budget, seed=signature.seed, pool=pool, never=selection.never
     )
 
 
@@ -131,11 +145,30 @@ def _differences(selection: Selection, again: Selection, with_probabilities: boo
     problems = [*_size_problems(selection, again), *_item_problems(selection, again)]
     if problems:
         return problems
-    columns = [("utilities", selection.utility, again.utility), ("costs", selection.cost, again.cost)]
+    columns = [
+        ("utilities", selection.utility, again.utility),
+        ("costs", selection.cost, again.cost),
+        ("cluster weights", selection.cluster_weight, again.cluster_weight),
+    ]
     if with_probabilities:
         columns.append(("inclusion probabilities", selection.probability, again.probability))
     wrong = [name for name, given, right in columns if not _same(given, right)]
+    wrong += [name for name, given, right in _texts(selection, again) if given != right]
     return [f"The {name} are not those that the method gives." for name in wrong]
+
+
+def _texts(selection: Selection, again: Selection) -> Iterator[tuple[str, object, object]]:
+    """Yield what is told in words: what to judge always, why only where the version is the same."""
+    for name in ("models", "pairs", "context"):
+        yield name, _listed(getattr(selection, name)), _listed(getattr(again, name))
+    if selection.signature.version == again.signature.version:
+        yield "reasons", [row.reason for row in selection], [row.reason for row in again]
+        yield "notes", selection.notes, again.notes
+        yield "units of cost", selection.cost_unit, again.cost_unit
+
+
+def _listed(column: Any) -> list[Any] | None:
+    return None if column is None else list(column)
 
 
 def _size_problems(selection: Selection, again: Selection) -> list[str]:

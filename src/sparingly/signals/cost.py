@@ -9,7 +9,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats
 from sparingly.signals.length import source_lengths
 
-LENGTH, FIT = "length", "fit"
+LENGTH, FIT, LINE = "length", "fit", "line"
 SECONDS_PER_WORD, SECONDS_PER_ITEM = 0.15, 33.7
 SECONDS = "seconds"
 _FEWEST_TIMED = 10
@@ -20,11 +20,12 @@ def item_costs(data: EvalSet, cost: str) -> tuple[Floats, str]:
 
     ``length``: the seconds of one judgement by the line t = 0.15·|source| + 33.7 that Zouhar et al. (2025,
     section 5.2) fitted to error span annotation, times the number of models. ``fit``: the same with a line
-    fitted to the seconds of the set's own ratings. Anything else names a column, in the user's own unit.
+    fitted to the seconds of the set's own ratings. ``line:a:b``: a + b·|source| seconds an item, which the
+    first two become once they are settled. Anything else names a column, in the user's own unit.
     """
-    if cost in (LENGTH, FIT):
-        intercept, slope = (SECONDS_PER_ITEM, SECONDS_PER_WORD) if cost == LENGTH else fit_seconds(data)
-        return _checked(len(data.models) * (intercept + slope * source_lengths(data)), cost), SECONDS
+    line = cost_line(data, cost) if cost in (LENGTH, FIT) else _parsed_line(cost)
+    if line is not None:
+        return _checked(line[0] + line[1] * source_lengths(data), cost), SECONDS
     if cost not in data.columns:
         hint = f"Write {LENGTH} or {FIT} for seconds from the length of the sources."
         raise UnknownNameError("column of costs", cost, data.columns, hint)
@@ -40,11 +41,39 @@ def item_costs(data: EvalSet, cost: str) -> tuple[Floats, str]:
 
 def cost_fields(cost: str) -> frozenset[str]:
     """Return the fields that a cost is made of."""
-    if cost == LENGTH:
+    if _parsed_line(cost) is not None:
         return frozenset({"sources"})
-    if cost == FIT:
-        return frozenset({"sources", "ratings"})
     return frozenset({fields.column(cost)})
+
+
+def settled_cost(data: EvalSet, cost: str) -> str:
+    """Return a cost that no longer depends on models or ratings: ``length`` and ``fit`` as their lines.
+
+    So a selection made before the models are there, or before more ratings came in, stays verifiable.
+    """
+    if cost not in (LENGTH, FIT):
+        return cost
+    intercept, slope = cost_line(data, cost)
+    return f"{LINE}:{intercept:.6g}:{slope:.6g}"
+
+
+def cost_line(data: EvalSet, cost: str) -> tuple[float, float]:
+    """Return a and b of the seconds a + b·|source| that an item takes, all of its models judged.
+
+    Where there are no models yet, it is the time of one judgement.
+    """
+    intercept, slope = (SECONDS_PER_ITEM, SECONDS_PER_WORD) if cost == LENGTH else fit_seconds(data)
+    models = max(1, len(data.models))
+    return models * intercept, models * slope
+
+
+def _parsed_line(cost: str) -> tuple[float, float] | None:
+    kind, _, numbers = cost.partition(":")
+    try:
+        intercept, slope = (float(number) for number in numbers.split(":"))
+    except ValueError:
+        return None
+    return (intercept, slope) if kind == LINE else None
 
 
 def fit_seconds(data: EvalSet) -> tuple[float, float]:

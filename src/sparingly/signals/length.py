@@ -34,7 +34,8 @@ def source_lengths(data: EvalSet) -> Floats:
 def length_metric(data: EvalSet, name: str) -> Floats:
     """Return ``source_length`` or ``output_length`` as a metric, items x models."""
     if name == SOURCE_LENGTH:
-        return np.repeat(source_lengths(data)[:, None], len(data.models), axis=1)
+        # Sources are there before any model is.
+        return np.repeat(source_lengths(data)[:, None], max(1, len(data.models)), axis=1)
     if data.outputs is None:
         raise MissingDataError("Output lengths need outputs, and the evaluation set has none.")
     return _lengths(data.outputs)

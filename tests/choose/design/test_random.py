@@ -154,8 +154,8 @@ def test_short_groups_are_named() -> None:
     [
         (7, {}, "The budget of 7 items is larger than the 6 that can be chosen"),
         ("cost:13", {}, "cost:13 is larger than everything there is, which costs 12"),
-        ("cost:1", {}, "cost:1 is too small for the first item drawn"),
-        (1, {"unit": "document"}, "The budget 1 is too small for the first document drawn"),
+        ("cost:1", {}, "The budget cost:1 is too small: the cheapest item costs 2"),
+        (1, {"unit": "document"}, "The budget 1 is too small: the cheapest document costs 3"),
     ],
 )
 def test_errors_are_sentences(budget: Any, design: dict[str, Any], sentence: str) -> None:

@@ -281,3 +281,18 @@ def test_comparison_shows_itself(demo: EvalSet) -> None:
     assert "<x>" not in compared._repr_html_()
     drawn = sparingly.curve(demo, "random", "overall", shares=[0.1, 0.2], runs=2)
     assert drawn._repr_html_().count("<tr>") == 3
+
+
+def test_unequal_probabilities_are_weighed() -> None:
+    data = EvalSet.from_arrays(
+        items=[f"a{place:02d}" for place in range(80)] + [f"b{place:02d}" for place in range(20)],
+        models=["m", "n"],
+        aspects={"y": np.repeat([[1.0, 2.0], [11.0, 10.0]], [80, 20], axis=0)},
+        columns={"domain": ["A"] * 80 + ["B"] * 20},
+    )
+    chosen = sparingly.select(data, "random", 20, balance="domain")
+    compared = sparingly.agree(data, chosen, "y")
+    assert {one.model: one.mean for one in compared.models} == pytest.approx({"m": 3.0, "n": 3.6})
+    assert compared.agreement.mean_absolute_error == pytest.approx(0.0, abs=1e-9)
+    plain = sparingly.agree(data, list(chosen.items), "y")
+    assert plain.agreement.mean_absolute_error > 1.0

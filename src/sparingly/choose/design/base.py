@@ -14,7 +14,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import Groups, Units, document_units, groups_by, item_units, one_group
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
-from sparingly.signals.cost import cost_fields, item_costs
+from sparingly.signals.cost import cost_fields, item_costs, settled_cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,7 @@ class Chosen:
     rows: Rows
     utility: Floats | None = None
     probability: Floats | None = None
+    cluster_weight: Floats | None = None
     cost: Floats | None = None
     cost_unit: str = ""
     mean_cost: float | None = None
@@ -73,7 +74,8 @@ class ListSelector(Selector):
             raise UnknownNameError("column", self.balance, data.columns, "It is the column to balance over.")
         if self.cost is not None:
             item_costs(data, self.cost)
-        if budget.kind != "cost" or self.cost is not None:
+            return replace(self, cost=settled_cost(data, self.cost))
+        if budget.kind != "cost":
             return self
         if fields.COST in data.columns:
             return replace(self, cost=fields.COST)

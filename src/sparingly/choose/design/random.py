@@ -76,9 +76,14 @@ class Random(ListSelector):
             taken[inside[fits]] = True
             drawn[group] = fits.sum()
         if not taken.any():
-            raise UsageError(
-                f"The budget {budget} is too small for the first {self.unit} drawn. Give a larger one."
-            )
+            # Whether a budget is too small must not depend on the draw: take the first that fits at all.
+            fitting = order[weights[order] <= limit * (1 + 1e-12)]
+            if not len(fitting):
+                raise UsageError(
+                    f"The budget {budget} is too small: the cheapest {self.unit} costs {weights.min():g}."
+                )
+            taken[fitting[0]] = True
+            drawn[groups.of_unit[fitting[0]]] = 1
         what = "cost" if budget.kind == "cost" else "items"
         wanted = np.floor(limit * shares / shares.sum())
         return order[taken[order]], drawn, short_groups_note(groups, wanted, limits, what)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import call_of, parameter, register
 from sparingly.base.text import Call, format_call
 from sparingly.choose.design import knapsack
@@ -62,12 +64,17 @@ class Top(ListSelector):
         units, groups = self.units_of(data, candidates)
         costs, cost_unit = self.costs_of(data)
         utility = units.mean(values[units.rows])
+        if np.isnan(utility).all():
+            raise DataError(
+                f"{self.utility} says nothing about any {self.unit}: what it reads is missing everywhere."
+            )
         weighed = budget.kind == "cost" or self.unit == "document"
         pick = self._pick_weighed if weighed else self._pick_counted
         chosen, notes = pick(
             budget, units, groups, utility, None if costs is None else costs[units.rows], seed
         )
         rows = units.rows_of(chosen)
+        notes = (*notes, *_equal_note(utility))
         unknown = int(np.isnan(utility).sum())
         if unknown:
             place = "count as the least useful" if weighed else "come last"
@@ -113,23 +120,43 @@ class Top(ListSelector):
         order = rng.order(utility, units.keys_at, seed)
         values = knapsack.rescale(_settled(utility), self.floor)
         shares = self.group_shares(units, groups)
-        limits = quotas(limit, groups.totals(weights), shares, whole=False)
+        limits = quotas(limit, groups.totals(weights), shares, whole=budget.kind != "cost")
         taken, bound = np.zeros(len(units), bool), 0.0
         for quota, inside in zip(limits, groups.split(order), strict=True):
             solved = knapsack.solve(values[inside], weights[inside], float(quota))
             taken[inside] = solved.chosen
             bound += solved.bound
+        proof = _proof(float(values[taken].sum()), bound, within_quotas=len(limits) > 1)
+        _fill(taken, order, values, weights, limit)
         if not taken.any():
-            each = (
-                f", and {limits.max():g} is the most that one of the groups gets" if len(limits) > 1 else ""
-            )
             cheapest = f"the cheapest {self.unit} costs {weights.min():g} {what}".removesuffix(" cost")
-            raise UsageError(f"The budget {budget} is too small: {cheapest}{each}.")
-        gap = max(0.0, 1 - float(values[taken].sum()) / bound)
+            raise UsageError(f"The budget {budget} is too small: {cheapest}.")
         spent = f"{weights[taken].sum():g} of {limit:g} {what} used"
-        note = f"the best set is at most {gap:.4%} better (proven); {spent}."
         wanted = limit * shares / shares.sum()
-        return order[taken[order]], (note, *short_groups_note(groups, wanted, limits, what))
+        short = short_groups_note(groups, wanted, limits, what)
+        return order[taken[order]], (f"{proof}; {spent}.", *short)
+
+
+def _fill(taken: NDArray[np.bool_], order: Rows, values: Floats, weights: Floats, limit: float) -> None:
+    """Spend what the groups' quotas leave over on the best that still fits, of whatever group."""
+    left = limit - math.fsum(weights[taken])
+    rest = order[~taken[order]]
+    if left > 0 and len(rest):
+        taken[rest] = knapsack.solve(values[rest], weights[rest], left).chosen
+
+
+def _proof(worth: float, bound: float, *, within_quotas: bool) -> str:
+    """Say what is proven: no set that fits is worth more than the bound."""
+    more = bound / worth - 1 if worth > 0 else 0.0
+    where = " within the groups' quotas" if within_quotas else ""
+    return f"worth {worth:.6g}; no set that fits{where} is worth over {bound:.6g} (proven: {more:.4%} more)"
+
+
+def _equal_note(utility: Floats) -> tuple[str, ...]:
+    """Say when a utility does not tell units apart: then the seed alone has chosen."""
+    if len(utility) < 2 or np.nanmax(utility) > np.nanmin(utility):
+        return ()
+    return ("all utilities are equal, so the seed alone has chosen.",)
 
 
 def _settled(utility: Floats) -> Floats:

@@ -47,7 +47,7 @@ class PairOutcome:
 
     Attributes:
         success_rate: Share of the pairs with a winner on the whole set that the selection gets right.
-        distance: Mean winning distance |P_A − P_B| on the whole set.
+        distance: Mean winning distance |P_A − P_B| on the whole set, over the pairs with a winner.
         estimated_distance: The same on the selection, positive towards the true winner.
         tied: Pairs without a winner on the whole set, which are not in the rate.
     """
@@ -222,10 +222,10 @@ def agree(
         notes = (*notes, f"{len(ids) - len(rows)} items of the selection have no score by {truth}.")
     if isinstance(selection, Selection) and not selection.is_probability_sample:
         notes = (*notes, RANKING_ONLY)
-    clusters = _cluster_weights(selection, part, rows)
-    if clusters is not None:
+    weights = _selection_weights(selection, part, rows)
+    if weights is not None:
         full = _Weighed(
-            full.values, full.keys, seed=seed, flips=flips, method=test, weights=clusters, whole=full
+            full.values, full.keys, seed=seed, flips=flips, method=test, weights=weights, whole=full
         )
     return Comparison(
         truth, _models(part, full, rows), agreement_with(full, rows), _pairs(full, rows, tie), notes
@@ -299,18 +299,30 @@ def _method_curve(
     if as_selector(method).is_nested:
         order = data.positions(select(data, method, "100%", seed=seed).items)
         return curves.curve(full, order, sizes, measure)
-    points = []
+    points, reached = [], []
     for size in sizes:
         rows = data.positions(select(data, method, int(size), seed=seed).items)
         points.append(curves.curve(full, rows, [len(rows)], measure).values[0])
-    return curves.Curve(measure, sizes, np.array(points), len(full))
+        reached.append(len(rows))
+    return curves.Curve(measure, np.array(reached, np.int64), np.array(points), len(full))
 
 
-def _cluster_weights(selection: Selection | Sequence[str], data: EvalSet, rows: Rows) -> Floats | None:
-    """Return weights by which a selection's items stand for their clusters; the other items keep theirs."""
-    if not isinstance(selection, Selection) or selection.cluster_weight is None:
+def _selection_weights(selection: Selection | Sequence[str], data: EvalSet, rows: Rows) -> Floats | None:
+    """Return weights by which a selection's items stand for others; the other items keep theirs.
+
+    Items with unequal inclusion probabilities weigh one over them, as every estimate of the whole set must;
+    items that stand for clusters weigh as many items as the cluster has. None where all weigh the same.
+    """
+    if not isinstance(selection, Selection):
         return None
-    by_item = dict(zip(selection.items, selection.cluster_weight, strict=True))
+    own = np.ones(len(selection))
+    if selection.weight is not None and selection.has_unequal_weights:
+        own = own * selection.weight
+    if selection.cluster_weight is not None:
+        own = own * selection.cluster_weight
+    if np.ptp(own) == 0:
+        return None
+    by_item = dict(zip(selection.items, own, strict=True))
     known = _importance(data)
     weights = np.ones(len(data)) if known is None else known.copy()
     weights[rows] *= [by_item[data.items[row]] for row in rows]

@@ -64,7 +64,7 @@ def draws(
 
     A part holds ``share`` of the items, so that methods without randomness differ between runs too
     (Ashury Tahan et al. 2024, section 5); ``share=1`` varies the seed alone (as in the 13 runs of Lo and
-    Knowles 2023).
+    Knowles 2023). A count that is larger than the part takes all of it.
     """
     part, _ = judged_part(data, truth)
     full = full_set(part, truth)
@@ -73,7 +73,10 @@ def draws(
     means = []
 
     def choose(rows: Rows, run_seed: int) -> Rows:
-        chosen = part.positions(select(part.at(rows), method, amount, seed=run_seed).items)
+        fitting = (
+            Budget("count", len(rows)) if amount.kind == "count" and amount.amount > len(rows) else amount
+        )
+        chosen = part.positions(select(part.at(rows), method, fitting, seed=run_seed).items)
         means.append(model_means(full.values[chosen], full.weights_of(chosen)))
         return chosen
 

@@ -51,9 +51,10 @@ def paragraph(selection: Selection) -> str:
         sentences.append(f"{count} {'item was' if count == 1 else 'items were'} excluded beforehand.")
     if selection.is_probability_sample:
         rest = " without the excluded ones" if selection.never else ""
+        weighted = ", weighted by one over it," if selection.has_unequal_weights else ""
         sentences.append(
             f"Every item{rest} had a known probability of being chosen, "
-            f"so scores estimate the whole set{rest}."
+            f"so scores{weighted} estimate the whole set{rest}."
         )
     else:
         sentences.append(

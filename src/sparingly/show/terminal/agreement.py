@@ -129,6 +129,7 @@ def show_draws(draws: Draws, console: Console | None = None) -> None:
             "winning distance: true, estimated",
             f"{number(found.distance, 3)}, {number(found.estimated_distance, 3)}",
         ),
+        ("bias of the estimated distance", number(found.bias, 3)),
         ("pairs without a winner, left out", str(found.tied)),
     ]
     console.print(make_table(("", ""), rows, numbers=1))

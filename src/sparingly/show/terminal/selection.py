@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sparingly.data.selection import RANKING_ONLY, Selection
+from sparingly.data.selection import Selection
 from sparingly.show.terminal.console import line, make_console, make_table, notes, number
 
 
@@ -29,12 +29,7 @@ def show_selection(
     )
     if len(selection) > len(shown):
         line(console, f"… and {len(selection) - len(shown)} more")
-    kind = (
-        "probability sample: scores estimate the whole set"
-        if selection.is_probability_sample
-        else RANKING_ONLY
-    )
-    notes(console, (kind, *selection.notes))
+    notes(console, (selection.meaning, *selection.notes))
     line(console, f"signature: {signature}")
     if out is not None:
         line(console, f"written to {out}")
