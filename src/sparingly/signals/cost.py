@@ -39,6 +39,11 @@ def item_costs(data: EvalSet, cost: str) -> tuple[Floats, str]:
     return _checked(costs, cost), ""
 
 
+def unit_of(cost: str | None) -> str:
+    """Return the unit of a settled cost: seconds for a line, nothing where it is the user's own."""
+    return SECONDS if cost is not None and _parsed_line(cost) is not None else ""
+
+
 def cost_fields(cost: str) -> frozenset[str]:
     """Return the fields that a cost is made of."""
     if _parsed_line(cost) is not None:

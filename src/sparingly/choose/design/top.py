@@ -19,6 +19,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import Groups, Units, quotas
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.signals.cost import unit_of
 
 
 @register("top")
@@ -110,7 +111,7 @@ class Top(ListSelector):
     ) -> tuple[Rows, tuple[str, ...]]:
         """Take the best set of units under a cost; whole documents under a count cost their items."""
         weights = units.sizes if costs is None or budget.kind != "cost" else units.total(costs)
-        what = "items" if budget.kind != "cost" else "cost"
+        what = "items" if budget.kind != "cost" else unit_of(self.cost) or "cost"
         total = float(weights.sum())
         limit = budget.amount if budget.kind == "cost" else float(budget.count_of(round(total)))
         if limit > total * (1 + 1e-12):
