@@ -104,6 +104,21 @@ def test_unknown_names_where_there_is_none() -> None:
     assert str(error) == 'There is no metric "x". There is no metric at all. See: sparingly info.'
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (1, 'There is no item 1: names are text. Did you mean "1"?'),
+        (3, "There is no item 3: names are text. There are: 1, b-2."),
+        (None, "There is no item None: names are text. There are: 1, b-2."),
+        (b"b-2", "There is no item b'b-2': names are text. Did you mean \"b-2\"?"),
+    ],
+)
+def test_unknown_names_that_are_no_text(name: object, sentence: str) -> None:
+    error = UnknownNameError("item", name, ["1", "b-2"])
+    assert str(error) == sentence
+    assert error.name == str(name)
+
+
 def test_extras_are_named() -> None:
     error = ExtraMissingError("The report", "report")
     assert str(error) == 'The report needs an extra. Install it with: pip install "sparingly[report]"'
@@ -124,6 +139,7 @@ def test_nearest_is_ordered() -> None:
     assert nearest("flunecy", ["coherence", "fluency", "fluency_2"])[0] == "fluency"
     assert nearest("zebra", ["coherence"]) == []
     assert nearest("x", []) == []
+    assert nearest(12, ["12", "b"]) == ["12"]
 
 
 @given(st.text(st.characters()))

@@ -101,12 +101,14 @@ AGREE = "agree data.jsonl selection.json -t overall"
         (f"{AGREE} --curve --measure kendal", 'There is no measure "kendal".'),
         ("convert data.jsonl data.xyz", 'The extension ".xyz" of data.xyz tells no format to write.'),
         ("convert data.jsonl out.jsonl --to wrod", 'There is no format "wrod".'),
+        ("convert data.jsonl data.jsonl", "data.jsonl is the file to read from: name another one"),
+        ("convert data.jsonl ../{folder}/data.jsonl --to subset2evaluate", "is the file to read from"),
         ("demo --out data.jsonl", "data.jsonl: File exists."),
     ],
 )
 def test_an_error_is_one_line(command: Command, tmp_path: Path, line: str, sentence: str) -> None:
     before = sorted(path.name for path in tmp_path.iterdir())
-    code, out, err = command(line)
+    code, out, err = command(line.replace("{folder}", tmp_path.name))
     assert (code, out) == (EXIT_WRONG, "")
     assert err.startswith("sparingly: ")
     assert err.count("\n") == 1
@@ -143,6 +145,39 @@ def test_methods_by_name_and_kind(command: Command) -> None:
     kinds = json.loads(command("methods --kind utility --json")[1])
     assert {method["kind"] for method in kinds} == {"utility"}
     assert json.loads(command("methods --kind strategy --json")[1]) == []
+
+
+def test_a_link_to_the_source_is_not_written_over(command: Command, tmp_path: Path) -> None:
+    held = (tmp_path / "data.jsonl").read_bytes()
+    (tmp_path / "link.jsonl").symlink_to("data.jsonl")
+    assert command("convert data.jsonl link.jsonl")[0] == EXIT_WRONG
+    assert (tmp_path / "data.jsonl").read_bytes() == held
+    assert command("convert data.jsonl other.jsonl")[0] == EXIT_DONE
+    assert command("convert data.jsonl other.jsonl")[0] == EXIT_DONE, "any other file may be written over"
+
+
+def test_naming_the_aspect_alone_leaves_the_metrics(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "u.csv").write_text("item,model,COMET,human\n1,a,0.5,3\n1,b,0.6,4\n", encoding="utf-8")
+    told = json.loads(command("info u.csv -S aspects=human --json")[1])
+    assert [one["name"] for one in told["metrics"]] == ["COMET"]
+    assert "cell columns (1)   COMET" in command("info u.csv -S aspects=human -S metrics=")[1]
+
+
+def test_info_of_a_selection(command: Command) -> None:
+    assert json.loads(command("info data.jsonl --selection selection.json --json")[1])["n"] == 48
+
+
+def test_citations_for_machines(command: Command) -> None:
+    text = command("--cite")[1]
+    code, out, err = command("--cite --json")
+    assert (code, err) == (EXIT_DONE, "")
+    cited = json.loads(out)
+    assert text.startswith(cited["bibtex"])
+    assert cited["bibtex"].startswith("@software{sparingly,")
+    assert [paper["year"] for paper in cited["papers"]] == [2025, 2024]
+    for paper in cited["papers"]:
+        listed = f"  {', '.join(paper['used_for'])}: {paper['authors']} ({paper['year']}),\n"
+        assert f"{listed}    {paper['title']}\n" in text
 
 
 def test_every_answer_is_the_same_twice(command: Command) -> None:

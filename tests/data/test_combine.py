@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -103,3 +105,9 @@ def test_the_fields_behind_a_truth(text: str, expected: tuple[str, ...]) -> None
 def test_names_of_any_kind_can_be_combined(names: list[str]) -> None:
     parts = Items(tuple(text_value(name, inside_list=True) for name in names))
     assert Combination.parse(format_call(Call("sum", (("of", parts),)))).of == tuple(names)
+
+
+@pytest.mark.parametrize("name", [None, 3, ["fluency"]])
+def test_a_truth_that_is_no_text(name: Any) -> None:
+    with pytest.raises(UsageError, match="The truth is named by a text, such as an aspect's name, not by "):
+        DATA.truth(name)

@@ -110,6 +110,11 @@ def test_scores_within_the_tie_width_are_ties() -> None:
     assert derive_preferences(scores, "x", tie=10).value.tolist() == [0.0, 0.0, 0.0]
 
 
+def test_the_tie_width_is_one_of_decimals() -> None:
+    """0.4 - 0.3 is a little more than 0.1 in binary, 0.3 - 0.2 a little less."""
+    assert derive_preferences(np.array([[0.4, 0.3], [0.3, 0.2]]), "x", tie=0.1).value.tolist() == [0.0, 0.0]
+
+
 @pytest.mark.parametrize("tie", [-0.1, NAN])
 def test_a_tie_width_that_is_none(tie: float) -> None:
     with pytest.raises(UsageError, match="The tie width is zero or more"):

@@ -9,6 +9,7 @@ import pytest
 
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
 from tests.data.hand_made import DATA, full_set
 
 NAN = np.nan
@@ -140,6 +141,16 @@ def test_ratings_without_the_references_that_they_rate() -> None:
     assert view.ratings.score.tolist() == [1.0, 2.0, 3.0, 4.0]
     np.testing.assert_array_equal(view.reference_aspects["fluency"], DATA.reference_aspects["fluency"])
     np.testing.assert_array_equal(view.aspects["style"], DATA.aspects["style"])
+
+
+def test_names_that_are_no_text_are_unknown_names() -> None:
+    data: Any = EvalSet.from_arrays(["1", "2"], ["m"], metrics={"chrF": [[1.0], [2.0]]})
+    with pytest.raises(UnknownNameError, match=r'no item 1: names are text[.] Did you mean "1"'):
+        data.take(items=[1])
+    with pytest.raises(UnknownNameError, match="There is no model 0: names are text"):
+        data.take(models=[0])
+    with pytest.raises(UnknownNameError, match="There is no metric 3: names are text"):
+        data.metrics[3]
 
 
 def test_names_are_looked_up_with_did_you_mean() -> None:

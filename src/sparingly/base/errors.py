@@ -37,9 +37,9 @@ class UsageError(SparinglyError, ValueError):
 class UnknownNameError(UsageError):
     """A name that does not exist, told together with the nearest names that do."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+    def __init__(self, kind: str, name: object, known: Iterable[str], hint: str = "") -> None:
         self.kind = kind
-        self.name = name
+        self.name = str(name)
         self.known = tuple(known)
         super().__init__(_unknown_sentence(kind, name, self.known, hint))
 
@@ -126,21 +126,29 @@ def listing(names: Iterable[str], most: int = 12) -> str:
     return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+def nearest(name: object, known: Iterable[str], most: int = 3) -> list[str]:
     """Return the known names that look like the given one, best first."""
     from rapidfuzz import process, utils
 
-    matches = process.extract(name, list(known), limit=most, score_cutoff=60, processor=utils.default_process)
+    matches = process.extract(
+        str(name), list(known), limit=most, score_cutoff=60, processor=utils.default_process
+    )
     return [match[0] for match in matches]
 
 
-def _unknown_sentence(kind: str, name: str, known: tuple[str, ...], hint: str) -> str:
-    sentence = f'There is no {kind} "{name}".'
+def _unknown_sentence(kind: str, name: object, known: tuple[str, ...], hint: str) -> str:
+    is_text = isinstance(name, str)
+    sentence = f'There is no {kind} "{name}".' if is_text else f"There is no {kind} {name}: names are text."
     close = nearest(name, known)
     if close:
-        sentence += f" Did you mean {' or '.join(close)}?"
+        # The number 1 and the text "1" look the same without quotes.
+        sentence += f" Did you mean {' or '.join(close if is_text else map(_quoted, close))}?"
     elif known:
         sentence += f" There are: {listing(known)}."
     else:
         sentence += f" There is no {kind} at all."
     return one_line(f"{sentence} {hint}".rstrip())
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'

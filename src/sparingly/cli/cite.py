@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict, dataclass
 
 from sparingly._version import __version__
+from sparingly.cli.options import Json, emit
 
 _OURS = """@software{{sparingly,
   title   = {{sparingly: choosing what people judge, and learning what judging everything would have said}},
@@ -13,15 +15,43 @@ _OURS = """@software{{sparingly,
   year    = {{2026}}
 }}
 """
-_PAPERS = """
-Please cite the papers whose methods you use, too:
-  metric_avg, metric_var, metric_cons, mix, cost-aware selection: Zouhar, Cui and Sachan (2025),
-    How to Select Datapoints for Efficient Human Evaluation of NLG Models?
-  soft pairwise accuracy: Thompson, Mathur, Deutsch and Khayrallah (2024),
-    Improving Statistical Significance in Human Evaluation of Automatic Metrics via Soft Pairwise Accuracy
-"""
 
 
-def cite() -> None:
+@dataclass(frozen=True)
+class Paper:
+    """A paper to cite for what was taken from it."""
+
+    used_for: tuple[str, ...]
+    authors: str
+    year: int
+    title: str
+
+
+_PAPERS = (
+    Paper(
+        ("metric_avg", "metric_var", "metric_cons", "mix", "cost-aware selection"),
+        "Zouhar, Cui and Sachan",
+        2025,
+        "How to Select Datapoints for Efficient Human Evaluation of NLG Models?",
+    ),
+    Paper(
+        ("soft pairwise accuracy",),
+        "Thompson, Mathur, Deutsch and Khayrallah",
+        2024,
+        "Improving Statistical Significance in Human Evaluation of Automatic Metrics"
+        " via Soft Pairwise Accuracy",
+    ),
+)
+
+
+def cite(*, json: Json = False) -> None:
     """Print how to cite the package and the methods."""
-    sys.stdout.write(_OURS.format(version=__version__) + _PAPERS)
+    bibtex = _OURS.format(version=__version__)
+    if json:
+        emit({"bibtex": bibtex, "papers": [asdict(paper) for paper in _PAPERS]})
+        return
+    papers = (
+        f"  {', '.join(paper.used_for)}: {paper.authors} ({paper.year}),\n    {paper.title}\n"
+        for paper in _PAPERS
+    )
+    sys.stdout.write(f"{bibtex}\nPlease cite the papers whose methods you use, too:\n{''.join(papers)}")

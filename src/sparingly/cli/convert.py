@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, emit
 
 
@@ -30,6 +31,8 @@ def convert(
     from sparingly.data import io
     from sparingly.show.terminal.conversion import show_conversion
 
+    if data.exists() and target.exists() and data.samefile(target):
+        raise UsageError(f"{target} is the file to read from: name another one to write to.")
     held = reading.load(data)
     lost = io.save(held, target, to)
     if json:

@@ -39,7 +39,7 @@ def info(
 
     held = reading.load(data)
     if selection is not None:
-        shares = representation(held, list(Selection.load(selection).items))
+        shares = representation(held, Selection.load(selection))
         emit(shares.to_dict()) if json else show_representation(shares)
         return
     description = describe(held)

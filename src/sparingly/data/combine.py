@@ -72,6 +72,8 @@ def _texts(key: str, value: object) -> tuple[str, ...]:
 
 def truth(data: EvalSet, name: str) -> Floats:
     """Return the scores of an aspect, a metric or a combination of aspects (see ``EvalSet.truth``)."""
+    if not isinstance(name, str):
+        raise UsageError(f"The truth is named by a text, such as an aspect's name, not by {name!r}.")
     both = name in data.aspects and name in data.metrics
     if both:
         raise UsageError(f'"{name}" is an aspect and a metric. Write aspect:{name} or metric:{name}.')

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import UsageError
+from sparingly.base.stats.ties import preferred
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -106,23 +106,20 @@ class Preferences:
 def derive_preferences(scores: Floats, aspect: str, tie: float = 0.0) -> Preferences:
     """Turn scores into preferences over every pair of models: the higher one wins.
 
-    A pair is a tie when the two scores differ by at most ``tie``; a pair with a missing score gives no
-    row (Ashury Tahan et al. 2024, section 5, derive their preferences from reference-based metrics so).
+    A pair is a tie when the two scores differ by at most ``tie`` (see ``base.stats.ties``); a pair with a
+    missing score gives no row (Ashury Tahan et al. 2024, section 5, derive their preferences from
+    reference-based metrics so).
     """
-    if not tie >= 0:
-        raise UsageError(f"The tie width is zero or more, not {tie}.")
     models = scores.shape[1]
     first, second = np.triu_indices(models, 1)
     gap = scores[:, first] - scores[:, second]
     item, pair = np.nonzero(~np.isnan(gap))
-    difference = gap[item, pair]
-    value = np.where(np.abs(difference) <= tie, 0.0, np.sign(difference))
     count = len(item)
     return Preferences(
         item=item.astype(np.int32),
         first=first[pair].astype(np.int32),
         second=second[pair].astype(np.int32),
-        value=value,
+        value=preferred(gap[item, pair], tie),
         rater=np.full(count, -1, np.int32),
         aspect=np.zeros(count, np.int32),
         seconds=np.full(count, np.nan),

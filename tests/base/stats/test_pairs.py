@@ -30,11 +30,6 @@ def test_differences_count_only_where_both_were_judged() -> None:
     assert np.isnan(scores[0, 2])
 
 
-def test_square_is_antisymmetric_about_one_half() -> None:
-    matrix = pairs.square(np.array([0.25, 0.5, 1.0]), 3)
-    assert matrix.tolist() == [[0.5, 0.25, 0.5], [0.75, 0.5, 1.0], [0.5, 0.0, 0.5]]
-
-
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=12), st.integers(1, 20))
 def test_stretches_visit_every_row_once_and_close_every_size(sizes: list[int], block: int) -> None:
     ascending, places = pairs.checked_sizes(sizes, 60)

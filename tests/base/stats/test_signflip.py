@@ -242,3 +242,12 @@ def test_wrong_calls_get_one_sentence() -> None:
         pair_p_values(np.full((30, 2), np.inf), keys=keys)
     with pytest.raises(UsageError, match="non-negative"):
         pair_p_values(scores, keys=keys, weights=np.full(30, -1.0))
+
+
+def test_ids_stand_for_keys_and_make_the_order_of_rows_irrelevant() -> None:
+    scores = np.random.default_rng(3).normal(size=(30, 3))
+    ids = [f"item {number}" for number in range(30)]
+    by_ids = pair_p_values(scores, ids=ids)
+    assert by_ids.tolist() == pair_p_values(scores, keys=rng.keys_of(ids)).tolist()
+    assert by_ids == pytest.approx(pair_p_values(scores[::-1], ids=ids[::-1]), abs=1e-12)
+    assert by_ids.tolist() != pair_p_values(scores).tolist()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from sparingly.data.build import build
 from sparingly.data.describe import representation
 from sparingly.data.describe.representation import MeanOfModel, Share
 from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
+from sparingly.data.signature import Signature
 
 NAN = float("nan")
 
@@ -47,6 +51,26 @@ def test_shares_by_hand() -> None:
     ]
     assert found.cost is not None
     assert list(found.cost) == pytest.approx([4.5, 11 / 3])
+
+
+def test_a_selection_is_taken_for_its_items() -> None:
+    @dataclass(frozen=True)
+    class Chosen:
+        items: tuple[str, ...]
+
+    by_ids = representation(talks(), ["a", "b", "h"])
+    selection: Any = Chosen(("a", "b", "h"))
+    assert representation(talks(), selection) == by_ids
+    assert representation(talks(), talks().take(["a", "b", "h"]).items) == by_ids
+    assert representation(talks(), dict.fromkeys(["a", "b", "h"])) == by_ids
+
+
+def test_a_real_selection_is_taken_for_its_items() -> None:
+    signature = Signature(
+        method="random", budget="2", seed=0, n=2, of=8, inputs="0", labels=None, version="1"
+    )
+    chosen = Selection(np.array(["h", "b"], object), signature)
+    assert representation(talks(), chosen) == representation(talks(), ["b", "h"])
 
 
 def test_quarters_of_source_lengths() -> None:

@@ -44,7 +44,12 @@ def test_sources_that_come_again_and_empty_ones() -> None:
 
 def test_sources_alone() -> None:
     found = texts(build(["a", "b"], ["m"], sources=["x", "x"]))
-    assert found == Texts({}, 0.0, (), repeated_sources=1, empty_sources=0)
+    assert found == Texts({}, None, (), repeated_sources=1, empty_sources=0)
+
+
+def test_empty_outputs_are_identical_to_nothing() -> None:
+    assert described([["", None], ["", ""]]).identical_share is None
+    assert described([["a", "b"]]).identical_share == 0.0
 
 
 def test_no_texts() -> None:

@@ -214,3 +214,41 @@ def test_what_is_written_reads_back(tmp_path: Path, ids: list[str], scores: st.D
     path = tmp_path / "s.jsonl"
     io.save(data, path, "subset2evaluate")
     assert io.load(path).digest() == data.digest()
+
+
+def test_scores_whose_names_tell_the_wrong_kind_are_told(tmp_path: Path) -> None:
+    numbers = [[1.0, 2.0]]
+    data = EvalSet.from_arrays(
+        ["a"],
+        ["m", "n"],
+        metrics={"chrF": numbers, "mqm": numbers},
+        aspects={"fluency": numbers, "human": numbers, "style": numbers},
+        outputs=[["x", "y"]],
+    )
+    path = tmp_path / "out.jsonl"
+    assert io.save(data, path, "subset2evaluate") == [
+        *("aspect:fluency", "aspect:style", "metric:mqm"),
+        "which scores people gave (read it with aspects=fluency,human,style)",
+    ]
+    assert io.load(path).digest() != data.digest()
+    assert io.load(path, aspects="fluency,human,style").digest() == data.digest()
+
+
+def test_a_metric_with_the_name_of_a_protocol_needs_the_empty_option(tmp_path: Path) -> None:
+    data = EvalSet.from_arrays(["a"], ["m", "n"], metrics={"esa": [[1.0, 2.0]]}, outputs=[["x", "y"]])
+    lost = io.save(data, tmp_path / "out.jsonl", "subset2evaluate")
+    assert lost == ["metric:esa", "which scores people gave (read it with aspects=)"]
+    assert io.load(tmp_path / "out.jsonl", aspects="").digest() == data.digest()
+
+
+@pytest.mark.shared_data
+def test_aspects_of_a_real_set_come_back_by_the_option_that_is_named(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    data = io.load(shared_data / "webnlg20_en.jsonl.gz")
+    lost = io.save(data, tmp_path / "out.jsonl", "subset2evaluate")
+    assert {f"aspect:{name}" for name in data.aspects} <= set(lost)
+    option = lost[-1].partition("aspects=")[2].removesuffix(")")
+    again = io.load(tmp_path / "out.jsonl", aspects=option)
+    assert set(again.aspects) == set(data.aspects)
+    assert set(again.metrics) == set(data.metrics)

@@ -116,6 +116,57 @@ def test_further_numbers_are_metrics_only_where_models_differ(tmp_path: Path) ->
     assert data.cells["tag"].tolist() == [["u", "v"], ["u", None]]
 
 
+HUMAN = "item,model,COMET,human,words\n1,x,0.5,4,9\n1,y,0.7,3,9\n"
+
+
+@pytest.mark.parametrize("kind", ["file", "frame", "prefix"])
+def test_naming_the_aspect_alone_leaves_the_metrics(tmp_path: Path, kind: str) -> None:
+    if kind == "file":
+        data = io.load(saved(tmp_path / "t.csv", HUMAN), aspects="human")
+    elif kind == "frame":
+        data = from_frame(pd.read_csv(saved(tmp_path / "t.csv", HUMAN)), aspects=["human"])
+    else:
+        data = io.load(saved(tmp_path / "t.csv", HUMAN.replace("human", "aspect:human")))
+    assert data.metrics["COMET"].tolist() == [[0.5, 0.7]]
+    assert data.aspects["human"].tolist() == [[4, 3]]
+    assert data.columns["words"].tolist() == [9]
+    assert not data.cells
+
+
+@pytest.mark.parametrize("none", ["", []])
+def test_empty_metrics_are_none(tmp_path: Path, none: Any) -> None:
+    data = io.load(saved(tmp_path / "t.csv", HUMAN), aspects="human", metrics=none)
+    assert not data.metrics
+    assert data.cells["COMET"].tolist() == [[0.5, 0.7]]
+
+
+def test_told_metrics_are_all_metrics(tmp_path: Path) -> None:
+    data = io.load(saved(tmp_path / "t.csv", HUMAN), metrics="COMET")
+    assert list(data.metrics) == ["COMET"]
+    assert data.cells["human"].tolist() == [[4, 3]]
+
+
+def test_numbers_with_a_word_among_them(tmp_path: Path) -> None:
+    """Of an item they are a column; where models differ the word is in the way of a metric."""
+    text = "item,model,year,aspect:human\n1,x,2020,1\n1,y,2020,2\n2,x,2021,3\n3,x,n.d.,4\n"
+    data = io.load(saved(tmp_path / "t.csv", text))
+    assert data.columns["year"].tolist() == ["2020", "2021", "n.d."]
+    path = saved(tmp_path / "u.csv", text.replace("1,y,2020", "1,y,2019"))
+    assert complaint(path) == (
+        ', line 5, field year: "n.d." is not a number. '
+        "Leave it empty if missing, or tell the columns of the metrics with metrics=a,b."
+    )
+    assert io.load(path, metrics="").cells["year"][2, 0] == "n.d."
+
+
+def test_numbers_that_belong_to_a_rating_stay_whole(tmp_path: Path) -> None:
+    rows = "1,x,a,1,70,0.5\n1,x,b,3,71,0.5\n1,y,b,2,72,0.6\n"
+    path = saved(tmp_path / "t.csv", f"item,model,annotator,flu,batch,COMET\n{rows}")
+    data = io.load(path, aspects="flu")
+    assert repr(data.ratings.extra["batch"].tolist()) == "[70, 71, 72]"
+    assert data.metrics["COMET"].tolist() == [[0.5, 0.6]]
+
+
 def test_with_a_single_model_further_numbers_are_metrics(tmp_path: Path) -> None:
     data = io.load(saved(tmp_path / "t.csv", "item,model,bleu\n1,x,5\n2,x,6\n"))
     assert data.metrics["bleu"].tolist() == [[5], [6]]

@@ -186,6 +186,33 @@ def test_a_description_of_almost_nothing(shown: Shown) -> None:
     assert "correlation" not in text
 
 
+def test_a_description_names_cell_columns(shown: Shown) -> None:
+    data = EvalSet.from_arrays(["a"], ["x", "y"], cells={"prompt": [["p", "q"]], "seed": [[1, 2]]})
+    assert row(shown(show_description, describe(data)), "cell columns") == [
+        *("cell", "columns", "(2)", "prompt,", "seed")
+    ]
+
+
+def test_identical_outputs_only_where_there_are_outputs(shown: Shown) -> None:
+    sources = EvalSet.from_arrays(["a"], ["x", "y"], sources=["s"])
+    assert "identical outputs" not in shown(show_description, describe(sources))
+    outputs = EvalSet.from_arrays(["a"], ["x", "y"], outputs=[["o", "p"]])
+    assert row(shown(show_description, describe(outputs)), "identical outputs")[2:4] == ["0.0", "%"]
+
+
+def test_almost_all_is_not_all_and_almost_nothing_not_nothing(shown: Shown) -> None:
+    scores, count = np.zeros((3000, 2)), 3000
+    scores[7, 1] = np.nan
+    outputs = [[f"x{place}", f"y{place}"] for place in range(count)]
+    outputs[3] = ["same", "same"]
+    items = [f"i{place:04d}" for place in range(count)]
+    data = EvalSet.from_arrays(items, ["x", "y"], metrics={"chrF": scores}, outputs=outputs)
+    text = shown(show_description, describe(data))
+    assert row(text, "metric:chrF")[1:6] == ["over", "99.9", "%", "(1", "missing)"]
+    assert row(text, "identical outputs")[2:5] == ["under", "0.1", "%"]
+    assert "100.0 %" not in text
+
+
 def test_metrics_without_a_correlation_come_last(shown: Shown) -> None:
     drawn = np.random.default_rng(1).normal(size=(30, 3))
     data = EvalSet.from_arrays(

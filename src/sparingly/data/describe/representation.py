@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from sparingly.base.html import html_table
 from sparingly.data import fields
 from sparingly.data.describe.documents import coded
 from sparingly.data.evalset import EvalSet, Floats
+
+if TYPE_CHECKING:
+    from sparingly.data.selection import Selection
 
 Rows = NDArray[np.int64]
 Codes = NDArray[np.int64]
@@ -97,19 +100,19 @@ class Representation:
 
 
 def representation(
-    data: EvalSet, items: Iterable[str], *, document_bands: Sequence[int] = DOUBLING
+    data: EvalSet, items: Selection | Iterable[str], *, document_bands: Sequence[int] = DOUBLING
 ) -> Representation:
     """Compare selected items with the whole set.
 
     Args:
         data: The set that they were chosen from.
-        items: The ids of the selected items; one that is there twice counts once.
+        items: The selection, or the ids of its items; one that is there twice counts once.
         document_bands: Where each band of document lengths begins; doubling lengths unless given
             (``(1, 10, 20, 30, 40, 50)`` are those of Lo and Knowles 2023).
     """
     if list(document_bands) != sorted(set(document_bands)):
         raise UsageError(f"Bands of document lengths must ascend, not {list(document_bands)}.")
-    rows = np.unique(data.positions(items))
+    rows = np.unique(data.positions(_ids(items)))
     domains, names = coded(data, fields.DOMAIN)
     by_count = sorted(range(len(names)), key=lambda code: (-int((domains == code).sum()), names[code]))
     return Representation(
@@ -121,6 +124,12 @@ def representation(
         cost=_mean_cost(data, rows),
         means=_means(data, rows),
     )
+
+
+def _ids(selected: Selection | Iterable[str]) -> Iterable[str]:
+    """Return the ids of a selection; what has them as a method (a mapping) is gone through."""
+    items: Any = getattr(selected, "items", None)
+    return cast("Iterable[str]", selected if items is None or callable(items) else items)
 
 
 def _shares(

@@ -39,7 +39,8 @@ class Texts:
 
     Attributes:
         empty_outputs: The number of empty outputs by model; models without are left out.
-        identical_share: The share of (not empty) outputs that another model wrote too for the same item.
+        identical_share: The share of (not empty) outputs that another model wrote too for the same item;
+            None where there are none.
         near_duplicates: Pairs of models whose texts are equal on 30 % of the items or more, most alike first:
             judging both of them tells little about which one is better.
         repeated_sources: Items whose source is that of an earlier item.
@@ -47,7 +48,7 @@ class Texts:
     """
 
     empty_outputs: dict[str, int]
-    identical_share: float
+    identical_share: float | None
     near_duplicates: tuple[SamePair, ...]
     repeated_sources: int
     empty_sources: int
@@ -79,14 +80,14 @@ def _coded(array: Objects) -> Codes:
     return np.fromiter(numbers, np.int64, array.size).reshape(array.shape)
 
 
-def _identical_share(outputs: Codes) -> float:
+def _identical_share(outputs: Codes) -> float | None:
     ordered = np.sort(outputs, axis=1)
     written = ordered > _EMPTY
     same = (ordered[:, 1:] == ordered[:, :-1]) & written[:, 1:]
     shared = np.zeros(ordered.shape, bool)
     shared[:, 1:] |= same
     shared[:, :-1] |= same
-    return float(shared.sum() / max(1, int(written.sum())))
+    return float(shared.sum() / written.sum()) if written.any() else None
 
 
 def _near_duplicates(outputs: Codes, models: tuple[str, ...]) -> tuple[SamePair, ...]:

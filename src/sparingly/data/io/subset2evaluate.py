@@ -86,17 +86,27 @@ class Subset2Evaluate(Format):
         files.write_atomically(path, put)
 
     def losses(self, data: EvalSet) -> list[str]:
-        """Add what has no place of its own: further references, and names that are taken."""
+        """Add what has no place of its own: further references, names that are taken, who gave a score."""
         lost = super().losses(data)
         lost += [fields.metric(name) for name in data.metrics if name in data.aspects]
         lost += [fields.column(name) for name in data.columns if name in _TAKEN]
-        return lost + (["references"] if len(data.references) > 1 else [])
+        return lost + (["references"] if len(data.references) > 1 else []) + _mistaken(data)
 
 
 @cache
 def looks_human(name: str) -> bool:
     """Say whether the name of a score is one that people's scores have."""
     return bool(_HUMAN.match(name)) or re.sub(r"\W", "_", name.lower()) in PROTOCOLS
+
+
+def _mistaken(data: EvalSet) -> list[str]:
+    """Return the scores whose names tell the wrong kind, and how to read all of them as they are."""
+    mistaken = [fields.aspect(name) for name in data.aspects if not looks_human(name)]
+    mistaken += [
+        fields.metric(name) for name in data.metrics if looks_human(name) and name not in data.aspects
+    ]
+    told = f"which scores people gave (read it with aspects={','.join(data.aspects)})"
+    return [*mistaken, told] if mistaken else []
 
 
 def _by_order(options: Options) -> bool:

@@ -4,9 +4,10 @@ A column's part is told by an option (``item=segment``, ``metrics=chrF,COMET``),
 ``aspect:fluency``, ``reference:refB``, ``cell:seed``, ``column:year``; a full stop does as well as the
 colon), or by a usual name in any spelling (``item_id``, ``System``, ``src``, ``hypothesis``, ``doc_id``,
 ``annotator`` …). Further columns are kept: one that is the same for all models of an item as a column of the
-items, any other as a cell column; but where neither options nor prefixes tell metrics or aspects, one of
-numbers is a metric. With a column of raters (or of aspects) and one of scores, or with raters and
-``aspects=``, a row is a rating; a score that is text is kept as a comment.
+items, any other as a cell column; but where neither ``metrics=`` nor a prefix tells the metrics, one of
+numbers is a metric (an empty ``metrics=`` says that there are none). With a column of raters (or of aspects)
+and one of scores, or with raters and ``aspects=``, a row is a rating; a score that is text is kept as a
+comment.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _COLUMNS = {
     "aspect": "the column of the ratings' aspects",
     "seconds": "the column of the ratings' seconds",
     "comment": "the column of the ratings' comments",
-    "metrics": "the columns of the metrics: a,b,c",
+    "metrics": "the columns of the metrics: a,b,c (further numbers unless said; empty for none)",
     "aspects": "the columns of what people judged: a,b,c",
     "columns": "the further columns to keep: a,b,c (all unless said)",
 }

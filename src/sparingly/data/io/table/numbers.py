@@ -55,13 +55,18 @@ def holds_numbers(series: pl.Series) -> bool:
     """Say whether a column is numeric by its type; truth values count as 1 and 0."""
     import polars as pl
 
-    return series.dtype.is_numeric() or series.dtype.is_decimal() or series.dtype in (pl.Boolean, pl.Null)
+    return is_numeric(series) or series.dtype in (pl.Boolean, pl.Null)
+
+
+def is_numeric(series: pl.Series) -> bool:
+    """Say whether a column is of a type of numbers, truth values not among them."""
+    return series.dtype.is_numeric() or series.dtype.is_decimal()
 
 
 def mostly_numbers(series: pl.Series, source: Source) -> bool:
     """Say whether a column is meant to hold numbers: by its type, or in a text file by most of its values."""
     if not source.is_text:
-        return series.dtype.is_numeric() or series.dtype.is_decimal()
+        return is_numeric(series)
     parsed, wrong = parsed_texts(series)
     return int(parsed.count()) > int(wrong.sum())
 
@@ -71,7 +76,7 @@ def all_numbers(series: pl.Series, source: Source) -> bool:
     import polars as pl
 
     if not source.is_text or series.dtype != pl.String:
-        return series.dtype.is_numeric() or series.dtype.is_decimal()
+        return is_numeric(series)
     parsed, wrong = parsed_texts(series)
     return not wrong.any() and int(parsed.count()) > 0
 

@@ -11,7 +11,7 @@ from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.objects import to_objects
 from sparingly.data.io.table.groups import Grid, Names
-from sparingly.data.io.table.numbers import mostly_numbers, numbers, typed
+from sparingly.data.io.table.numbers import is_numeric, mostly_numbers, numbers, typed
 from sparingly.data.io.table.ratings import rating_table
 from sparingly.data.io.table.roles import ITEM_COLUMNS, Roles, roles_of
 from sparingly.data.io.table.source import Source, in_file
@@ -135,36 +135,31 @@ class _Reader:
 
         if name in self.columns:
             raise UsageError(_TWICE.format(name))
-        is_numbers = values.dtype.is_numeric() or values.dtype.is_decimal()
-        self.columns[name] = values.cast(pl.Float64).to_numpy() if is_numbers else to_objects(values)
+        self.columns[name] = values.cast(pl.Float64).to_numpy() if is_numeric(values) else to_objects(values)
 
     def _take_rest(self, column: str) -> None:
         """Find out by its values what a further column is.
 
-        The same for every model of an item: a column of the items. Else numbers are a metric, unless the
-        metrics or aspects were told; other values belong to the cell, or to the rating where they differ in
-        one cell.
+        The same for every model of an item: a column of the items. Different for one model on one item: it
+        belongs to the rating. Else numbers are a metric, unless the metrics were told, and other values
+        belong to the cell.
         """
-        series, numeric = self._rest(column)
-        grid = self.grid
+        grid, series = self.grid, self._column(column)
+        numeric = self.roles.guess_metrics and self._means_numbers(series)
         by_item, differs = grid.by_item.same(series)
         if differs is None and (grid.compares or not numeric):
             self._take_column(column, by_item)
         elif grid.repeats and grid.by_cell.same(series)[1] is not None:
             self.extra[column] = series
         elif numeric:
-            self.metrics[column] = grid.scores(column, series.to_numpy())
+            self.metrics[column] = grid.scores(column, numbers(series, self.source, fix=_TELL_METRICS))
         elif column in self.cells:
             raise UsageError(_TWICE.format(column))
         else:
             self.cells[column] = grid.objects(series)
 
-    def _rest(self, column: str) -> tuple[pl.Series, bool]:
-        """Return a further column, and whether its numbers may be a metric."""
+    def _means_numbers(self, series: pl.Series) -> bool:
+        """Say whether a further column holds numbers, or texts most of which are numbers."""
         import polars as pl
 
-        series = self.source.column(column)
-        if not self.roles.guess_metrics or not mostly_numbers(series, self.source):
-            return self._column(column), False
-        values = numbers(series, self.source, fix=_TELL_METRICS)
-        return pl.Series(column, values).fill_nan(None), True
+        return mostly_numbers(series, self.source) if series.dtype == pl.String else is_numeric(series)

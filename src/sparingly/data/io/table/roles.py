@@ -49,6 +49,7 @@ class Roles:
 
     ``single`` maps a part (item, model, output …) to its column; the mappings hold several, from the name in
     the evaluation set to the column; ``rest`` are the further columns, whose part is told by their values.
+    ``guess_metrics``: nothing tells the metrics, so that further numbers are looked at.
     """
 
     single: Mapping[str, str]
@@ -59,11 +60,7 @@ class Roles:
     columns: Mapping[str, str] = field(default_factory=dict)
     rest: tuple[str, ...] = ()
     are_ratings: bool = False
-
-    @property
-    def guess_metrics(self) -> bool:
-        """Whether nothing told metrics and aspects, so that further numbers are looked at."""
-        return not self.metrics and not self.aspects
+    guess_metrics: bool = True
 
 
 def roles_of(names: list[str], options: Mapping[str, Any]) -> Roles:
@@ -138,6 +135,8 @@ class _Assignment:
             several["column"],
             rest,
             are_ratings,
+            # An empty option says that there are no metrics.
+            guess_metrics=not several["metric"] and self.options.get("metrics") is None,
         )
 
     def _take_options(self) -> None:
