@@ -87,14 +87,14 @@ def working(message: str) -> Iterator[None]:
 
 def read_ids(path: Path) -> list[str]:
     """Read ids from a file, one a line."""
-    from sparingly.data.io import files
+    from sparingly.data import files
 
     return [line.strip() for _, line in files.text_lines(path) if line.strip()]
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    from sparingly.data.io.files import write_atomically
+    from sparingly.data.files import write_atomically
 
     def put(file: IO[bytes]) -> None:
         file.write(text.encode("utf-8", "backslashreplace"))

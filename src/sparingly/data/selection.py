@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from sparingly.base.errors import InputError
 from sparingly.base.html import html_table
-from sparingly.data.io import files
-from sparingly.data.io.jsonl import check_version
-from sparingly.data.io.values import as_id, as_list, as_mapping, as_number, as_text, shown
+from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.signature import Signature
+from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, check_version, shown
 
 FORMAT, VERSION = "sparingly/selection", 1
 RANKING_ONLY = "ranking only: scores are of the selected items, not of the test set"

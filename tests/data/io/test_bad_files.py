@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import InputError
-from sparingly.data import io
-from sparingly.data.io import files
+from sparingly.data import files, io
 from tests.data.io.bad_lines import COLLECTIONS, HEADER, ITEM, JSON_LINES, lines
 from tests.ordinary_user import as_an_ordinary_user
 

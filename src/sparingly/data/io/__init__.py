@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
+from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io import files
 from sparingly.data.io.catalogue import FORMATS
 from sparingly.data.io.format import LINES, Format, Head
 

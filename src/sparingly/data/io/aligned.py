@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from sparingly.base.errors import InputError
-from sparingly.data.io import files
+from sparingly.data import files
 
 _EXTENSION = re.compile(r"\.[A-Za-z]+")
 

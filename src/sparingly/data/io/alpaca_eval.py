@@ -19,7 +19,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, located
 from sparingly.data.io.records import MISSING_PREFERENCES, digest_id, first_record, named, read_records
-from sparingly.data.io.values import as_number, as_text, shown
+from sparingly.data.values import as_number, as_text, shown
 
 _FILES = ("model_outputs.json", "reference_outputs.json", "annotations.json")
 _OUTPUT = ("instruction", "input", "output", "generator")

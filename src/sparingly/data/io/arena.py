@@ -30,7 +30,7 @@ from sparingly.data.io.records import (
     read_records,
     take_rows,
 )
-from sparingly.data.io.values import as_id, as_text, shown
+from sparingly.data.values import as_id, as_text, shown
 
 WINNERS = {"model_a": 1.0, "model_b": -1.0, "tie": 0.0}
 BOTH_BAD = frozenset({"tie (bothbad)", "tie (both bad)", "both_bad", "bothbad"})

@@ -15,7 +15,7 @@ from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet, Floats, Objects
 from sparingly.data.io.names import Names
 from sparingly.data.io.rows import PreferenceRows, RatingRows, spread
-from sparingly.data.io.values import as_number, as_text, check_value, shown
+from sparingly.data.values import as_number, as_text, check_value, shown
 
 
 class EvalSetBuilder:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sparingly.base.errors import InputError, listing
+from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io import files
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, located
 from sparingly.data.io.jsonl import take_scores
-from sparingly.data.io.values import as_list, as_mapping, as_text, shown
+from sparingly.data.values import as_list, as_mapping, as_text, shown
 
 REFERENCE = "reference"
 _WINNERS = {"left": 1.0, "right": -1.0, "tie": 0.0}

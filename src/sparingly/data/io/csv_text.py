@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparingly.base.errors import InputError
-from sparingly.data.io import files
+from sparingly.data import files
 from sparingly.data.io.table.source import Source
 
 if TYPE_CHECKING:

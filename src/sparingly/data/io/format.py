@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io import files
 
 Options = Mapping[str, Any]
 LINES = (".jsonl", ".ndjson")

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from sparingly.base.errors import DataError, InputError
+from sparingly.data import files
 from sparingly.data.evalset import EvalSet, Floats
-from sparingly.data.io import files
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, located
-from sparingly.data.io.values import as_list, as_mapping, as_number, as_text, shown
 from sparingly.data.plain import plain as plain
+from sparingly.data.values import as_list, as_mapping, as_number, as_text, check_version, shown
 
 FORMAT, VERSION = "sparingly/evalset", 1
 _KEYS = ("item", "source", "references", "outputs", "metrics", "aspects", "reference_aspects", "cells")
@@ -98,21 +98,6 @@ def _line(record: dict[str, Any]) -> bytes:
         raise DataError(f"The item {item} holds something that JSON cannot ({error}).") from None
     # Half a surrogate pair is no UTF-8; its escape is JSON and stands for the same letter.
     return text.encode("utf-8", "backslashreplace") + b"\n"
-
-
-def check_version(record: dict[str, Any], wanted: str, known: int) -> None:
-    """Refuse a file of another kind or of a version that is newer than this package."""
-    if record.get("format") != wanted:
-        raise InputError(f"this is a {shown(record.get('format'))} file, not {wanted}", field="format")
-    version = record.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise InputError(f"{shown(version)} is no version", field="version")
-    if version > known:
-        raise InputError(
-            f"version {version} is newer than the version {known} that this sparingly reads",
-            field="version",
-            fix="Update sparingly",
-        )
 
 
 def _take_header(builder: EvalSetBuilder, record: dict[str, Any]) -> None:

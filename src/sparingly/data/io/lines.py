@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from sparingly.base.errors import InputError
+from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io import files
 from sparingly.data.io.aligned import check_lengths, line_id, names_of_files, read_lines
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.records import named
-from sparingly.data.io.values import shown
+from sparingly.data.values import shown
 
 _SOURCE = re.compile(r"(source|src)([._-].*)?")
 _REFERENCE = re.compile(r"(ref|references?)([a-z]|[A-Z0-9._-].*)?")

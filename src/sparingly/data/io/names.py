@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sparingly.base.errors import InputError
-from sparingly.data.io.values import as_id
+from sparingly.data.values import as_id
 
 
 class Names:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from sparingly.base.errors import InputError
-from sparingly.data.io import files
+from sparingly.data import files
 from sparingly.data.io.csv_text import CsvText
 from sparingly.data.io.format import Head
-from sparingly.data.io.values import shown
+from sparingly.data.values import shown
 
 Record = dict[str, Any]
 # The column that counts, for each item, the comparisons in which nobody decided.

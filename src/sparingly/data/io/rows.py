@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.data.evalset import Objects
-from sparingly.data.io.values import check_value
 from sparingly.data.tables import Preferences, Ratings
+from sparingly.data.values import check_value
 
 RatingRow = tuple[int, int, str, str, float, float, str | None]
 PreferenceRow = tuple[int, int, int, float, str, str, float]

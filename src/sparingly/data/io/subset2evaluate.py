@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
-from sparingly.data import fields
+from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io import files
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, located
 from sparingly.data.io.jsonl import plain, scores_of, texts_of
 from sparingly.data.io.records import first_record, named, read_records
-from sparingly.data.io.values import as_mapping, as_text
+from sparingly.data.values import as_mapping, as_text
 
 PROTOCOLS = frozenset({"mqm", "esa", "esa_merged", "da", "sqm", "da_sqm", "likert", "xsts", "appraise"})
 PROTOCOLS |= {"wmt", "wmt_z", "wmt_raw", "wmt_appraise", "wmt_appraise_z"}

@@ -28,7 +28,7 @@ from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.helm.run import INSTANCES, PREDICTIONS, SPEC, STATE, STATS, Instance, Prediction, Run
 from sparingly.data.io.records import named
-from sparingly.data.io.values import shown
+from sparingly.data.values import shown
 
 REFERENCE = "reference"
 _FOLDERS = ("", "*/", "*/*/", "*/*/*/")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from sparingly.base.errors import InputError
-from sparingly.data.io import files
-from sparingly.data.io.values import as_id, as_list, as_mapping, as_number, as_text, shown
+from sparingly.data import files
+from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, shown
 
 SPEC, STATE, STATS = "run_spec.json", "scenario_state.json", "per_instance_stats.json"
 INSTANCES, PREDICTIONS = "instances.json", "display_predictions.json"

@@ -26,7 +26,7 @@ from sparingly.data.io.table.numbers import all_numbers, numbers
 from sparingly.data.io.table.read import read_long
 from sparingly.data.io.table.roles import names_in
 from sparingly.data.io.table.source import Source
-from sparingly.data.io.values import shown
+from sparingly.data.values import shown
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,7 @@ import numpy as np
 from sparingly.data.io.objects import to_series
 from sparingly.data.io.table.numbers import holds_numbers, parsed_texts
 from sparingly.data.io.table.source import Source
-from sparingly.data.io.values import shown
+from sparingly.data.values import shown
 
 if TYPE_CHECKING:
     import polars as pl

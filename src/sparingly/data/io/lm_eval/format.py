@@ -24,12 +24,12 @@ from typing import Any, ClassVar
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.data.evalset import EvalSet
+from sparingly.data.files import extension
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.files import extension
 from sparingly.data.io.format import Format, Head, Options, located
 from sparingly.data.io.lm_eval.sample import Sample
 from sparingly.data.io.records import first_record, read_records
-from sparingly.data.io.values import shown
+from sparingly.data.values import shown
 
 TARGET = "target"
 _FILE = re.compile(r"samples_(?P<task>.+?)(?:_(?P<time>\d{4}-\d\d-\d\dT[^_]+))?")

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from sparingly.base.errors import InputError
-from sparingly.data.io.values import as_id, as_list, as_text, parse_number, shown
+from sparingly.data.values import as_id, as_list, as_text, parse_number, shown
 
 _FILTER = "filter"
 _KNOWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", _FILTER, "metrics"}

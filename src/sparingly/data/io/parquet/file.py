@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import InputError
-from sparingly.data.io import files
+from sparingly.data import files
 
 if TYPE_CHECKING:
     import polars as pl

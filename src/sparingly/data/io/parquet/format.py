@@ -22,17 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import DataError, InputError, UnknownNameError
+from sparingly.data import files
 from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
-from sparingly.data.io import files
 from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.jsonl import FORMAT, VERSION, JsonLines, check_version
+from sparingly.data.io.jsonl import FORMAT, VERSION, JsonLines
 from sparingly.data.io.objects import to_objects
 from sparingly.data.io.parquet.file import MAGIC, ParquetFile
 from sparingly.data.io.parquet.frame import to_rows
 from sparingly.data.io.parquet.records import Records
 from sparingly.data.io.table.source import in_file
 from sparingly.data.tables import Preferences, Ratings
+from sparingly.data.values import check_version
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io import files
 from sparingly.data.io.csv_text import SEPARATORS, CsvText
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.frames import to_polars

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sparingly.data.evalset import Floats, Objects, Rows
 from sparingly.data.io.objects import to_objects
 from sparingly.data.io.table.source import Source
-from sparingly.data.io.values import shown
+from sparingly.data.values import shown
 
 if TYPE_CHECKING:
     import polars as pl

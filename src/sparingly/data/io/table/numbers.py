@@ -8,8 +8,8 @@ import numpy as np
 
 from sparingly.data.evalset import Floats
 from sparingly.data.io.table.source import Source
-from sparingly.data.io.values import shown
 from sparingly.data.plain import EXACT
+from sparingly.data.values import shown
 
 if TYPE_CHECKING:
     import polars as pl

@@ -119,3 +119,18 @@ def _written(value: Any) -> str:
     except (ValueError, RecursionError):
         # Python refuses to spell whole numbers of thousands of digits, and lists in lists without end.
         return f"a {type(value).__name__}"
+
+
+def check_version(record: dict[str, Any], wanted: str, known: int) -> None:
+    """Refuse a file of another kind or of a version that is newer than this package."""
+    if record.get("format") != wanted:
+        raise InputError(f"this is a {shown(record.get('format'))} file, not {wanted}", field="format")
+    version = record.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise InputError(f"{shown(version)} is no version", field="version")
+    if version > known:
+        raise InputError(
+            f"version {version} is newer than the version {known} that this sparingly reads",
+            field="version",
+            fix="Update sparingly",
+        )

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparingly.base.errors import InputError
-from sparingly.data.io import files
+from sparingly.data import files
 
 CONTENT = 'first\n"zweite — ü"\n'
 
