@@ -15,6 +15,9 @@ from sparingly._version import __version__
 if TYPE_CHECKING:
     from sparingly.base.errors import AnswerIsNo, DataError, InputError, SparinglyError, UsageError
     from sparingly.base.registry import methods, parse_method
+    from sparingly.base.stats.signed_rank import pair_signed_rank
+    from sparingly.base.stats.signflip import pair_p_values
+    from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
     from sparingly.choose import MetricAvg, MetricCons, MetricVar, Mix, Random, Top, Uncertainty
     from sparingly.choose.design.budget import Budget
     from sparingly.choose.select import select
@@ -30,16 +33,24 @@ if TYPE_CHECKING:
     from sparingly.infer.rank.agreement import Agreement, agreement
     from sparingly.infer.rank.compare import Comparison, CurveComparison, agree, curve, parity
     from sparingly.infer.rank.draws import Draws, draws
+    from sparingly.infer.rank.groups import significance_groups
+    from sparingly.infer.rank.measures import significance_retained
+    from sparingly.infer.rank.metric_quality import MetricQualities, MetricQuality, metric_quality
     from sparingly.infer.rank.parity import Parity
-    from sparingly.infer.rank.stability import stability
+    from sparingly.infer.rank.preference_margins import pair_margins_from_preferences
+    from sparingly.infer.rank.preferred import PairWinner, Winners, winners
+    from sparingly.infer.rank.stability import Stability, StabilityOverSets, stability, stability_over_sets
     from sparingly.infer.rank.standings import Standing, standings
-    from sparingly.infer.rank.winners import success_rate
+    from sparingly.infer.rank.winners import SuccessRate, pair_margins, success_rate
     from sparingly.run.verify import Verification, verify
     from sparingly.show.report.writeup import writeup
 
 _HOMES = {
     "sparingly.base.errors": ("AnswerIsNo", "DataError", "InputError", "SparinglyError", "UsageError"),
     "sparingly.base.registry": ("methods", "parse_method"),
+    "sparingly.base.stats.signed_rank": ("pair_signed_rank",),
+    "sparingly.base.stats.signflip": ("pair_p_values",),
+    "sparingly.base.stats.soft_pairwise": ("soft_pairwise_accuracy",),
     "sparingly.choose": ("MetricAvg", "MetricCons", "MetricVar", "Mix", "Random", "Top", "Uncertainty"),
     "sparingly.choose.design.budget": ("Budget",),
     "sparingly.choose.select": ("select",),
@@ -55,10 +66,15 @@ _HOMES = {
     "sparingly.infer.rank.agreement": ("Agreement", "agreement"),
     "sparingly.infer.rank.compare": ("Comparison", "CurveComparison", "agree", "curve", "parity"),
     "sparingly.infer.rank.draws": ("Draws", "draws"),
+    "sparingly.infer.rank.groups": ("significance_groups",),
+    "sparingly.infer.rank.measures": ("significance_retained",),
+    "sparingly.infer.rank.metric_quality": ("MetricQualities", "MetricQuality", "metric_quality"),
     "sparingly.infer.rank.parity": ("Parity",),
-    "sparingly.infer.rank.stability": ("stability",),
+    "sparingly.infer.rank.preference_margins": ("pair_margins_from_preferences",),
+    "sparingly.infer.rank.preferred": ("PairWinner", "Winners", "winners"),
+    "sparingly.infer.rank.stability": ("Stability", "StabilityOverSets", "stability", "stability_over_sets"),
     "sparingly.infer.rank.standings": ("Standing", "standings"),
-    "sparingly.infer.rank.winners": ("success_rate",),
+    "sparingly.infer.rank.winners": ("SuccessRate", "pair_margins", "success_rate"),
     "sparingly.run.verify": ("Verification", "verify"),
     "sparingly.show.report.writeup": ("writeup",),
 }
@@ -78,8 +94,11 @@ __all__ = [
     "InputError",
     "MetricAvg",
     "MetricCons",
+    "MetricQualities",
+    "MetricQuality",
     "MetricVar",
     "Mix",
+    "PairWinner",
     "Parity",
     "Preferences",
     "Random",
@@ -89,11 +108,15 @@ __all__ = [
     "Selection",
     "Signature",
     "SparinglyError",
+    "Stability",
+    "StabilityOverSets",
     "Standing",
+    "SuccessRate",
     "Top",
     "Uncertainty",
     "UsageError",
     "Verification",
+    "Winners",
     "__version__",
     "agree",
     "agreement",
@@ -106,16 +129,26 @@ __all__ = [
     "load_demo",
     "make_evalset",
     "methods",
+    "metric_quality",
+    "pair_margins",
+    "pair_margins_from_preferences",
+    "pair_p_values",
+    "pair_signed_rank",
     "parity",
     "parse_method",
     "representation",
     "save",
     "select",
+    "significance_groups",
+    "significance_retained",
+    "soft_pairwise_accuracy",
     "stability",
+    "stability_over_sets",
     "standings",
     "success_rate",
     "to_frame",
     "verify",
+    "winners",
     "writeup",
 ]
 

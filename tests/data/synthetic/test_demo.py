@@ -48,7 +48,9 @@ def test_it_has_what_real_files_have() -> None:
         "metric:judge"
     }
     assert found.texts is not None
-    assert 0.05 < found.texts.identical_share < 0.3
+    share = found.texts.identical_share
+    assert share is not None
+    assert 0.05 < share < 0.3
     assert found.ratings is not None
     assert len(found.ratings.raters) == 5
     assert found.ratings.repeated_share == pytest.approx(0.25, abs=0.03)

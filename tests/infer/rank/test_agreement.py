@@ -191,3 +191,13 @@ def test_the_result_is_a_plain_value() -> None:
     first, second = agreement(values, [1, 2, 3], keys=keys), agreement(values, [3, 1, 2], keys=keys)
     assert isinstance(first, Agreement)
     assert first.soft_pairwise_accuracy == second.soft_pairwise_accuracy
+
+
+def test_ids_stand_for_keys() -> None:
+    values = np.random.default_rng(5).normal(size=(40, 4))
+    ids = [f"item {number}" for number in range(40)]
+    by_ids = agreement(values, list(range(20)), ids=ids)
+    by_keys = agreement(values, list(range(20)), keys=rng.keys_of(ids))
+    assert by_ids.to_dict() == by_keys.to_dict()
+    turned = agreement(values[::-1], list(range(20, 40)), ids=ids[::-1])
+    assert turned.soft_pairwise_accuracy == pytest.approx(by_ids.soft_pairwise_accuracy, abs=1e-12)

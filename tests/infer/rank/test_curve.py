@@ -20,6 +20,7 @@ from sparingly.infer.rank.curve import (
     sizes_of,
 )
 from sparingly.infer.rank.full_set import FullSet
+from sparingly.infer.rank.winners import pair_margins
 
 
 def make(items: int = 60, models: int = 5, missing: float = 0.0, weighted: bool = False) -> FullSet:
@@ -30,7 +31,7 @@ def make(items: int = 60, models: int = 5, missing: float = 0.0, weighted: bool 
     return FullSet(values, rng.keys_of([f"item {n}" for n in range(items)]), flips=200, weights=weights)
 
 
-@pytest.mark.parametrize("name", measure_names())
+@pytest.mark.parametrize("name", [name for name in measure_names() if not name.startswith("winner_")])
 @pytest.mark.parametrize(("missing", "weighted"), [(0.0, False), (0.2, True)])
 def test_every_point_is_the_agreement_of_its_subset(name: str, missing: float, weighted: bool) -> None:
     full = make(missing=missing, weighted=weighted)
@@ -40,6 +41,37 @@ def test_every_point_is_the_agreement_of_its_subset(name: str, missing: float, w
     alone = [float(getattr(agreement_with(full, order[:size]), name)) for size in sizes]
     assert drawn.values == pytest.approx(np.array(alone), abs=1e-12)
     assert drawn.measure == name
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_winners_and_their_leads_over_budgets(missing: float) -> None:
+    full = make(missing=missing)
+    order = random_order(full, 1)
+    sizes = [40, 2, 13, 60]
+    whole = pair_margins(full.values)
+    found, exaggerated = [], []
+    for size in sizes:
+        part = np.nan_to_num(pair_margins(full.values[order[:size]]))
+        found.append(np.mean(np.sign(part) == np.sign(whole)))
+        exaggerated.append(np.mean(np.sign(whole) * part - np.abs(whole)))
+    assert (whole != 0).all()
+    assert curve(full, order, sizes, "winner_success").values == pytest.approx(found)
+    assert curve(full, order, sizes, "winner_bias").values == pytest.approx(exaggerated)
+    assert curve(full, order, [60], "winner_success").values.tolist() == [1.0]
+    assert curve(full, order, [60], "winner_bias").values == pytest.approx([0.0])
+
+
+def test_an_informative_order_exaggerates_the_lead_and_random_ones_do_not() -> None:
+    full = make(400)
+    informative = np.argsort(-(full.values @ (np.arange(5) - 2.0)), kind="stable")
+    assert curve(full, informative, [40], "winner_bias").values[0] > 0.2
+    fair = random_curve(full, [40], list(range(60)), "winner_bias")
+    assert abs(fair.values[0]) < 0.02
+
+
+def test_pairs_that_all_tie_have_no_winner_to_find() -> None:
+    full = FullSet(np.ones((6, 3)), np.arange(6, dtype=np.uint64))
+    assert np.isnan(curve(full, np.arange(6), [2, 6], "winner_success").values).all()
 
 
 def test_the_full_sets_tests_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,6 +166,12 @@ def test_sizes_of_shares_round_down_but_never_to_nothing() -> None:
     assert sizes_of(SHARES, 7).tolist() == [1, 1, 1, 1, 1, 2, 2, 2, 3, 3]
     assert sizes_of([0.29], 100).tolist() == [29]
     assert sizes_of([1.0], 1).tolist() == [1]
+
+
+@pytest.mark.parametrize("share", [0.0, -0.1, 1.01, 2.0, float("nan")])
+def test_shares_that_are_none_are_refused(share: float) -> None:
+    with pytest.raises(UsageError, match="above 0 and at most at 1"):
+        sizes_of([0.5, share], 100)
 
 
 def test_wrong_calls_get_one_sentence() -> None:

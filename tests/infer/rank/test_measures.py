@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sparingly.base.stats.signed_rank import SignedRank
+from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
 from sparingly.infer.rank import measures
 
 means_strategy = arrays(np.float64, 6, elements=st.integers(0, 5).map(float))
@@ -15,8 +16,8 @@ means_strategy = arrays(np.float64, 6, elements=st.integers(0, 5).map(float))
 
 def test_soft_pairwise_accuracy_by_hand() -> None:
     full = np.array([0.1, 0.5, 0.9])
-    assert measures.soft_pairwise_accuracy(full, full) == 1.0
-    rows = measures.soft_pairwise_accuracy(np.array([[0.1, 0.5, 0.6], [0.9, 0.5, 0.1]]), full)
+    assert soft_pairwise_accuracy(full, full) == 1.0
+    rows = soft_pairwise_accuracy(np.array([[0.1, 0.5, 0.6], [0.9, 0.5, 0.1]]), full)
     assert rows == pytest.approx([0.9, 1 - 1.6 / 3])
 
 
@@ -29,7 +30,7 @@ def test_pairwise_accuracy_is_the_soft_one_with_certain_p_values(
     def certain(means: np.ndarray) -> np.ndarray:
         return np.asarray(0.5 - 0.5 * np.sign(means[first] - means[second]))
 
-    expected = measures.soft_pairwise_accuracy(certain(subset), certain(full))
+    expected = soft_pairwise_accuracy(certain(subset), certain(full))
     assert measures.pairwise_accuracy(subset, full) == pytest.approx(float(expected))
     assert measures.pairwise_accuracy(full, full) == 1.0
 
@@ -82,11 +83,9 @@ def test_errors_of_the_means() -> None:
 def test_rank_changes_count_models() -> None:
     full = np.array([4.0, 3.0, 2.0, 1.0])
     assert measures.rank_changes(full * 10, full) == 0.0
-    assert not measures.ranking_changed(full * 10, full)
     assert measures.rank_changes(np.array([3.0, 4.0, 2.0, 1.0]), full) == 2.0
     assert measures.rank_changes(np.array([4.0, 2.5, 2.5, 1.0]), full) == 2.0
     assert measures.rank_changes(np.array([4.0, 3.0, 2.0, np.nan]), full) == 4.0
-    assert measures.ranking_changed(np.array([3.0, 4.0, 2.0, 1.0]), full)
 
 
 @pytest.mark.parametrize("name", list(measures.MEANS_MEASURES))

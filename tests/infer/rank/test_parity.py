@@ -9,7 +9,7 @@ from sparingly.base import rng
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.infer.rank.curve import SHARES, curve, random_order
 from sparingly.infer.rank.full_set import FullSet
-from sparingly.infer.rank.parity import parity_of, parity_size, random_parity
+from sparingly.infer.rank.parity import parity_size, random_parity
 
 SIZES = np.arange(5, 13)
 NOISY = np.array([0.2, 0.8, 0.3, 0.6, 0.7, 0.7, 0.65, 1.0])
@@ -65,7 +65,6 @@ def test_the_definition_step_by_step() -> None:
     result = baseline.of(order)
     assert result.raw == pytest.approx(raw(order))
     assert result.share == pytest.approx(raw(order) / baseline.raw)
-    assert parity_of(full, order, runs=4, seed=7).share == result.share
 
 
 def test_random_selection_needs_about_what_random_selection_needs() -> None:
@@ -79,7 +78,7 @@ def test_the_oracle_needs_less() -> None:
     """Items on which the models stand in their true order are worth more than others."""
     full = make()
     order = np.argsort(-(full.values @ (np.arange(5) - 2.0)) / full.values.std(axis=1), kind="stable")
-    assert parity_of(full, order, measure="kendall_b").share < 0.9
+    assert random_parity(full, measure="kendall_b").of(order).share < 0.9
 
 
 def test_measures_that_are_better_when_lower() -> None:
@@ -93,7 +92,7 @@ def test_measures_that_are_better_when_lower() -> None:
 
 def test_scores_that_never_reach_the_truth() -> None:
     full = make()
-    result = parity_of(full, np.arange(80), runs=2, subset_values=-full.values)
+    result = random_parity(full, runs=2, subset_values=-full.values).of(np.arange(80))
     assert np.isnan(result.sizes[0])  # upside down, more data only makes it worse
     assert np.isnan(result.share)
 
@@ -103,15 +102,16 @@ def test_order_of_items_does_not_matter() -> None:
     turn = np.random.default_rng(3).permutation(40)
     turned = FullSet(full.values[turn], full.keys[turn], flips=200)
     order = random_order(full, 5)
-    straight = parity_of(full, order, runs=2)
-    assert parity_of(turned, np.argsort(turn)[order], runs=2).share == pytest.approx(straight.share)
+    straight = random_parity(full, runs=2).of(order)
+    around = random_parity(turned, runs=2).of(np.argsort(turn)[order])
+    assert around.share == pytest.approx(straight.share)
 
 
 @pytest.mark.parametrize("items", [1, 2, 7, 19])
 def test_small_sets_work(items: int) -> None:
     generator = np.random.default_rng(1)
     full = FullSet(generator.normal(size=(items, 3)), np.arange(items, dtype=np.uint64), flips=50)
-    result = parity_of(full, np.arange(items), runs=2)
+    result = random_parity(full, runs=2).of(np.arange(items))
     assert np.isfinite(result.share)
     assert (result.target_sizes >= 1).all()
 
@@ -124,10 +124,32 @@ def test_large_sets_take_evenly_spaced_sizes(monkeypatch: pytest.MonkeyPatch) ->
     assert np.diff(dense).tolist() == [4] * 19
 
 
+def test_rank_tests_take_fewer_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sparingly.infer.rank.parity._DENSE_RANK_SIZES", 20)
+    assert len(random_parity(make(), runs=1, measure="significance_retained_05").dense) == 20
+    assert len(random_parity(make(), runs=1, measure="groups").dense) == 20
+    assert len(random_parity(make(), runs=1, measure="kendall_b").dense) == 77
+
+
+def test_finding_winners_has_a_parity_too() -> None:
+    full = make()
+    order = np.argsort(-(full.values @ (np.arange(5) - 2.0)) / full.values.std(axis=1), kind="stable")
+    assert random_parity(full, measure="winner_success").of(order).share < 0.9
+
+
+def test_a_notebook_shows_targets_and_sizes() -> None:
+    result = random_parity(make(40), runs=2).of(np.arange(40))
+    shown = result._repr_html_()
+    assert f"{result.share:.1%} of random" in shown
+    assert shown.count("<tr>") == 1 + len(SHARES)
+
+
 def test_wrong_calls_get_one_sentence() -> None:
+    with pytest.raises(UsageError, match="better when higher or lower"):
+        random_parity(make(), measure="winner_bias")
     with pytest.raises(UnknownNameError, match="rule"):
         parity_size(SIZES, NOISY, 0.5, "luck")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="at least one random run"):
         random_parity(make(), runs=0)
     with pytest.raises(UsageError, match="all 80 items"):
-        parity_of(make(), np.arange(10), runs=1)
+        random_parity(make(), runs=1).of(np.arange(10))

@@ -52,6 +52,12 @@ def test_over_several_sets_run_by_run() -> None:
     assert result.differing_share == pytest.approx(2 / 3)
 
 
+def test_notebooks_show_both() -> None:
+    one = stability(np.array([SAME, SWAPPED]), FULL)
+    assert "<td>50.0%</td>" in one._repr_html_()
+    assert "<th>2 sets</th>" in stability_over_sets([one, one])._repr_html_()
+
+
 def test_wrong_calls_get_one_sentence() -> None:
     with pytest.raises(UsageError, match="draws × models"):
         stability(np.array(SAME), FULL)

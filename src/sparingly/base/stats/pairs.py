@@ -48,15 +48,6 @@ def pair_differences(
     return differences
 
 
-def square(vector: Floats, models: int) -> Floats:
-    """Lay one-sided p-values out as a matrix with p[j, i] = 1 − p[i, j] and ½ on the diagonal."""
-    matrix = np.full((models, models), 0.5)
-    first, second = pair_indices(models)
-    matrix[first, second] = vector
-    matrix[second, first] = 1.0 - vector
-    return matrix
-
-
 class Stretch(NamedTuple):
     """Rows ``start:stop`` of a block; ``closes`` is the size that is complete after them, if one is."""
 

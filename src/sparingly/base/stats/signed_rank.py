@@ -28,7 +28,7 @@ Alternative = Literal["two-sided", "less", "greater"]
 Method = Literal["auto", "approx"]
 
 _EXACT_ITEMS = 50
-_EXACT_TIED_ITEMS = 13
+EXACT_TIED_ITEMS = 13
 _BLOCK_CELLS = 1 << 21
 
 
@@ -84,7 +84,14 @@ def pair_signed_rank(
 
     An item counts for a pair only when both models were judged on it. ``greater`` asks whether the first
     model of the pair is the better one.
+
+    Examples:
+        >>> import numpy as np, sparingly
+        >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [9.0, 4.0], [8.0, 4.0]])
+        >>> sparingly.pair_signed_rank(scores).p  # all four differences are positive: 2 of 16 patterns
+        array([0.125])
     """
+    scores = np.asarray(scores, np.float64)
     pairs = pair_count(scores.shape[1])
     p, direction = np.ones(pairs), np.zeros(pairs, np.int64)
     step = max(1, _BLOCK_CELLS // max(1, len(scores)))
@@ -108,14 +115,32 @@ def _rank(differences: Floats) -> _Ranked:
     return _Ranked(ranks, positive, count, items, np.where(ties > 0.5, ties, 0.0))
 
 
+def p_values_of_sums(positive: Floats, nonzero: Floats, items: Floats, ties: Floats) -> Floats:
+    """Return two-sided p-values of rank sums (any shape), except those of few items with ties or zeros.
+
+    ``positive`` is the rank sum of the positive differences, ``nonzero`` and ``items`` count differences, and
+    ``ties`` is Σ(t³ − t). Up to 13 items with ties or zeros need their ranks: see ``signed_rank``.
+    """
+    p = np.where(nonzero == 0, 1.0, _approximate(positive, nonzero, ties, "two-sided"))
+    exact = (nonzero > 0) & (items <= _EXACT_ITEMS) & (ties == 0.0) & (nonzero == items)
+    for count in np.unique(nonzero[exact]):
+        here = exact & (nonzero == count)
+        distribution = _untied_distribution(int(count))
+        below = np.cumsum(distribution)
+        above = np.cumsum(distribution[::-1])[::-1]
+        place = np.rint(2.0 * positive[here]).astype(np.int64)
+        p[here] = np.minimum(1.0, 2.0 * np.minimum(below[place], above[place]))
+    return np.asarray(p)
+
+
 def _p_values(ranked: _Ranked, alternative: Alternative, method: Method) -> Floats:
-    p = _approximate(ranked, alternative)
+    p = _approximate(ranked.positive, ranked.nonzero, ranked.ties, alternative)
     if method == "auto":
         untied = (ranked.ties == 0.0) & (ranked.nonzero == ranked.items)
         for column in np.flatnonzero((ranked.nonzero > 0) & (ranked.items <= _EXACT_ITEMS)):
             if untied[column]:
                 distribution = _untied_distribution(int(ranked.nonzero[column]))
-            elif ranked.items[column] <= _EXACT_TIED_ITEMS:
+            elif ranked.items[column] <= EXACT_TIED_ITEMS:
                 ranks = ranked.ranks[:, column]
                 distribution = _distribution(np.rint(2.0 * ranks[~np.isnan(ranks)]).astype(np.int64))
             else:
@@ -125,13 +150,12 @@ def _p_values(ranked: _Ranked, alternative: Alternative, method: Method) -> Floa
     return p
 
 
-def _approximate(ranked: _Ranked, alternative: Alternative) -> Floats:
+def _approximate(positive: Floats, count: Floats, ties: Floats, alternative: Alternative) -> Floats:
     from scipy.special import ndtr
 
-    count = ranked.nonzero
-    variance = (count * (count + 1.0) * (2.0 * count + 1.0) - 0.5 * ranked.ties) / 24.0
-    excess = ranked.positive - count * (count + 1.0) / 4.0
-    z = np.divide(excess, np.sqrt(variance), out=np.zeros(len(count)), where=variance > 0)
+    variance = (count * (count + 1.0) * (2.0 * count + 1.0) - 0.5 * ties) / 24.0
+    excess = positive - count * (count + 1.0) / 4.0
+    z = np.divide(excess, np.sqrt(variance), out=np.zeros(count.shape), where=variance > 0)
     if alternative == "greater":
         return np.asarray(ndtr(-z))
     if alternative == "less":

@@ -32,7 +32,9 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.rng import Keys
 from sparingly.base.stats.flip_exact import exact_p_values, first_differences
 from sparingly.base.stats.flip_sums import sampled_p_values
+from sparingly.base.stats.item_keys import Ids, item_keys
 from sparingly.base.stats.pairs import checked_sizes, pair_count, pair_differences, stretches
+from sparingly.base.stats.soft_pairwise import limit_p_values
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -47,7 +49,8 @@ _ANALYTIC_CELLS = 1 << 17
 def pair_p_values(
     scores: Floats,
     *,
-    keys: Keys,
+    ids: Ids | None = None,
+    keys: Keys | None = None,
     seed: int = 0,
     flips: int = 1000,
     method: Method = "auto",
@@ -58,12 +61,22 @@ def pair_p_values(
     Args:
         scores: items × models, higher is better; NaN where a model was not judged. An item counts for a
             pair only when both models were judged on it.
-        keys: one 64-bit key per item (``sparingly.base.rng.keys_of``).
+        ids: the items' ids: an item's signs follow from its id, so that the order of the rows does not
+            matter. Without ids the row number stands in for it.
+        keys: in place of ids, the 64-bit keys that were made from them.
         seed: seed of the flips.
         flips: number of sampled flips.
         method: ``auto``, ``sampled``, ``exact`` or ``analytic``.
         weights: importance per item; the differences are multiplied by it.
+
+    Examples:
+        >>> import numpy as np, sparingly
+        >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [5.0, 4.0]])
+        >>> sparingly.pair_p_values(scores, ids=["a", "b", "c"])  # only 1 of 8 sign patterns is as good
+        array([0.0625])
     """
+    scores = np.asarray(scores, np.float64)
+    keys = item_keys(len(scores), ids, keys)
     whole: Floats = prefix_pair_p_values(
         scores, [len(scores)], keys=keys, seed=seed, flips=flips, method=method, weights=weights
     )[0]
@@ -147,8 +160,6 @@ def _enumerated(scores: Floats, sizes: Indices, weights: Floats | None, limit: i
 
 
 def _analytic(scores: Floats, sizes: Indices, weights: Floats | None) -> Floats:
-    from scipy.special import ndtr
-
     pairs = pair_count(scores.shape[1])
     total, squares = np.zeros(pairs), np.zeros(pairs)
     result = np.empty((len(sizes), pairs))
@@ -159,8 +170,5 @@ def _analytic(scores: Floats, sizes: Indices, weights: Floats | None) -> Floats:
             total += part.sum(axis=0)
             squares += (part * part).sum(axis=0)
             if stretch.closes is not None:
-                spread = np.sqrt(squares)
-                # Two models that never differ are a coin toss: 0 / 0 stands for z = 0.
-                z = np.divide(total, spread, out=np.zeros(pairs), where=spread > 0)
-                result[stretch.closes] = ndtr(-z)
+                result[stretch.closes] = limit_p_values(total, squares)
     return result

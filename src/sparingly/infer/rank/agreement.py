@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.rng import Keys
+from sparingly.base.stats.item_keys import Ids, item_keys
 from sparingly.base.stats.signed_rank import pair_signed_rank
 from sparingly.base.stats.signflip import Method
+from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.groups import significance_groups
@@ -57,6 +59,7 @@ def agreement(
     values: Floats,
     rows: Indices | Sequence[int],
     *,
+    ids: Ids | None = None,
     keys: Keys | None = None,
     seed: int = 0,
     flips: int = 1000,
@@ -69,17 +72,24 @@ def agreement(
     Args:
         values: true scores, items × models, higher is better, NaN where not judged.
         rows: the rows that the subset holds.
-        keys: one key per item (``rng.keys_of(ids)``), so that the sign flips do not depend on the order of
-            the items; without ids, the row number is the key.
+        ids: the items' ids, so that the sign flips do not depend on the order of the items; without ids, the
+            row number stands in for them.
+        keys: in place of ids, the 64-bit keys that were made from them.
         seed: seed of the sign flips.
         flips: number of sign flips.
         method: how p-values are found (``sparingly.base.stats.signflip``).
         weights: importance per item, for means and sign-flip tests.
         subset_values: other scores of the same items and models by which the subset is judged, such as a
             metric or a single rater's scores against the truth.
+
+    Examples:
+        >>> import numpy as np, sparingly
+        >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [1.0, 4.0]])
+        >>> sparingly.agreement(scores, [0, 1, 2], ids=["a", "b", "c"]).soft_pairwise_accuracy
+        1.0
     """
     values = np.asarray(values, np.float64)
-    known = np.arange(len(values), dtype=np.uint64) if keys is None else keys
+    known = item_keys(len(values), ids, keys)
     full = FullSet(values, known, seed=seed, flips=flips, method=method, weights=weights)
     return agreement_with(full, rows, subset_values=subset_values)
 
@@ -100,7 +110,7 @@ def agreement_with(
     return Agreement(
         n=len(positions),
         n_full=len(full),
-        soft_pairwise_accuracy=float(measures.soft_pairwise_accuracy(p_values, full.p_values)),
+        soft_pairwise_accuracy=float(soft_pairwise_accuracy(p_values, full.p_values)),
         groups=len(groups),
         groups_full=len(full.groups),
         top_group_dice=measures.top_group_dice(groups, full.groups),

@@ -285,7 +285,8 @@ def parity(
         )
     order = part.positions(select(part, method, "100%", seed=seed).items)
     wanted = default_shares(len(part)) if shares is None else shares
-    return parities.parity_of(full, order, measure=measure, shares=wanted, rule=rule, runs=runs, seed=seed)
+    random = parities.random_parity(full, measure=measure, shares=wanted, rule=rule, runs=runs, seed=seed)
+    return random.of(order)
 
 
 def default_shares(items: int) -> tuple[float, ...]:

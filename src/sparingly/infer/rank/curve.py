@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.stats.signed_rank import pair_signed_rank
+from sparingly.base.stats.prefix_signed_rank import prefix_pair_signed_rank
 from sparingly.base.stats.signflip import prefix_pair_p_values
+from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.groups import significance_groups
 from sparingly.infer.rank.means import prefix_means
+from sparingly.infer.rank.winners import mean_bias, mean_success, prefix_margins
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -28,6 +30,10 @@ Indices = NDArray[np.int64]
 SHARES: tuple[float, ...] = tuple(round(0.05 * step, 2) for step in range(1, 11))
 SMALL_SET_SHARES: tuple[float, ...] = tuple(float(share) for share in np.linspace(0.25, 0.75, 10))
 SPA = "soft_pairwise_accuracy"
+# Measures by rank tests: every subset has to be ranked, so that dense curves take time.
+BY_RANK_TESTS = frozenset(
+    {"groups", "top_group_dice", "significance_retained_05", "significance_retained_001"}
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +95,11 @@ class _Nested:
 
 def sizes_of(shares: Iterable[float], items: int) -> Indices:
     """Return the subset sizes of shares, rounded down as published but never below one item."""
-    sizes = [max(1, min(items, int(np.floor(items * share + 1e-9)))) for share in shares]
-    return np.array(sizes, np.int64)
+    wanted = list(shares)
+    for share in wanted:
+        if not 0.0 < share <= 1.0:
+            raise UsageError(f"The shares of a curve lie above 0 and at most at 1, not at {share}.")
+    return np.array([max(1, int(np.floor(items * share + 1e-9))) for share in wanted], np.int64)
 
 
 def curve(
@@ -107,7 +116,9 @@ def curve(
         full: the full set; its tests are computed once, however many curves are drawn.
         order: row numbers, best first; at least as many as the largest size.
         sizes: subset sizes (``sizes_of`` makes them from shares).
-        measure: a name from ``measure_names()``.
+        measure: a name from ``measure_names()``. Beside the measures of ``Agreement`` there are
+            ``winner_success``, the share of the full set's winners of pairs that the subset finds, and
+            ``winner_bias``, by how much it exaggerates their winning distance (Ashury Tahan et al. 2024).
         subset_values: other scores by which the subsets are judged, while the truth stays.
     """
     if measure not in _MEASURES:
@@ -122,7 +133,7 @@ def curve(
         # of flips do not depend on the order of summing; the analytic limit does, in its last bits.)
         p_values = _p_values(_nested(full, rows, np.append(wanted, len(full)), None))
         full.keep_p_values(p_values[-1])
-        return Curve(SPA, wanted, measures.soft_pairwise_accuracy(p_values[:-1], full.p_values), len(full))
+        return Curve(SPA, wanted, soft_pairwise_accuracy(p_values[:-1], full.p_values), len(full))
     nested = _nested(full, rows[: wanted.max()], wanted, subset_values)
     return Curve(measure, wanted, _MEASURES[measure](nested), len(full))
 
@@ -171,7 +182,7 @@ def _nested(full: FullSet, rows: Indices, sizes: Indices, subset_values: Floats 
 
 
 def _soft_pairwise_accuracy(nested: _Nested) -> Floats:
-    return measures.soft_pairwise_accuracy(_p_values(nested), nested.full.p_values)
+    return soft_pairwise_accuracy(_p_values(nested), nested.full.p_values)
 
 
 def _p_values(nested: _Nested) -> Floats:
@@ -207,10 +218,15 @@ def _top_group_dice(nested: _Nested) -> Floats:
 
 def _significance_retained(alpha: float) -> Callable[[_Nested], Floats]:
     def along(nested: _Nested) -> Floats:
-        tests = nested.full.signed_rank
-        return nested.each(
-            lambda scores, _: measures.significance_retained(pair_signed_rank(scores), tests, alpha)
-        )
+        tests = prefix_pair_signed_rank(nested.scores, nested.sizes)
+        return measures.significance_retained_rows(tests, nested.full.signed_rank, alpha)
+
+    return along
+
+
+def _by_margins(measure: Callable[[Floats, Floats], Floats]) -> Callable[[_Nested], Floats]:
+    def along(nested: _Nested) -> Floats:
+        return measure(prefix_margins(nested.scores, nested.sizes), nested.full.margins)
 
     return along
 
@@ -219,6 +235,8 @@ _MEASURES: Mapping[str, Callable[[_Nested], Floats]] = MappingProxyType(
     {
         SPA: _soft_pairwise_accuracy,
         **{name: _by_means(measure) for name, measure in measures.MEANS_MEASURES.items()},
+        "winner_success": _by_margins(mean_success),
+        "winner_bias": _by_margins(mean_bias),
         "groups": _groups,
         "top_group_dice": _top_group_dice,
         "significance_retained_05": _significance_retained(0.05),

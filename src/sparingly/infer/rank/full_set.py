@@ -15,6 +15,7 @@ from sparingly.base.stats.signed_rank import SignedRank, pair_signed_rank
 from sparingly.base.stats.signflip import Method, pair_p_values
 from sparingly.infer.rank.groups import Groups, significance_groups
 from sparingly.infer.rank.means import model_means
+from sparingly.infer.rank.winners import pair_margins
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -85,6 +86,11 @@ class FullSet:
     def groups(self) -> Groups:
         """The significance groups of the models."""
         return significance_groups(self.values, weights=self.weights)
+
+    @cached_property
+    def margins(self) -> Floats:
+        """The winning margin P_A − P_B of every pair of models."""
+        return pair_margins(self.values)
 
     def p_values_of(self, values: Floats, keys: Keys, weights: Floats | None) -> Floats:
         """Return p-values of other scores, tested as the full set is."""

@@ -24,7 +24,15 @@ def significance_groups(scores: Floats, *, alpha: float = 0.05, weights: Floats 
     with the same mean are taken in their given order, and models without any score belong to no group.
     ``weights`` act on the means only. Report the group, not the rank: models in one group are not told
     apart by the judgements that there are.
+
+    Examples:
+        >>> import numpy as np, sparingly
+        >>> base = np.arange(10.0)
+        >>> scores = np.column_stack([base - 5.0, base, base + np.tile([1.0, -1.0], 5)])
+        >>> sparingly.significance_groups(scores)  # the last two cannot be told apart
+        ((1, 2), (0,))
     """
+    scores = np.asarray(scores, np.float64)
     if not 0.0 < alpha < 1.0:
         raise UsageError(f"The significance level must lie between 0 and 1, not {alpha}.")
     means = model_means(scores, weights)

@@ -24,16 +24,6 @@ Floats = NDArray[np.float64]
 MeansMeasure = Callable[[Floats, Floats], Floats]
 
 
-def soft_pairwise_accuracy(p_subset: Floats, p_full: Floats) -> Floats:
-    """Return SPA = 1 − mean over pairs of |p_subset − p_full| (Zouhar et al. 2025, eq. 17).
-
-    Due to Thompson et al. 2024. Takes one-sided p-values (… × pairs). It asks whether the subset is as sure
-    of every comparison as the full set is, and so also blames a subset for being too sure. Use it to compare
-    selections.
-    """
-    return np.asarray(1.0 - np.abs(p_subset - p_full).mean(axis=-1))
-
-
 def pairwise_accuracy(subset: Floats, full: Floats) -> Floats:
     """Return the share of model pairs in the same order; a pair tied on one side only counts one half.
 
@@ -106,11 +96,6 @@ def rank_changes(subset: Floats, full: Floats) -> Floats:
     return np.asarray(differs.sum(axis=-1), np.float64)
 
 
-def ranking_changed(subset: Floats, full: Floats) -> NDArray[np.bool_]:
-    """Tell whether the order of the models differs from the full set's in any place."""
-    return np.asarray(rank_changes(subset, full) > 0)
-
-
 def top_group_dice(subset: Groups, full: Groups) -> float:
     """Return the Sørensen–Dice overlap 2|A ∩ B| / (|A| + |B|) of the two best groups.
 
@@ -127,12 +112,24 @@ def significance_retained(subset: SignedRank, full: SignedRank, alpha: float = 0
 
     Significant: two-sided Wilcoxon p < alpha (Ruan et al. 2024, at .05 and .001). NaN when the full set has
     no significant pair. It is the power that is left after cutting the budget.
+
+    Examples:
+        >>> import numpy as np, sparingly
+        >>> scores = np.cumsum(np.ones((20, 2)), axis=0) * [2.0, 1.0]  # the first model always wins
+        >>> everything, part = (sparingly.pair_signed_rank(scores[:n]) for n in (20, 5))
+        >>> sparingly.significance_retained(part, everything)  # five items cannot reach p < .05
+        0.0
     """
+    return float(significance_retained_rows(subset, full, alpha))
+
+
+def significance_retained_rows(subset: SignedRank, full: SignedRank, alpha: float) -> Floats:
+    """Return the share of significant pairs that are found, for tests of several subsets (… × pairs)."""
     significant = full.p < alpha
     if not significant.any():
-        return float("nan")
+        return np.full(subset.p.shape[:-1], np.nan)
     found = (subset.p < alpha) & (subset.direction == full.direction)
-    return float(found[significant].mean())
+    return np.asarray(found[..., significant].mean(axis=-1))
 
 
 MEANS_MEASURES: Mapping[str, MeansMeasure] = MappingProxyType(

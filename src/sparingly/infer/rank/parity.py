@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.infer.rank.curve import SHARES, SPA, curve, random_curve, random_order, sizes_of
+from sparingly.base.html import html_table
+from sparingly.infer.rank.curve import BY_RANK_TESTS, SHARES, SPA, curve, random_curve, random_order, sizes_of
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.measures import LOWER_IS_BETTER
 
@@ -31,7 +32,9 @@ Rule = Literal["stays", "first_crossing"]
 
 _SMALLEST = 5
 _DENSE_SIZES = 2_000
+_DENSE_RANK_SIZES = 200
 _EQUAL = 1e-12
+_WITHOUT_A_BETTER_END = frozenset({"winner_bias"})
 # A first crossing is looked for in steps of so many sizes; most of a long curve need not be drawn.
 _STEP = 48
 
@@ -59,6 +62,12 @@ class Parity:
 
     def __repr__(self) -> str:
         return f"Parity(share={self.share:.3f}, raw={self.raw:.3f}, random_raw={self.random_raw:.3f})"
+
+    def _repr_html_(self) -> str:
+        rows = zip(map(int, self.target_sizes), map(float, self.targets), map(float, self.sizes), strict=True)
+        columns = ("items, random", "target", "items, method")
+        after = f"raw {self.raw:.3f}, divided by the {self.random_raw:.3f} that random orders need themselves"
+        return html_table(columns, rows, f"{self.share:.1%} of random's labels for the same agreement", after)
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers by name, for JSON: a number that is not defined is None."""
@@ -132,41 +141,24 @@ def random_parity(
 ) -> RandomParity:
     """Set the targets by ``runs`` random orders, and find what as many held-out random orders need.
 
-    Curves take every size, or 2 000 evenly spaced ones where there are more. ``SMALL_SET_SHARES`` suits sets
-    of about a hundred items. Call ``of`` of the result for each method to compare.
+    Curves take every size, or 2 000 evenly spaced ones where there are more (200 for groups and significance,
+    whose tests rank every subset). ``SMALL_SET_SHARES`` suits sets of about a hundred items. Call ``of`` of
+    the result for each method to compare.
     """
     if runs < 1:
         raise UsageError(f"Parity needs at least one random run, not {runs}.")
+    if measure in _WITHOUT_A_BETTER_END:
+        raise UsageError(f"Parity needs a measure that is better when higher or lower, not {measure}.")
     seeds = rng.seed_list(seed, 2 * runs, "parity")
     target_sizes = sizes_of(shares, len(full))
     targets = random_curve(full, target_sizes, seeds[:runs], measure, subset_values=subset_values).values
-    dense = _dense_sizes(min(_SMALLEST, int(target_sizes.min())), len(full))
+    most = _DENSE_RANK_SIZES if measure in BY_RANK_TESTS else _DENSE_SIZES
+    dense = _dense_sizes(min(_SMALLEST, int(target_sizes.min())), len(full), most)
     unscaled = RandomParity(full, measure, rule, targets, target_sizes, dense, 1.0, subset_values)
     raw = float(np.mean([unscaled.of(random_order(full, held_out)).raw for held_out in seeds[runs:]]))
     return RandomParity(full, measure, rule, targets, target_sizes, dense, raw, subset_values)
 
 
-def parity_of(
-    full: FullSet,
-    order: Indices | Sequence[int],
-    *,
-    measure: str = SPA,
-    shares: Sequence[float] = SHARES,
-    rule: Rule = "stays",
-    runs: int = 10,
-    seed: int = 0,
-    subset_values: Floats | None = None,
-) -> Parity:
-    """Return the share of random's data that an order of the items needs (``share`` of the result).
-
-    To compare several methods, call ``random_parity`` once and its ``of`` for each of them.
-    """
-    baseline = random_parity(
-        full, measure=measure, shares=shares, rule=rule, runs=runs, seed=seed, subset_values=subset_values
-    )
-    return baseline.of(order)
-
-
-def _dense_sizes(smallest: int, items: int) -> Indices:
-    count = min(items - smallest + 1, _DENSE_SIZES)
+def _dense_sizes(smallest: int, items: int, most: int) -> Indices:
+    count = min(items - smallest + 1, most)
     return np.unique(np.rint(np.linspace(smallest, items, count)).astype(np.int64))

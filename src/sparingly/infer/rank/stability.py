@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import UsageError
+from sparingly.base.html import html_table
 from sparingly.base.stats.ranks import average_ranks
 from sparingly.infer.rank.means import settled
 from sparingly.infer.rank.measures import rank_changes
@@ -38,6 +39,16 @@ class Stability:
     differing_pairs: float
     draws_differ: bool
 
+    def _repr_html_(self) -> str:
+        rows = [
+            ("draws with another ranking than the full set", f"{self.changed_share:.1%}"),
+            ("models with another rank: best draw", self.best),
+            ("median draw", self.median),
+            ("worst draw", self.worst),
+            ("pairs of draws that rank differently", f"{self.differing_pairs:.1%}"),
+        ]
+        return html_table(("stability", f"{len(self.changes)} draws"), rows)
+
 
 @dataclass(frozen=True)
 class StabilityOverSets:
@@ -56,6 +67,15 @@ class StabilityOverSets:
     median: float
     worst: int
     differing_share: float
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("sets with a changed ranking: best run", self.best),
+            ("median run", self.median),
+            ("worst run", self.worst),
+            ("sets whose draws do not all give one ranking", f"{self.differing_share:.1%}"),
+        ]
+        return html_table(("stability", f"{self.sets} sets"), rows)
 
 
 def stability(subset_means: Floats, full_means: Floats) -> Stability:
@@ -89,6 +109,15 @@ def stability_over_sets(sets: Sequence[Stability]) -> StabilityOverSets:
 
     As in Lo and Knowles 2023, where each year's translation directions were drawn 13 times, and as the share
     of data sets whose ranking depends on the draw in Ruan et al. 2024.
+
+    Examples:
+        >>> import numpy as np, sparingly
+        >>> full = np.array([3.0, 2.0, 1.0])
+        >>> steady = sparingly.stability(np.array([[9.0, 5.0, 1.0], [8.0, 5.0, 2.0]]), full)
+        >>> shaky = sparingly.stability(np.array([[9.0, 5.0, 1.0], [5.0, 8.0, 2.0]]), full)
+        >>> over = sparingly.stability_over_sets([steady, shaky])
+        >>> over.best, over.worst, over.differing_share
+        (0, 1, 0.5)
     """
     runs = {len(one.changes) for one in sets}
     if len(runs) != 1:

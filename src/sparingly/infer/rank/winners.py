@@ -16,20 +16,16 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.errors import UsageError
-from sparingly.base.stats.pairs import pair_count
+from sparingly.base.html import html_table
+from sparingly.base.stats.item_keys import Ids, item_keys
+from sparingly.base.stats.pairs import checked_sizes, pair_count
+from sparingly.base.stats.ties import check_tie, preferred
+from sparingly.data.tables import Preferences
+from sparingly.infer.rank.preference_margins import pair_margins_from_preferences
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Chooser = Callable[[Indices, int], Indices]
-
-
-@dataclass(frozen=True)
-class Winner:
-    """The outcome of one pair: ``winner`` is 0 (first), 1 (second) or None (a tie), and by how much."""
-
-    winner: int | None
-    distance: float
-    margin: float
 
 
 @dataclass(frozen=True)
@@ -56,37 +52,46 @@ class SuccessRate:
     estimated_distance: float
     bias: float
 
-
-def preferences(first: Floats, second: Floats, tie: float = 0.0) -> Floats:
-    """Return +1 where the first column wins, −1 where the second does, 0 for a tie, NaN where one lacks."""
-    return _prefer(np.asarray(first, np.float64) - np.asarray(second, np.float64), tie)
-
-
-def winner(first: Floats, second: Floats, tie: float = 0.0) -> Winner:
-    """Return which of two score columns wins more items, and the winning distance |P_A − P_B|."""
-    margin = float(pair_margins(np.column_stack([first, second]), tie)[0])
-    named = None if margin == 0.0 or np.isnan(margin) else int(margin < 0.0)
-    return Winner(named, abs(margin), margin)
+    def _repr_html_(self) -> str:
+        rows = [(name.replace("_", " "), value) for name, value in vars(self).items()]
+        title = f"winner found in {self.rate:.1%} of {self.runs} runs"
+        return html_table(("over pairs of models and seeds", ""), rows, title)
 
 
 def pair_margins(values: Floats, tie: float = 0.0) -> Floats:
-    """Return P_A − P_B for every pair of models (order of ``numpy.triu_indices``).
+    """Return P_A − P_B for every pair of models (order of ``numpy.triu_indices``), from items × models.
 
     NaN for a pair that was never judged on the same item.
+
+    Examples:
+        >>> import numpy as np, sparingly
+        >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [5.0, 5.0], [1.0, 4.0]])
+        >>> sparingly.pair_margins(scores)  # two wins, a tie, a loss
+        array([0.25])
     """
-    if not tie >= 0.0:
-        raise UsageError(f"The tie width must be zero or more, not {tie}.")
+    values = np.asarray(values, np.float64)
+    whole: Floats = prefix_margins(values, [len(values)], tie)[0]
+    return whole
+
+
+def prefix_margins(values: Floats, sizes: Sequence[int] | Indices, tie: float = 0.0) -> Floats:
+    """Return the margins (sizes × pairs) over the first k items for every k, reading the items once."""
+    check_tie(tie)
+    ascending, places = checked_sizes(sizes, len(values))
+    values = values[: ascending[-1]]
+    starts = np.concatenate([[0], ascending[:-1]])
     models = values.shape[1]
-    margins = np.empty(pair_count(models))
+    margins = np.full((len(ascending), pair_count(models)), np.nan)
     begin = 0
     for model in range(models - 1):
         stop = begin + models - 1 - model
-        preferred = _prefer(values[:, model, None] - values[:, model + 1 :], tie)
-        judged = ~np.isnan(preferred)
-        total, count = np.where(judged, preferred, 0.0).sum(axis=0), judged.sum(axis=0)
-        margins[begin:stop] = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
+        wins = preferred(values[:, model, None] - values[:, model + 1 :], tie)
+        judged = ~np.isnan(wins)
+        total = np.add.reduceat(np.where(judged, wins, 0.0), starts, axis=0).cumsum(axis=0)
+        count = np.add.reduceat(judged.astype(np.int64), starts, axis=0).cumsum(axis=0)
+        np.divide(total, count, out=margins[:, begin:stop], where=count > 0)
         begin = stop
-    return margins
+    return np.asarray(margins[places])
 
 
 def distance_bias(subset: Floats, full: Floats) -> Floats:
@@ -102,12 +107,37 @@ def success(subset: Floats, full: Floats) -> Floats:
     return np.where(_decided(full), (np.sign(subset) == np.sign(full)).astype(np.float64), np.nan)
 
 
+def mean_success(subset: Floats, full: Floats) -> Floats:
+    """Return the share of the full set's winners that subsets (… × pairs) find; NaN when all pairs tie.
+
+    A pair that the subset does not judge on any item has no winner there, and counts as not found.
+    """
+    decided = _decided(full)
+    if not decided.any():
+        return np.full(subset.shape[:-1], np.nan)
+    return np.asarray(success(subset[..., decided], full[decided]).mean(axis=-1))
+
+
+def mean_bias(subset: Floats, full: Floats) -> Floats:
+    """Return the mean over pairs of estimated minus true winning distance; NaN when all pairs tie.
+
+    Above 0 when subsets (… × pairs) exaggerate the winner's lead, as informative selections do (Ashury Tahan
+    et al. 2024, Fig. 5). A pair that the subset does not judge on any item has a lead of 0 there.
+    """
+    decided = _decided(full)
+    if not decided.any():
+        return np.full(subset.shape[:-1], np.nan)
+    leads = np.nan_to_num(subset[..., decided], nan=0.0)
+    return np.asarray(distance_bias(leads, full[decided]).mean(axis=-1))
+
+
 def success_rate(
-    values: Floats,
+    values: Floats | Preferences,
     choose: Chooser,
     *,
-    keys: rng.Keys,
     seeds: Sequence[int],
+    ids: Ids | None = None,
+    keys: rng.Keys | None = None,
     share: float = 0.8,
     tie: float = 0.0,
 ) -> SuccessRate:
@@ -117,32 +147,58 @@ def success_rate(
     differ even for selections without randomness.
 
     Args:
-        values: items × models, higher is better.
+        values: items × models, higher is better; or preferences that people gave.
         choose: the selection: given the rows of the subsample and a seed, the rows to judge.
-        keys: one key per item; the subsample depends on it and the seed, not on the order of the items.
         seeds: one run per seed.
+        ids: the items' ids; the subsample depends on them and the seed, not on the order of the items.
+            Without ids the row number stands in for them.
+        keys: in place of ids, the 64-bit keys that were made from them.
         share: how much of the data a subsample holds.
-        tie: the width within which two scores count as equal.
+        tie: the width within which two scores count as equal (given preferences name their own ties).
+
+    Examples:
+        >>> import numpy as np, sparingly
+        >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [5.0, 4.0], [6.0, 4.0]])
+        >>> found = sparingly.success_rate(scores, lambda rows, seed: rows[:2], seeds=[0, 1])
+        >>> found.rate, found.bias
+        (1.0, 0.0)
     """
+    known = item_keys(_item_count(values, ids, keys), ids, keys)
+    margins_of = _margins_of(values, tie)
     if not seeds:
         raise UsageError("A success rate needs at least one seed.")
     if not 0.0 < share <= 1.0:
         raise UsageError(f"The share of a subsample must lie above 0 and at most 1, not {share}.")
     full, subset = [], []
     for seed in seeds:
-        rows = _subsample(keys, seed, share)
+        rows = _subsample(known, seed, share)
         chosen = np.asarray(choose(rows, seed), np.int64)
         if chosen.size == 0 or not np.isin(chosen, rows).all():
             raise UsageError("A selection must choose at least one row, and only rows that it was given.")
-        full.append(pair_margins(values[rows], tie))
-        subset.append(pair_margins(values[chosen], tie))
+        full.append(margins_of(rows))
+        subset.append(margins_of(chosen))
     return _summary(np.concatenate(subset), np.concatenate(full))
 
 
-def _prefer(differences: Floats, tie: float) -> Floats:
-    # Scores such as 0.3 and 0.2 differ by a little more or less than 0.1 in binary.
-    width = tie * (1.0 + 1e-9)
-    return np.where(np.abs(differences) <= width, 0.0, np.sign(differences))
+def _item_count(values: Floats | Preferences, ids: Ids | None, keys: rng.Keys | None) -> int:
+    """Return the number of items; preferences know only those that were compared."""
+    if not isinstance(values, Preferences):
+        return len(values)
+    named = ids if keys is None else keys
+    return int(values.item.max(initial=-1)) + 1 if named is None else len(named)
+
+
+def _margins_of(values: Floats | Preferences, tie: float) -> Callable[[Indices], Floats]:
+    if not isinstance(values, Preferences):
+        scores = np.asarray(values, np.float64)
+        return lambda rows: pair_margins(scores[rows], tie)
+    if not len(values):
+        raise UsageError("A success rate needs at least one preference.")
+    if tie != 0.0:
+        raise UsageError("A tie width goes with scores: preferences that were given name their ties.")
+    # A model that nobody compared has no margin, so that the number of models need not be known.
+    models = int(max(values.first.max(), values.second.max())) + 1
+    return lambda rows: pair_margins_from_preferences(values, models, rows)
 
 
 def _decided(margins: Floats) -> NDArray[np.bool_]:

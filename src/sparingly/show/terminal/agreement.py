@@ -29,6 +29,11 @@ _NAMES = {
     "significance_retained_05": "significant pairs kept (p<.05)",
     "significance_retained_001": "significant pairs kept (p<.001)",
 }
+_CURVE_NAMES = {
+    **_NAMES,
+    "winner_success": "winner found, over pairs of models",
+    "winner_bias": "bias of the winning distance",
+}
 
 
 def show_comparison(comparison: Comparison, console: Console | None = None) -> None:
@@ -83,7 +88,9 @@ def show_curve(comparison: CurveComparison, console: Console | None = None) -> N
     """Print a method's curve beside that of random selection."""
     console = console or make_console()
     drawn, random = comparison.curve, comparison.random
-    line(console, f"\n{_NAMES.get(drawn.measure, drawn.measure)} by share of items judged", style="bold")
+    line(
+        console, f"\n{_CURVE_NAMES.get(drawn.measure, drawn.measure)} by share of items judged", style="bold"
+    )
     labels = [f"{100 * share:.0f}%" for share in drawn.shares]
     series = [
         Series("random, 90 % interval of its mean", "·", list(random.low)),

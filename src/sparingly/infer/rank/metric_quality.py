@@ -1,0 +1,152 @@
+"""How good must a metric be? Every metric's correlation with the truth beside what selecting by it gains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sparingly.base.errors import DataError, MissingDataError, UsageError
+from sparingly.base.html import html_table
+from sparingly.base.registry import parse_method
+from sparingly.base.stats.signflip import Method as Test
+from sparingly.base.text import format_value, text_value
+from sparingly.data.describe.correlations import correlation
+from sparingly.data.evalset import EvalSet
+from sparingly.infer.rank.compare import curve, judged_part
+from sparingly.infer.rank.curve import SPA
+
+_PLACE = "{metric}"
+
+
+@dataclass(frozen=True)
+class MetricQuality:
+    """One metric: how it follows the truth, and what a selection by it is worth.
+
+    Attributes:
+        metric: The metric.
+        pooled: Pearson's correlation with the truth over all outputs; None where nothing varies.
+        differences: The correlation of differences between two models on one item; None likewise.
+        average: Mean agreement over the budgets of the method that uses this metric.
+        random: The same for random selection.
+        gain: ``average`` minus ``random``: above 0 when the metric is good enough to select by.
+    """
+
+    metric: str
+    pooled: float | None
+    differences: float | None
+    average: float
+    random: float
+
+    @property
+    def gain(self) -> float:
+        """By how much selecting by the metric is better than random selection."""
+        return self.average - self.random
+
+
+@dataclass(frozen=True, repr=False)
+class MetricQualities:
+    """Metrics in the order of their pooled correlation with the truth, the best first."""
+
+    truth: str
+    method: str
+    measure: str
+    metrics: tuple[MetricQuality, ...]
+
+    def __repr__(self) -> str:
+        helpful = sum(one.gain > 0 for one in self.metrics)
+        return (
+            f"MetricQualities({self.measure} by {self.truth}: {helpful} of {len(self.metrics)} metrics "
+            f"are better than random under {self.method})"
+        )
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    def _repr_html_(self) -> str:
+        columns = ("metric", "r, pooled", "r, differences", "average", "random", "gain")
+        rows = [
+            (one.metric, one.pooled, one.differences, one.average, one.random, one.gain)
+            for one in self.metrics
+        ]
+        return html_table(columns, rows, repr(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rows as plain values."""
+        rows = [{**asdict(one), "gain": one.gain} for one in self.metrics]
+        plain = [{key: None if value != value else value for key, value in row.items()} for row in rows]
+        return {"truth": self.truth, "method": self.method, "measure": self.measure, "metrics": plain}
+
+
+def metric_quality(
+    data: EvalSet,
+    truth: str,
+    method: str = "metric_var:metric={metric}",
+    *,
+    metrics: Sequence[str] | None = None,
+    shares: Sequence[float] | None = None,
+    measure: str = SPA,
+    seed: int = 0,
+    runs: int = 20,
+    flips: int = 1000,
+    test: Test = "auto",
+) -> MetricQualities:
+    """Return every metric's correlation with the truth and what selecting by it gains over random selection.
+
+    Selection by a metric is worth its effort only when the metric follows people well enough (Zouhar et al.
+    2025, Fig. 6): on judged data of the same kind this tells which metrics do, and by how much.
+
+    Args:
+        data: The fully judged evaluation set.
+        truth: An aspect, a metric, or a combination of aspects; a metric that is the truth is left out.
+        method: The method as text, with ``{metric}`` where the metric's name goes.
+        metrics: The metrics; all of them by default.
+        shares: The budgets, as of ``curve``.
+        measure: The agreement that is averaged over budgets, as of ``curve``.
+        seed: Seed of the sign flips and of random selection.
+        runs: Number of random draws.
+        flips: Number of sign flips.
+        test: ``auto``, ``sampled``, ``exact`` or ``analytic`` p-values.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> found = sparingly.metric_quality(data, "overall", runs=5)
+        >>> found.metrics[0].metric, found.metrics[0].gain > 0
+        ('learned', True)
+    """
+    if _PLACE not in method:
+        raise UsageError(f"Write {_PLACE} where the metric's name goes, as in metric_var:metric={_PLACE}.")
+    part, _ = judged_part(data, truth)
+    rows: list[MetricQuality] = []
+    for name in _candidates(part, truth, metrics):
+        drawn = curve(
+            part,
+            parse_method(method.replace(_PLACE, format_value(text_value(name)))),
+            truth,
+            shares=shares,
+            measure=measure,
+            seed=seed,
+            runs=1 if rows else runs,  # random selection knows no metric: its runs are drawn once
+            flips=flips,
+            test=test,
+        )
+        found = correlation(part.metrics[name], part.truth(truth))
+        random = rows[0].random if rows else drawn.random.average
+        rows.append(MetricQuality(name, found.pooled, found.differences, drawn.curve.average, random))
+    rows.sort(key=lambda one: -np.inf if one.pooled is None else one.pooled, reverse=True)
+    return MetricQualities(truth, method, measure, tuple(rows))
+
+
+def _candidates(data: EvalSet, truth: str, metrics: Sequence[str] | None) -> list[str]:
+    if not data.metrics:
+        raise MissingDataError("The set has no metrics whose quality could be told.")
+    names = list(data.metrics if metrics is None else metrics)
+    for name in names:
+        data.metrics[name]  # an unknown name is an error
+    names = [name for name in names if truth not in (name, f"metric:{name}")]
+    if not names:
+        raise DataError("There is no metric but the truth itself.")
+    return names

@@ -1,0 +1,69 @@
+"""Margins of pairs of models from preferences: by how many more items one is preferred to the other.
+
+An item's preference for A over B is 1, −1, 0 for a tie, or between them when it is soft. Several judgements
+of one item and pair are averaged first, so that an item counts once however many people judged it. The mean
+over items is the margin P_A − P_B of Ashury Tahan et al. 2024 (Label-Efficient Model Selection for Text
+Generation, eq. 1): ties are in the denominator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.stats.pairs import pair_count
+from sparingly.data.tables import Preferences
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Rows = NDArray[np.int64]
+
+# A mean of votes smaller than this is rounding: the votes cancel.
+_CANCELLED = 1e-12
+
+
+def pair_margins_from_preferences(
+    preferences: Preferences, models: int, rows: Rows | Sequence[int] | None = None
+) -> Floats:
+    """Return P_A − P_B for every pair of models (order of ``numpy.triu_indices``), from preferences.
+
+    Judgements of one item and pair are averaged first, then items: one item, one vote, however many people
+    judged it. NaN for a pair that nobody compared.
+
+    Args:
+        preferences: One row a comparison, soft ones too.
+        models: The number of models.
+        rows: The items to use; all of them by default.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo().with_preferences_from("overall", tie=2.0)
+        >>> margins = sparingly.pair_margins_from_preferences(data.preferences, len(data.models))
+        >>> bool((margins == sparingly.pair_margins(data.truth("overall"), tie=2.0)).all())
+        True
+    """
+    return margins_and_counts(preferences, models, rows)[0]
+
+
+def margins_and_counts(
+    preferences: Preferences, models: int, rows: Rows | Sequence[int] | None
+) -> tuple[Floats, Counts]:
+    """Return the margin of every pair of models, and on how many items it rests."""
+    there = ~np.isnan(preferences.value) & (preferences.first != preferences.second)
+    if rows is not None:
+        there &= np.isin(preferences.item, np.asarray(rows, np.int64))
+    first, second = preferences.first[there].astype(np.int64), preferences.second[there].astype(np.int64)
+    value = np.where(first < second, 1.0, -1.0) * preferences.value[there]
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    pairs = pair_count(models)
+    # The place of (i, j) among (0, 1), (0, 2), …: all pairs that begin with a smaller model come before.
+    pair = low * (2 * models - low - 1) // 2 + high - low - 1
+    cells, place = np.unique(preferences.item[there].astype(np.int64) * pairs + pair, return_inverse=True)
+    per_item = np.bincount(place, value, len(cells)) / np.bincount(place, minlength=len(cells))
+    pair_of_cell = cells % pairs if pairs else cells
+    counts = np.bincount(pair_of_cell, minlength=pairs).astype(np.int64)
+    total = np.bincount(pair_of_cell, per_item, pairs)
+    margins = np.divide(total, counts, out=np.full(pairs, np.nan), where=counts > 0)
+    return np.where(np.abs(margins) < _CANCELLED, 0.0, margins), counts
