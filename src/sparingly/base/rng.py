@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BLOCK = 65_536
+_HALF, _LOWER = np.uint64(32), np.uint64(2**32 - 1)
+_STEPS = 1e9
 
 
 def scramble(values: Keys) -> Keys:
@@ -87,18 +89,29 @@ def order(values: Floats, keys: Keys | Callable[[NDArray[np.int64]], Keys], seed
     machines, cannot change the order. NaN comes last. Keys may be given as a function of positions,
     which is asked for the tied ones only.
     """
-    rounded = round_to_range(values)
-    descending = np.where(np.isnan(rounded), np.inf, -rounded)
-    order = np.argsort(descending)
-    ordered = descending[order]
-    # Only positions that share their value need the hash, and sorting them alone is much cheaper.
-    equal = ordered[1:] == ordered[:-1]
+    # Sorting whole numbers that carry their position is several times as fast as sorting positions.
+    packed = (_descending(values) << _HALF) | np.arange(len(values), dtype=np.uint64)
+    packed.sort()
+    order, codes = (packed & _LOWER).astype(np.int64), packed >> _HALF
+    # Only positions that share their value need the hash.
+    equal = codes[1:] == codes[:-1]
     tied = np.flatnonzero(np.r_[equal, False] | np.r_[False, equal])
     if len(tied):
         among = order[tied]
         known = keys(among) if callable(keys) else keys[among]
-        order[tied] = among[np.lexsort((stream(known, seed, "ties"), descending[among]))]
+        order[tied] = among[np.lexsort((stream(known, seed, "ties"), codes[tied]))]
     return order
+
+
+def _descending(values: Floats) -> Keys:
+    """Return a code below 2³² for every value: the higher the value the lower the code, NaN last."""
+    steps = round_to_range(values)
+    finite = steps[np.isfinite(steps)]
+    if finite.size and finite.max() > finite.min():
+        codes = np.clip(_STEPS - steps, -1.0, _STEPS + 1.0) + 1.0
+    else:
+        codes = np.where(np.isposinf(values), 0.0, np.where(np.isneginf(values), 2.0, 1.0))
+    return np.where(np.isnan(values), _STEPS + 3.0, codes).astype(np.uint64)
 
 
 def round_to_range(values: Floats, relative: float = 1e-9) -> Floats:

@@ -70,7 +70,8 @@ class Units:
 
 def item_units(data: EvalSet, rows: Rows) -> Units:
     """Return units that are single items."""
-    ids, places, sizes = data.items[rows], np.arange(len(rows)), np.ones(len(rows))
+    ids = data.items if len(rows) == len(data) else data.items[rows]
+    places, sizes = np.arange(len(rows)), np.ones(len(rows))
     return Units(rows, places, ids, sizes, True, lambda: data.keys[rows])
 
 
