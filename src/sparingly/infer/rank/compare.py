@@ -222,11 +222,7 @@ def agree(
         notes = (*notes, f"{len(ids) - len(rows)} items of the selection have no score by {truth}.")
     if isinstance(selection, Selection) and not selection.is_probability_sample:
         notes = (*notes, RANKING_ONLY)
-    weights = _selection_weights(selection, part, rows)
-    if weights is not None:
-        full = _Weighed(
-            full.values, full.keys, seed=seed, flips=flips, method=test, weights=weights, whole=full
-        )
+    full = _weighed(full, selection, part, rows)
     return Comparison(
         truth, _models(part, full, rows), agreement_with(full, rows), _pairs(full, rows, tie), notes
     )
@@ -302,10 +298,21 @@ def _method_curve(
         return curves.curve(full, order, sizes, measure)
     points, reached = [], []
     for size in sizes:
-        rows = data.positions(select(data, method, int(size), seed=seed).items)
-        points.append(curves.curve(full, rows, [len(rows)], measure).values[0])
+        chosen = select(data, method, int(size), seed=seed)
+        rows = data.positions(chosen.items)
+        weighed = _weighed(full, chosen, data, rows)
+        points.append(curves.curve(weighed, rows, [len(rows)], measure).values[0])
         reached.append(len(rows))
     return curves.Curve(measure, np.array(reached, np.int64), np.array(points), len(full))
+
+
+def _weighed(full: FullSet, selection: Selection | Sequence[str], data: EvalSet, rows: Rows) -> FullSet:
+    """Return the full set with the weights by which a selection's items count, the truth unchanged."""
+    weights = _selection_weights(selection, data, rows)
+    if weights is None:
+        return full
+    how = {"seed": full.seed, "flips": full.flips}
+    return _Weighed(full.values, full.keys, **how, method=full.method, weights=weights, whole=full)
 
 
 def _selection_weights(selection: Selection | Sequence[str], data: EvalSet, rows: Rows) -> Floats | None:
