@@ -8,7 +8,6 @@ import lzma
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -257,7 +256,6 @@ def test_a_line_of_200_megabytes(tmp_path: Path, place: int) -> None:
         file.write(b'{"item": "b", "source": "')
         file.seek(200 * 2**20, os.SEEK_CUR)
         file.write(b'"}\n')
-    began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", LOAD_IN_LITTLE_MEMORY, str(path)], capture_output=True, text=True, check=False
     )
@@ -265,7 +263,6 @@ def test_a_line_of_200_megabytes(tmp_path: Path, place: int) -> None:
     assert done.stdout == (
         f"{path}, line {place}: the line is longer than 128 MB. Write one item per line.\n"
     )
-    assert time.monotonic() - began < 20
 
 
 # --- files that look bad and are good ------------------------------------------------------------------
