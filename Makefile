@@ -1,5 +1,5 @@
 # Every target prepares .venv by itself; all that is needed is Python 3.11 or newer, git and make.
-.PHONY: help demo test check bench docs examples lock format clean ready ready-dev lint types imports unit tests
+.PHONY: help demo test check bench docs examples lock format clean ready ready-dev lint types imports unit tests transformer
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -30,6 +30,7 @@ test:  ## Check everything: style, types, imports, docs and every test
 	$(call timed,types,$(MAKE) --no-print-directory types)
 	$(call timed,imports,$(MAKE) --no-print-directory imports)
 	$(call timed,docs,$(MAKE) --no-print-directory docs)
+	$(call timed,transformer,$(MAKE) --no-print-directory transformer)
 	@echo "== tests"
 	@$(MAKE) --no-print-directory tests
 
@@ -74,7 +75,10 @@ imports: ready-dev
 	@$(BIN)/lint-imports
 
 unit: ready-dev
-	@$(PYTEST) -m "not statistics and not journey"
+	@$(PYTEST) -m "not statistics and not journey and not transformer"
 
 tests: ready-dev
-	@$(PYTEST)
+	@$(PYTEST) -m "not transformer"
+
+transformer: ready-dev  ## Test embedding with a real transformer, in an environment of its own
+	@$(BIN)/python tools/transformer_tests.py

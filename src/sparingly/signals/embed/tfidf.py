@@ -1,0 +1,147 @@
+"""The built-in embedding: character 2- to 4-grams, TF-IDF weighted, reduced by singular values.
+
+It needs no download and knows every script. With t the number of times an n-gram is in a text and f the
+number of texts (of N) that it is in, the weight is (1 + ln t)·(1 + ln((1 + N)/(1 + f))), texts are scaled to
+length 1, and the vectors are projected on the axes of the largest singular values (Deerwester et al. 1990).
+N-grams are counted in 2¹⁶ hashed places, so that nothing is unknown and memory does not grow with the
+vocabulary. The axes come from at most 4096 of the texts, taken by a hash of their content: neither the order
+of the texts nor how often one of them is there changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base import rng
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Floats = NDArray[np.float64]
+
+DIMENSIONS = 256
+VERSION = "tfidf-1"
+
+_ORDERS = (2, 3, 4)
+_PLACES = 16  # bits
+_FIT_TEXTS = 4096
+_SPARE_AXES = 16
+_BLOCK_LETTERS = 1 << 20
+_ROLL = np.uint64(0x100000001B3)
+
+
+def tfidf_vectors(texts: Sequence[str], dimensions: int = DIMENSIONS) -> Floats:
+    """Return a vector for each of some distinct texts (texts × at most ``dimensions``), not yet unit length.
+
+    With no more texts than dimensions nothing is lost: products of vectors are the TF-IDF cosines.
+    """
+    if not texts:
+        return np.zeros((0, 1))
+    keys = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
+    fitted = np.sort(sorted(range(len(texts)), key=keys.__getitem__)[:_FIT_TEXTS])
+    weighted = _weighted(ngram_counts(texts), fitted)
+    # Places that no fitted text uses have no part in any axis.
+    used = np.unique(weighted[fitted].indices)
+    weighted = weighted[:, used]
+    axes = principal_axes(weighted[fitted], dimensions)
+    return _never_zero(np.asarray(weighted @ axes), keys)
+
+
+def ngram_counts(texts: Sequence[str]) -> csr_array:
+    """Count the character n-grams of every text (texts × hashed places); case and runs of space do not count.
+
+    A space is put on either side, so that words are told from their parts and one letter is an n-gram too.
+    """
+    from scipy.sparse import csr_array, vstack
+
+    padded = [f" {' '.join(text.lower().split())} " for text in texts]
+    lengths = np.fromiter(map(len, padded), np.int64, len(padded))
+    reach = np.cumsum(lengths)
+    blocks: list[Any] = []
+    start = 0
+    while start < len(padded):
+        most = reach[start] - lengths[start] + _BLOCK_LETTERS
+        stop = max(start + 1, int(np.searchsorted(reach, most, "right")))
+        places, ends = _hashed_ngrams(padded[start:stop], lengths[start:stop])
+        shape = (stop - start, 1 << _PLACES)
+        block = csr_array((np.ones(len(places)), places, ends), shape=shape)
+        block.sum_duplicates()
+        blocks.append(block)
+        start = stop
+    return csr_array(vstack(blocks, format="csr"))
+
+
+def _hashed_ngrams(padded: list[str], lengths: NDArray[np.int64]) -> tuple[NDArray[np.int32], Any]:
+    """Return the places of all n-grams, text after text, and where the n-grams of every text end."""
+    joined = "".join(padded).encode("utf-32-le", "surrogatepass")
+    letters = rng.scramble(np.frombuffer(joined, "<u4").astype(np.uint64))
+    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(letters))
+    hashed = letters.copy()
+    columns, inside = [], []
+    for order in range(2, max(_ORDERS) + 1):
+        following = np.zeros_like(letters)
+        following[: 1 - order] = letters[order - 1 :]
+        hashed = rng.scramble(hashed * _ROLL + following)
+        if order in _ORDERS:
+            columns.append((hashed >> np.uint64(64 - _PLACES)).astype(np.int32))
+            inside.append(left >= order)
+    kept = np.stack(inside, axis=1)
+    counts = np.add.reduceat(kept.sum(axis=1), np.cumsum(lengths) - lengths)
+    return np.stack(columns, axis=1)[kept], np.concatenate([[0], np.cumsum(counts)])
+
+
+def _weighted(counts: csr_array, fitted: NDArray[np.int64]) -> csr_array:
+    """Return TF-IDF weights with rows of length 1; how rare an n-gram is, the fitted texts say."""
+    from scipy.sparse import csr_array
+
+    texts_with = np.bincount(counts[fitted].indices, minlength=counts.shape[1])
+    rarity = 1.0 + np.log((1.0 + len(fitted)) / (1.0 + texts_with))
+    weights = (1.0 + np.log(counts.data)) * rarity[counts.indices]
+    starts = counts.indptr[:-1]
+    norms = np.sqrt(np.add.reduceat(weights * weights, starts))
+    weights /= np.repeat(norms, np.diff(counts.indptr))
+    return csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def principal_axes(matrix: csr_array, count: int) -> Floats:
+    """Return the right singular vectors (columns × axes) of the largest singular values.
+
+    Randomised with one power step (Halko, Martinsson and Tropp 2011, alg. 4.4) from fixed random signs; exact
+    when the matrix has few more rows than axes are asked for. The parts of an axis never sum to less than 0.
+    """
+    turned = matrix.T.tocsr()
+    rows = matrix.shape[0]
+    if rows <= count + _SPARE_AXES:
+        small = turned
+        inner = (matrix @ turned).toarray()
+    else:
+        basis, _ = np.linalg.qr(matrix @ _random_signs(matrix.shape[1], count + _SPARE_AXES))
+        basis, _ = np.linalg.qr(matrix @ (turned @ basis))
+        small = turned @ basis
+        inner = small.T @ small
+    energy, mixing = np.linalg.eigh(inner)
+    best = np.argsort(-energy, kind="stable")[:count]
+    best = best[energy[best] > 1e-12 * energy[best[0]]]
+    axes = np.asarray(small @ (mixing[:, best] / np.sqrt(energy[best])))
+    axes *= np.where(axes.sum(axis=0) < 0, -1.0, 1.0)
+    return axes
+
+
+def _random_signs(rows: int, columns: int) -> Floats:
+    drawn = rng.generator(0, VERSION).bytes(-(-rows * columns // 8))
+    bits = np.unpackbits(np.frombuffer(drawn, np.uint8))[: rows * columns]
+    return np.asarray(2.0 * bits.reshape(rows, columns) - 1.0, np.float64)
+
+
+def _never_zero(vectors: Floats, keys: Sequence[bytes]) -> Floats:
+    """Give a text that shares no n-gram with the fitted ones a direction of its own, from its content."""
+    lost = np.flatnonzero(np.linalg.norm(vectors, axis=1) < 1e-9)
+    for row in lost.tolist():
+        hashed = np.frombuffer(keys[row], "<u8")[:1]
+        vectors[row] = rng.uniforms(rng.words(hashed, 0, vectors.shape[1])[0], 0, VERSION) - 0.5
+    return vectors
