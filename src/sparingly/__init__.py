@@ -18,7 +18,22 @@ if TYPE_CHECKING:
     from sparingly.base.stats.signed_rank import pair_signed_rank
     from sparingly.base.stats.signflip import pair_p_values
     from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
-    from sparingly.choose import MetricAvg, MetricCons, MetricVar, Mix, Random, Top, Uncertainty
+    from sparingly.choose import (
+        DiffUse,
+        Diversity,
+        Heuristic,
+        Irt,
+        KMeans,
+        MaxNorm,
+        MetricAvg,
+        MetricCons,
+        MetricVar,
+        Mix,
+        Random,
+        SubsetSearch,
+        Top,
+        Uncertainty,
+    )
     from sparingly.choose.design.budget import Budget
     from sparingly.choose.select import select
     from sparingly.data.combine import Combination
@@ -51,7 +66,22 @@ _HOMES = {
     "sparingly.base.stats.signed_rank": ("pair_signed_rank",),
     "sparingly.base.stats.signflip": ("pair_p_values",),
     "sparingly.base.stats.soft_pairwise": ("soft_pairwise_accuracy",),
-    "sparingly.choose": ("MetricAvg", "MetricCons", "MetricVar", "Mix", "Random", "Top", "Uncertainty"),
+    "sparingly.choose": (
+        "DiffUse",
+        "Diversity",
+        "Heuristic",
+        "Irt",
+        "KMeans",
+        "MaxNorm",
+        "MetricAvg",
+        "MetricCons",
+        "MetricVar",
+        "Mix",
+        "Random",
+        "SubsetSearch",
+        "Top",
+        "Uncertainty",
+    ),
     "sparingly.choose.design.budget": ("Budget",),
     "sparingly.choose.select": ("select",),
     "sparingly.data.combine": ("Combination",),
@@ -89,9 +119,15 @@ __all__ = [
     "CurveComparison",
     "DataError",
     "Description",
+    "DiffUse",
+    "Diversity",
     "Draws",
     "EvalSet",
+    "Heuristic",
     "InputError",
+    "Irt",
+    "KMeans",
+    "MaxNorm",
     "MetricAvg",
     "MetricCons",
     "MetricQualities",
@@ -111,6 +147,7 @@ __all__ = [
     "Stability",
     "StabilityOverSets",
     "Standing",
+    "SubsetSearch",
     "SuccessRate",
     "Top",
     "Uncertainty",

@@ -13,6 +13,33 @@ from sparingly.choose.utility.base import Utility
 # A method whose parameters all have defaults is tested as it is; those with required ones stand here, and so
 # do further parameters that are worth a test.
 EXAMPLES: dict[str, tuple[str, ...]] = {
+    "diffuse": (
+        "diffuse",
+        "diffuse:pairs=concat,weighted=true",
+        "diffuse:pairs=mean,representative=euclidean",
+        'diffuse:models=[base,"large (beam = 4)"],representative=norm',
+        "diffuse:linkage=cosine,representative=random",
+        "diffuse:linkage=kmeans",
+        "diffuse:features=source",
+    ),
+    "diversity": (
+        "diversity",
+        "diversity:similarity=unigram",
+        "diversity:similarity=chrf",
+        "diversity:similarity=bleu,tokeniser=intl",
+    ),
+    "heuristic": ("heuristic", "heuristic:outer=0.25,share=0.3"),
+    "irt": (
+        "irt",
+        "irt:utility=feasibility,response=binary,threshold=0.5,fit=map",
+        "irt:utility=information,information=exact,fit=map",
+    ),
+    "kmeans": (
+        "kmeans",
+        "kmeans:features=output,weighted=true",
+        "kmeans:features=output,model=tiny",
+        "kmeans:features=output_mean",
+    ),
     "metric_avg": ("metric_avg", "metric_avg:metric=output_length"),
     "metric_cons": ("metric_cons", "metric_cons:correlation=kendall", "metric_cons:correlation=pairwise"),
     "metric_var": ("metric_var", "metric_var:metric=output_length"),
@@ -20,6 +47,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "mix:of=(metric_avg)+(2*metric_var)",
         "mix:of=(metric_avg)+(-0.5*metric_cons),scale=zscore",
         "mix:of=(metric_var)+(metric_avg:metric=source_length),scale=minmax,operation=product",
+    ),
+    "search": (
+        "search:n=20",
+        "search:kind=bruteforce,n=20",
+        "search:kind=beam,n=10,beam=3,step=4",
+        "search:under=output_length,n=20",
+        "search:oracle=true,truth=overall,n=20",
     ),
     "top": ("top:utility=(metric_var)", "top:utility=(mix:of=(metric_avg)+(metric_cons)),floor=1"),
     "uncertainty": ("uncertainty", "uncertainty:direction=low"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from sparingly.base.registry import parse_method, registered
 from sparingly.base.rng import order
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet, Floats
+from sparingly.signals.embed import embed_texts
+from tests.contracts import irt_reference
 from tests.contracts.examples import utility_texts
 from tests.contracts.made import build, made_set, scores
 
@@ -116,6 +119,48 @@ REFERENCES: dict[str, Callable[[Matrix], list[float]]] = {
 }
 
 
+# --- the same for utilities that read texts: a number for the vectors of every item's outputs ----------
+
+Vectors = Sequence[Row]
+
+
+def cosine(one: Row, other: Row) -> float:
+    return sum(left * right for left, right in zip(one, other, strict=True))
+
+
+def likeness(vectors: Vectors) -> float:
+    return -statistics.fmean(cosine(one, other) for one, other in combinations(vectors, 2))
+
+
+def distance(vectors: Vectors) -> float:
+    squares = (math.dist(one, other) ** 2 for one, other in combinations(vectors, 2))
+    return math.sqrt(statistics.fmean(squares))
+
+
+OUTPUT_REFERENCES: dict[str, Callable[[Vectors], float]] = {"diversity": likeness, "max_norm": distance}
+
+
+@pytest.mark.parametrize("text", OUTPUT_REFERENCES)
+def test_values_of_outputs_are_those_of_the_plain_reference(text: str) -> None:
+    data = made_set()
+    assert data.outputs is not None
+    embedded = embed_texts(data.outputs.ravel().tolist()).reshape(*data.shape, -1).tolist()
+    expected = [OUTPUT_REFERENCES[text](vectors) for vectors in embedded]
+    np.testing.assert_allclose(values(text, data), expected, rtol=0, atol=1e-6)
+
+
+# --- the same for a utility that is fitted: a general optimiser stops a little before the optimum ------
+
+FITTED_REFERENCES: dict[str, Callable[[Matrix], list[float]]] = {"irt:fit=map": irt_reference.diffdisc}
+
+
+@pytest.mark.parametrize("text", FITTED_REFERENCES)
+def test_fitted_values_are_those_of_the_plain_reference(text: str) -> None:
+    data = made_set()
+    expected = FITTED_REFERENCES[text](data.metrics["score"].tolist())
+    np.testing.assert_allclose(values(text, data), expected, rtol=0, atol=1e-3)
+
+
 @pytest.mark.parametrize("text", REFERENCES)
 def test_values_are_those_of_the_plain_reference(text: str) -> None:
     data = made_set()
@@ -126,7 +171,8 @@ def test_values_are_those_of_the_plain_reference(text: str) -> None:
 def test_every_utility_of_the_package_has_a_reference() -> None:
     ours = {name for name, method in registered().items() if method.__module__.startswith("sparingly.")}
     utilities = {name for name in ours if issubclass(registered()[name], Utility)}
-    assert {text.partition(":")[0] for text in REFERENCES} == utilities
+    texts = (*REFERENCES, *OUTPUT_REFERENCES, *FITTED_REFERENCES)
+    assert {text.partition(":")[0] for text in texts} == utilities
 
 
 # --- maps that change nothing -----------------------------------------------------------------------

@@ -257,7 +257,7 @@ def methods() -> list[dict[str, Any]]:
     Examples:
         >>> import sparingly
         >>> [method["name"] for method in sparingly.methods() if method["kind"] == "utility"]
-        ['metric_avg', 'metric_cons', 'metric_var', 'mix', 'uncertainty']
+        ['diversity', 'irt', 'max_norm', 'metric_avg', 'metric_cons', 'metric_var', 'mix', 'uncertainty']
     """
     return [describe_method(method) for method in registered().values()]
 

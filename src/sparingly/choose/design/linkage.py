@@ -1,0 +1,214 @@
+"""Agglomerative clustering on plain arrays: one tree of merges, cut for any number of clusters.
+
+The nearest-neighbour chain (Müllner 2011) walks from a cluster to its nearest one until two are nearest to
+each other and merges those: n − 1 merges, each one vectorised step over the others. With s the sizes, the
+merged cluster is at the distance (Lance and Williams 1967)
+
+    ward:     d²(ab, c) = ((s_a + s_c) d²(a, c) + (s_b + s_c) d²(b, c) − s_c d²(a, b)) / (s_a + s_b + s_c)
+    average:  d(ab, c) = (s_a d(a, c) + s_b d(b, c)) / (s_a + s_b).
+
+A point may stand for many: ``sizes`` says for how many, and its Ward distance to another then starts at
+d² = 2 s_a s_b / (s_a + s_b) ‖a − b‖², as if they had been merged before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+Kind = Literal["ward", "average"]
+
+# Distances below this share of the largest are rounding errors of points that are equal.
+_EQUAL = 1e-6
+_BLOCK = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class Linkage:
+    """A tree of merges over n points, lowest first.
+
+    Attributes:
+        merges: The two nodes of every merge, (n − 1) × 2: points are 0 … n − 1, merge t makes the node n + t.
+        heights: The distance of every merge, never falling.
+    """
+
+    merges: Rows
+    heights: Floats
+
+    def __len__(self) -> int:
+        """Return the number of points."""
+        return len(self.merges) + 1
+
+    def cut(self, count: int) -> Rows:
+        """Return the cluster (0 … count − 1) of every point when the last ``count`` − 1 merges are undone.
+
+        Exactly so many clusters, ties or not; they are numbered by their first points.
+        """
+        points = len(self)
+        limit = 2 * points - count
+        parents = np.arange(2 * points - 1)
+        kept = self.merges[: points - count]
+        parents[kept.ravel()] = np.repeat(np.arange(points, limit), 2)
+        while not np.array_equal(parents, further := parents[parents]):
+            parents = further
+        _, first, labels = np.unique(parents[:points], return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[labels].astype(np.int64)
+
+
+def squared_distances(points: Floats) -> NDArray[np.float32]:
+    """Return the squared Euclidean distances of all pairs; equal points are at exactly 0."""
+    lengths = np.einsum("ij,ij->i", points, points)
+    equal = _EQUAL**2 * float(lengths.max(initial=0.0))
+
+    def squares(products: Floats, rows: slice, columns: slice) -> Floats:
+        products *= -2.0
+        products += lengths[rows, None]
+        products += lengths[None, columns]
+        products[products < equal] = 0.0
+        return products
+
+    return _for_pairs(points, squares)
+
+
+def cosine_distances(points: Floats) -> NDArray[np.float32]:
+    """Return one minus the products of all pairs of points; for means of unit vectors, their mean cosine.
+
+    A vector of 0 is at distance 1 from the others. Equal points of length 1 are at exactly 0.
+    """
+
+    def complements(products: Floats, rows: slice, columns: slice) -> Floats:
+        np.subtract(1.0, products, out=products)
+        products[products < _EQUAL] = 0.0
+        return products
+
+    return _for_pairs(points, complements)
+
+
+def _for_pairs(points: Floats, value: Callable[[Floats, slice, slice], Floats]) -> NDArray[np.float32]:
+    """Return a value of the products of all pairs, to the last bit the same for (a, b) as for (b, a)."""
+    result = np.empty((len(points), len(points)), np.float32)
+    for start in range(0, len(points), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        for other in range(start, len(points), _BLOCK):
+            columns = slice(other, other + _BLOCK)
+            result[rows, columns] = value(points[rows] @ points[columns].T, rows, columns)
+            result[columns, rows] = result[rows, columns].T
+    return result
+
+
+def ward_linkage(points: Floats, sizes: Floats | None = None) -> Linkage:
+    """Return the Ward linkage of points, each of which may stand for many."""
+    squares = squared_distances(points)
+    if sizes is not None:
+        counts = sizes.astype(np.float32)
+        squares *= 2.0 * counts[:, None] * counts / (counts[:, None] + counts)
+    linkage = chain(squares, np.ones(len(points)) if sizes is None else sizes, "ward")
+    return Linkage(linkage.merges, np.sqrt(linkage.heights))
+
+
+def cosine_linkage(points: Floats, sizes: Floats | None = None) -> Linkage:
+    """Return the average linkage of unit vectors by cosine distance (or of means that stand for many)."""
+    return chain(cosine_distances(points), np.ones(len(points)) if sizes is None else sizes, "average")
+
+
+def chain(distances: NDArray[np.float32], sizes: Floats, kind: Kind) -> Linkage:
+    """Return the linkage of a square matrix of distances, which is used up (squared ones for Ward)."""
+    points = len(distances)
+    np.fill_diagonal(distances, np.inf)
+    weights = sizes.astype(np.float32)
+    alive = np.ones(points, bool)
+    merges, heights = np.empty((points - 1, 2), np.int64), np.empty(points - 1)
+    path: list[int] = []
+    first = 0
+    for step in range(points - 1):
+        if not path:
+            first = first + int(alive[first:].argmax())
+            path.append(first)
+        low, high = _nearest_pair(distances, path)
+        heights[step] = distances[low, high]
+        merges[step] = low, high
+        _merge(distances, weights, low, high, kind)
+        alive[high] = False
+    return _labelled(merges, heights, points)
+
+
+def _nearest_pair(distances: NDArray[np.float32], path: list[int]) -> tuple[int, int]:
+    """Walk to nearest neighbours until two are nearest to each other, and take them off the path."""
+    while True:
+        last = path[-1]
+        row = distances[last]
+        near = int(row.argmin())
+        # Of several equally near ones the walk goes back where it came from, or it might never end.
+        if len(path) > 1 and row[path[-2]] <= row[near]:
+            near = path[-2]
+            del path[-2:]
+            return min(last, near), max(last, near)
+        path.append(near)
+
+
+def _merge(
+    distances: NDArray[np.float32], weights: NDArray[np.float32], low: int, high: int, kind: Kind
+) -> None:
+    """Put the merged cluster in the place of ``low`` and take ``high`` out."""
+    one, other = distances[low], distances[high]
+    if kind == "ward":
+        between = distances[low, high]
+        merged = (weights[low] + weights) * one
+        merged += (weights[high] + weights) * other
+        # Both are infinite for what is gone; whatever is taken off, it stays so.
+        merged -= weights * between
+        merged /= weights[low] + weights[high] + weights
+    else:
+        merged = (weights[low] * one + weights[high] * other) / (weights[low] + weights[high])
+    merged[low] = np.inf
+    weights[low] += weights[high]
+    distances[low] = merged
+    distances[:, low] = merged
+    distances[high] = np.inf
+    distances[:, high] = np.inf
+
+
+def _labelled(merges: Rows, heights: Floats, points: int) -> Linkage:
+    """Order the merges by height and name their nodes; a merge is never below those inside it."""
+    node, level = list(range(points)), [0.0] * points
+    raised = np.empty(len(heights))
+    for step, (low, high) in enumerate(merges.tolist()):
+        raised[step] = max(float(heights[step]), level[low], level[high])
+        level[low] = raised[step]
+    order = np.argsort(raised, kind="stable")
+    named = np.empty_like(merges)
+    for place, (low, high) in enumerate(merges[order].tolist()):
+        named[place] = sorted((node[low], node[high]))
+        node[low] = points + place
+    return Linkage(named, raised[order])
+
+
+def joined(parts: Sequence[Rows], inside: Sequence[Linkage], above: Linkage) -> Linkage:
+    """Return one linkage of all points from those inside of parts and the one above the parts.
+
+    ``parts`` are the points of every part, in the order of the nodes of its linkage.
+    """
+    merges, heights, standing = [], [], []
+    for rows, linkage in zip(parts, inside, strict=True):
+        pairs, last = _by_points(linkage)
+        merges.append(rows[pairs])
+        heights.append(linkage.heights)
+        standing.append(rows[last])
+    pairs, _ = _by_points(above)
+    merges.append(np.array(standing)[pairs])
+    heights.append(above.heights)
+    return _labelled(np.concatenate(merges), np.concatenate(heights), sum(map(len, parts)))
+
+
+def _by_points(linkage: Linkage) -> tuple[Rows, int]:
+    """Return merges as pairs of points, the first of which stands for both from then on, and the last one."""
+    points = list(range(len(linkage)))
+    for one, _ in linkage.merges.tolist():
+        points.append(points[one])
+    return np.array(points)[linkage.merges], points[-1]
