@@ -67,6 +67,9 @@ class Ratings:
         """Return the mean score of every cell for an aspect, NaN where nobody judged."""
         rows = np.flatnonzero((self.aspect == self.aspects.index(aspect)) & ~np.isnan(self.score))
         cells = self.item[rows].astype(np.int64) * models + self.model[rows]
+        # Added up from the lowest score on, so that the last bits do not depend on the order of the file.
+        by_score = np.lexsort((self.score[rows], cells))
+        rows, cells = rows[by_score], cells[by_score]
         count = np.bincount(cells, minlength=items * models).astype(np.float64)
         total = np.bincount(cells, self.score[rows], minlength=items * models)
         with np.errstate(invalid="ignore"):
