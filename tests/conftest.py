@@ -7,12 +7,18 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 ROOT = Path(__file__).resolve().parents[1]
 
 # The same examples in every run, and no clock: a busy machine must not fail a test.
 settings.register_profile("house", deadline=None, derandomize=True)
 settings.load_profile("house")
+# Hypothesis also tries the numbers and texts that it finds in the modules loaded so far. Which those are
+# depends on how the tests are spread over workers, so examples would differ between runs.
+if hasattr(providers, "_get_local_constants"):
+    nothing = providers._local_constants
+    setattr(providers, "_get_local_constants", lambda: nothing)  # noqa: B010 - a private name
 
 
 def _beside_the_checkout(name: str) -> Path:
