@@ -81,7 +81,11 @@ class IrtFit:
         return self.curves(self.ability)
 
     def intervals(self, level: float = 0.9) -> tuple[Parameters, Parameters]:
-        """Return where every parameter lies with the given probability: the lower and the upper ends."""
+        """Return where every parameter lies with the given probability: the lower and the upper ends.
+
+        In simulations, 90 % intervals held the truth 81 to 95 % of the time, but those of the abilities only
+        65 % under the wide default prior of binary responses and 70 % where scores have almost no noise.
+        """
         if self.centres is None or self.spreads is None:
             raise UsageError("Only the variational fit knows how sure it is. Use fit=variational.")
         if not 0.0 < level < 1.0:
