@@ -169,12 +169,12 @@ def test_info_of_a_selection(command: Command) -> None:
 
 def test_citations_for_machines(command: Command) -> None:
     text = command("--cite")[1]
-    code, out, err = command("--cite --json")
+    code, out, err = command("--json --cite")
     assert (code, err) == (EXIT_DONE, "")
     cited = json.loads(out)
     assert text.startswith(cited["bibtex"])
     assert cited["bibtex"].startswith("@software{sparingly,")
-    assert [paper["year"] for paper in cited["papers"]] == [2025, 2024]
+    assert [paper["year"] for paper in cited["papers"]] == [2025, 2024, 2024, 2024]
     for paper in cited["papers"]:
         listed = f"  {', '.join(paper['used_for'])}: {paper['authors']} ({paper['year']}),\n"
         assert f"{listed}    {paper['title']}\n" in text

@@ -56,8 +56,10 @@ def build() -> App:
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; every error is one sentence on standard error."""
     _write_what_can_be_written()
+    # A flag that is a command is found wherever it stands: --json --cite is --cite --json.
+    ordered = sorted(arguments, key=lambda given: given != "--cite")
     try:
-        result = build()(list(arguments))
+        result = build()(ordered)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of a pipe has gone (``| head``): be silent, and do not complain at exit either.

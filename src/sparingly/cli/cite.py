@@ -29,10 +29,33 @@ class Paper:
 
 _PAPERS = (
     Paper(
-        ("metric_avg", "metric_var", "metric_cons", "mix", "cost-aware selection"),
+        (
+            "metric_avg",
+            "metric_var",
+            "metric_cons",
+            "diversity",
+            "irt",
+            "search",
+            "kmeans",
+            "mix",
+            "cost-aware selection",
+            "crowds",
+        ),
         "Zouhar, Cui and Sachan",
         2025,
         "How to Select Datapoints for Efficient Human Evaluation of NLG Models?",
+    ),
+    Paper(
+        ("diffuse", "max_norm", "winners of pairs"),
+        "Ashury Tahan, Gera, Sznaider, Choshen, Ein-Dor and Shnarch",
+        2024,
+        "Label-Efficient Model Selection for Text Generation",
+    ),
+    Paper(
+        ("heuristic", "significance retained", "standings"),
+        "Ruan, Pu, Gao, Wan and Zhu",
+        2024,
+        "Better than Random: Reliable NLG Human Evaluation with Constrained Active Sampling",
     ),
     Paper(
         ("soft pairwise accuracy",),

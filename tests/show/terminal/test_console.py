@@ -101,6 +101,11 @@ def test_a_broken_pipe_is_told() -> None:
         (percent(float("nan")), "-"),
         (percent(0.1234), "12.3 %"),
         (percent(1.0, 0), "100 %"),
+        (percent(1.0), "100.0 %"),
+        (percent(0.0001), "under 0.1 %"),
+        (percent(0.0), "0.0 %"),
+        (percent(0.9999), "over 99.9 %"),
+        (percent(0.9999, 0), "over 99 %"),
     ],
 )
 def test_numbers(shown: str, text: str) -> None:

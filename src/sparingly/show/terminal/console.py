@@ -75,5 +75,10 @@ def fixed(value: float | None, digits: int = 2) -> str:
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """Return a share as a percentage, a dash where there is none."""
-    return "-" if value is None or value != value else f"{100 * value:.{digits}f} %"
+    """Return a share as a percentage, a dash where there is none; almost all is not all."""
+    if value is None or value != value:
+        return "-"
+    shown, step = f"{100 * value:.{digits}f} %", 10.0**-digits
+    if value < 1 and shown == f"{100:.{digits}f} %":
+        return f"over {100 - step:.{digits}f} %"
+    return f"under {step:.{digits}f} %" if value > 0 and shown == f"{0:.{digits}f} %" else shown

@@ -40,23 +40,15 @@ def _facts(description: Description) -> Iterator[tuple[str, str]]:
         yield "domains", listing(f"{name} {count}" for name, count in description.domains.items())
     yield from _judgements(description)
     if (texts := description.texts) is not None and texts.identical_share is not None:
-        shared = f"{_share(texts.identical_share)} of cells share their text with another model"
+        shared = f"{percent(texts.identical_share)} of cells share their text with another model"
         yield "identical outputs", shared
     if description.absent:
         yield "there are no", ", ".join(description.absent)
 
 
-def _share(value: float) -> str:
-    """Return a share as a percentage; one that is not all or nothing is not rounded to it."""
-    shown = percent(value)
-    if value < 1 and shown == percent(1.0):
-        return "over 99.9 %"
-    return "under 0.1 %" if value > 0 and shown == percent(0.0) else shown
-
-
 def _judgements(description: Description) -> Iterator[tuple[str, str]]:
     if (ratings := description.ratings) is not None:
-        again = f"{_share(ratings.repeated_share)} of judged cells more than once"
+        again = f"{percent(ratings.repeated_share)} of judged cells more than once"
         remarks = f", {ratings.comments} comments" if ratings.comments else ""
         yield "ratings", f"{ratings.count} by {len(ratings.raters)} raters, {again}{remarks}"
         if ratings.seconds is not None:
@@ -64,7 +56,7 @@ def _judgements(description: Description) -> Iterator[tuple[str, str]]:
             yield "seconds", f"median {ratings.seconds.median:.0f} a rating, {hours}"
     if (pairs := description.preferences) is not None:
         compared = f"{pairs.count} over {pairs.pairs} of {pairs.possible_pairs} pairs"
-        yield "preferences", f"{compared}, {_share(pairs.ties_share)} ties"
+        yield "preferences", f"{compared}, {percent(pairs.ties_share)} ties"
 
 
 def _show_correlations(console: Console, description: Description, most: int) -> None:
@@ -100,7 +92,7 @@ def _show_missing(console: Console, description: Description, most: int) -> None
             models = listing((f"{name} {count}" for name, count in part.models.items()), 4)
             items = listing(part.examples, 3)
             rows.append(
-                (part.field, f"{_share(part.share)} ({part.of - part.present} missing)", models, items)
+                (part.field, f"{percent(part.share)} ({part.of - part.present} missing)", models, items)
             )
     if rows:
         columns = ("field", "there", "models that lack it", "items, for example")
