@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from sparingly.data.tables import Preferences, Ratings
     from sparingly.infer.rank.agreement import Agreement, agreement
     from sparingly.infer.rank.compare import Comparison, CurveComparison, agree, curve, parity
+    from sparingly.infer.rank.crowd import CrowdCurve, crowd
     from sparingly.infer.rank.draws import Draws, draws
     from sparingly.infer.rank.groups import significance_groups
     from sparingly.infer.rank.measures import significance_retained
@@ -95,6 +96,7 @@ _HOMES = {
     "sparingly.data.tables": ("Preferences", "Ratings"),
     "sparingly.infer.rank.agreement": ("Agreement", "agreement"),
     "sparingly.infer.rank.compare": ("Comparison", "CurveComparison", "agree", "curve", "parity"),
+    "sparingly.infer.rank.crowd": ("CrowdCurve", "crowd"),
     "sparingly.infer.rank.draws": ("Draws", "draws"),
     "sparingly.infer.rank.groups": ("significance_groups",),
     "sparingly.infer.rank.measures": ("significance_retained",),
@@ -116,6 +118,7 @@ __all__ = [
     "Budget",
     "Combination",
     "Comparison",
+    "CrowdCurve",
     "CurveComparison",
     "DataError",
     "Description",
@@ -157,6 +160,7 @@ __all__ = [
     "__version__",
     "agree",
     "agreement",
+    "crowd",
     "curve",
     "describe",
     "draws",

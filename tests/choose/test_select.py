@@ -196,6 +196,8 @@ def test_probabilities_multiply_and_the_signature_names_both(data: EvalSet) -> N
     assert set(second.items) <= set(first.items)
     assert len(second) == 5
     assert second.probability == pytest.approx([0.5 * 0.25] * 5)
+    assert first.pool_probability is None
+    assert second.pool_probability == pytest.approx([0.5] * 5)
     assert second.signature.pool == first.signature
     assert second.signature.of == 20
     assert str(second.signature).endswith(f"|pool:[{first.signature}]")
@@ -216,7 +218,8 @@ def test_probabilities_of_the_pool_are_matched_by_id(data: EvalSet) -> None:
 )
 def test_a_list_in_either_phase_takes_the_probabilities_away(data: EvalSet, first: str, second: str) -> None:
     pool = sparingly.select(data, first, 20)
-    assert sparingly.select(data, second, 5, pool=pool).probability is None
+    chosen = sparingly.select(data, second, 5, pool=pool)
+    assert chosen.probability is chosen.pool_probability is None
 
 
 def test_three_phases(data: EvalSet) -> None:
@@ -225,6 +228,7 @@ def test_three_phases(data: EvalSet) -> None:
         picked = sparingly.select(data, "random", count, seed=seed, pool=picked)
     assert picked is not None
     assert picked.probability == pytest.approx([10 / 40] * 10)
+    assert picked.pool_probability == pytest.approx([20 / 40] * 10)
     assert picked.signature.pool is not None
     assert picked.signature.pool.pool is not None
 

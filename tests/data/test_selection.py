@@ -113,6 +113,9 @@ def test_round_trip_of_everything_a_row_can_hold(drawn: Selection, tmp_path: Pat
     full = replace(
         drawn,
         cluster_weight=np.arange(1.0, 6.0),
+        pool_probability=np.array([0.25, 0.5, 0.75, 1.0, 0.3]),
+        stratum=np.array(["news", None, "social", "news", "news"], object),
+        unit=np.array(["d1", "d1", None, "d2", "d3"], object),
         models=tuples(("x",), None, ("x", "y"), None, None),
         pairs=tuples(None, ("x", "y"), None, None, ("y", "x")),
         context=tuples(("before", "just before"), None, (), None, ("earlier",)),
@@ -124,6 +127,24 @@ def test_round_trip_of_everything_a_row_can_hold(drawn: Selection, tmp_path: Pat
     assert again.notes == ("a note",)
     assert again.row(1).context == ()
     assert again.row(4).pair == ("y", "x")
+    assert (again.row(1).stratum, again.row(1).unit, again.row(1).pool_probability) == (None, "d1", 0.5)
+
+
+def test_a_row_says_how_it_was_drawn(drawn: Selection) -> None:
+    full = replace(drawn, stratum=np.array(["s"] * 5, object), unit=np.array(["d"] * 5, object))
+    assert full.to_dict()["rows"][0] == {
+        "item": drawn.items[0],
+        "probability": 0.25,
+        "weight": 4.0,
+        "stratum": "s",
+        "unit": "d",
+    }
+
+
+def test_files_without_the_newer_columns_still_load(drawn: Selection) -> None:
+    again = Selection.from_dict(drawn.to_dict())
+    assert again.stratum is again.unit is again.pool_probability is None
+    assert again.row(0).stratum is again.row(0).unit is again.row(0).pool_probability is None
 
 
 def _saved(selection: Selection, folder: Path) -> Path:
@@ -194,6 +215,9 @@ def changed(held: dict[str, Any], place: str, value: Any) -> dict[str, Any]:
         ("rows.1.probability", 1.5, "field rows[1].probability: 1.5 is no inclusion probability"),
         ("rows.1.probability", ..., "field rows[1].probability: nan is no inclusion probability"),
         ("rows.1.probability", "a half", 'field rows[1].probability: "a half" is text, not a number'),
+        ("rows.0.pool_probability", 2, "field rows[0].pool_probability: 2.0 is no inclusion probability"),
+        ("rows.1.stratum", 7, "field rows[1].stratum: 7 is not text"),
+        ("rows.1.unit", ["d"], "field rows[1].unit: ['d'] is not text"),
         ("rows.1.reason", 7, "field rows[1].reason: 7 is not text"),
         ("rows.1.models", "x", 'field rows[1].models: a list […] is wanted, not "x"'),
         ("rows.1.models", [], "field rows[1].models: [] names 0 models. Name at least one"),

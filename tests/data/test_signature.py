@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.base.text import Items, parse_call, text_value
 from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import Signature, digest, digest_ids
 from sparingly.data.tables import Preferences, Ratings
@@ -246,3 +247,28 @@ def test_a_signature_without_its_seed() -> None:
     del values["seed"]
     with pytest.raises(InputError, match='field signature: the signature has no "seed"'):
         Signature.from_dict(values)
+
+
+# --- crowds ---------------------------------------------------------------------------------------------
+
+
+def signed(**sides: Any) -> Signature:
+    return Signature("random", "5", 0, 5, 9, "0" * 16, None, "1.0", **sides)
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, unique=True), st.none() | st.just("f" * 16))
+def test_a_crowd_of_any_names_is_read_back(names: list[str], judged: str | None) -> None:
+    signature = signed(crowd=tuple(names), judged=judged)
+    held = signature.to_dict()
+    assert held["crowd"] == names
+    assert Signature.from_dict(held) == signature
+    assert parse_call(f"any:crowd={signature.crowd_text}").values == (
+        ("crowd", Items(tuple(text_value(name, inside_list=True) for name in names))),
+    )
+    assert str(signature).endswith(f"|crowd:{signature.crowd_text}|judged:{judged or 'all'}|version:1.0")
+
+
+def test_without_a_crowd_a_signature_is_as_it_was() -> None:
+    assert str(signed()).endswith("|labels:none|version:1.0")
+    assert not {"crowd", "judged"} & set(signed().to_dict())
+    assert str(signed(judged="f" * 16)).endswith(f"|labels:none|judged:{'f' * 16}|version:1.0")

@@ -234,6 +234,17 @@ def test_probabilities_of_two_phases_are_compared(data: EvalSet, phases: tuple[S
     )
 
 
+def test_probabilities_of_the_pool_are_compared(data: EvalSet, phases: tuple[Selection, Selection]) -> None:
+    second = phases[1]
+    assert second.pool_probability is not None
+    expected = ("The probabilities of the pool are not those that the method gives.",)
+    assert problems(replace(second, pool_probability=second.pool_probability / 2), data) == expected
+    silent = replace(second, pool_probability=None)
+    assert problems(silent, data) == expected
+    older = replace(silent, signature=replace(silent.signature, version=OLD))
+    assert problems(older, data) == (), "older versions did not write them"
+
+
 def test_a_pool_that_is_not_in_the_data(data: EvalSet, phases: tuple[Selection, Selection]) -> None:
     gone = phases[0].items[0]
     rest = data.take(items=[name for name in data.items if name != gone])
@@ -301,6 +312,9 @@ def test_a_large_selection_is_verified_quickly() -> None:
         ("models", np.array([("x",)] * 7 + [None], object)[:7]),
         ("pairs", np.array([("x", "y")] * 7 + [None], object)[:7]),
         ("context", np.array([("i01",)] * 7 + [None], object)[:7]),
+        ("stratum", np.array(["news"] * 7, object)),
+        ("unit", np.array(["d1"] * 7, object)),
+        ("pool_probability", np.full(7, 0.5)),
         ("reason", "because"),
         ("notes", ("edited",)),
         ("cost_unit", "euros"),

@@ -15,15 +15,15 @@ from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.registry import Method, method_class, method_from_call
 from sparingly.base.rng import seed_list
 from sparingly.base.text import Call, Calls, parse_call
-from sparingly.choose.design.base import Chosen, Selector
+from sparingly.choose.crowd import Judge, Sides, both_sides_notes, check_crowd, sides_of
+from sparingly.choose.design.base import Chosen, Selector, amount_text
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.top import Top
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Rows
+from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature, digest_ids
-from sparingly.signals.cost import SECONDS
 
 
 def select(
@@ -34,6 +34,8 @@ def select(
     seed: int = 0,
     pool: Selection | None = None,
     never: Iterable[str] = (),
+    crowd: Iterable[str] | None = None,
+    judge: Judge = "rest",
     **design: Any,
 ) -> Selection:
     """Choose the items that people should judge.
@@ -46,6 +48,8 @@ def select(
         seed: Settles ties and draws; the same seed gives the same answer.
         pool: An earlier selection to choose from; inclusion probabilities multiply.
         never: Ids of items that must not be chosen.
+        crowd: The models that the method may see; all unless given.
+        judge: The models to judge: the ``"rest"`` beside the crowd, ``"all"``, or their names.
         design: Parameters of the design, such as ``balance="domain"``, ``unit="document"`` or
             ``cost="length"``.
 
@@ -59,13 +63,13 @@ def select(
     amount, chooser = Budget.parse(budget), _with_design(as_selector(method), design)
     seed = _checked_seed(seed)
     view = data if pool is None else data.take(items=pool.items)
-    if not len(view):
-        raise UsageError("The evaluation set has no items, so nothing can be chosen.")
-    barred = _barred(never)
-    candidates = _candidates(view, barred)
-    chooser = chooser.resolve(view, amount)
-    read = chooser.reads(view)
-    chosen = chooser.choose(view.only(read), amount, candidates, _phase_seed(seed, pool))
+    barred, sides = _barred(never), sides_of(view, crowd, judge)
+    candidates, seen = _candidates(view, barred), sides.seen(view)
+    chooser = chooser.resolve(seen, amount)
+    read = chooser.reads(seen)
+    check_crowd(sides, chooser, seen.only(read))
+    chosen = chooser.choose(seen.only(read), amount, candidates, _phase_seed(seed, pool))
+    chosen = _with_sides(chosen, view, chooser, sides, pool)
     labels = fields.labels(read)
     signature = Signature(
         method=chooser.full_text,
@@ -73,11 +77,13 @@ def select(
         seed=seed,
         n=len(chosen.rows),
         of=len(view),
-        inputs=view.digest(read - labels),
-        labels=view.digest(labels) if labels else None,
+        inputs=seen.digest(read - labels),
+        labels=seen.digest(labels) if labels else None,
         version=__version__,
         never=digest_ids(barred) if barred else None,
         pool=None if pool is None else pool.signature,
+        crowd=sides.crowd,
+        judged=None if sides.judged is None else digest_ids(sides.judged),
     )
     return _selection(view, chosen, signature, pool, barred)
 
@@ -134,6 +140,8 @@ def _barred(never: Iterable[str]) -> tuple[str, ...]:
 
 def _candidates(view: EvalSet, barred: tuple[str, ...]) -> Rows:
     """Return the rows that may be chosen; an id that must never be chosen need not be in the set."""
+    if not len(view):
+        raise UsageError("The evaluation set has no items, so nothing can be chosen.")
     if not barred:
         return np.arange(len(view))
     shut = set(barred)
@@ -143,21 +151,36 @@ def _candidates(view: EvalSet, barred: tuple[str, ...]) -> Rows:
     return rows
 
 
+def _with_sides(
+    chosen: Chosen, view: EvalSet, chooser: Selector, sides: Sides, pool: Selection | None
+) -> Chosen:
+    """Return what was chosen with the models to judge, and a warning where a model is on both sides."""
+    if chosen.models is not None and sides != Sides():
+        raise UsageError(
+            f"The method {chooser.name} chooses the models to judge by itself: leave out crowd= and judge=."
+        )
+    if sides.judged is not None:
+        models = np.empty(len(chosen.rows), object)
+        models[:] = [sides.judged] * len(models)
+        chosen = replace(chosen, models=models)
+    warned = both_sides_notes(view, chooser, sides, None if pool is None else pool.signature)
+    return replace(chosen, notes=(*chosen.notes, *warned))
+
+
 def _selection(
     view: EvalSet, chosen: Chosen, signature: Signature, pool: Selection | None, barred: tuple[str, ...]
 ) -> Selection:
     items = view.items[chosen.rows]
-    probability = chosen.probability
-    if pool is not None:
-        # The chance to be chosen is the chance to be in the pool times that of being chosen from it.
-        first = None if pool.probability is None else dict(zip(pool.items, pool.probability, strict=True))
-        both = probability is not None and first is not None
-        probability = np.array([first[name] for name in items]) * probability if both else None  # type: ignore[index]
+    probability, pool_probability = _probabilities(items, chosen, pool)
     return Selection(
         items=items,
         signature=signature,
         utility=chosen.utility,
         probability=probability,
+        pool_probability=pool_probability,
+        stratum=chosen.stratum,
+        unit=chosen.unit,
+        models=chosen.models,
         cluster_weight=chosen.cluster_weight,
         cost=chosen.cost,
         reasons=chosen.reasons,
@@ -167,6 +190,23 @@ def _selection(
         pool=None if pool is None else np.array(sorted(pool.items), object),
         never=barred,
     )
+
+
+def _probabilities(
+    items: Objects, chosen: Chosen, pool: Selection | None
+) -> tuple[Floats | None, Floats | None]:
+    """Return the chance of every row over all phases, and that of the phases before the last.
+
+    The chance to be chosen is the chance to be in the pool times that of being chosen from it.
+    """
+    if pool is None:
+        return chosen.probability, chosen.pool_probability
+    if chosen.probability is None or pool.probability is None:
+        return None, None
+    known = dict(zip(pool.items, pool.probability, strict=True))
+    first = np.array([known[name] for name in items])
+    inner = 1.0 if chosen.pool_probability is None else chosen.pool_probability
+    return first * chosen.probability, first * inner
 
 
 def _phase_seed(seed: int, pool: Selection | None) -> int:
@@ -194,12 +234,8 @@ def _cost_note(chosen: Chosen) -> tuple[str, ...]:
         return ()
     count = len(chosen.rows)
     here, random = (
-        _amount(total, chosen.cost_unit) for total in (chosen.cost.sum(), count * chosen.mean_cost)
+        amount_text(total, chosen.cost_unit) for total in (chosen.cost.sum(), count * chosen.mean_cost)
     )
     return (
         f"judging the {count} chosen items costs {here}; {count} random ones would cost {random} on average.",
     )
-
-
-def _amount(total: float, unit: str) -> str:
-    return f"{total / 3600:.2f} hours" if unit == SECONDS else f"{total:.6g}"

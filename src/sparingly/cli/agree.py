@@ -110,15 +110,18 @@ def _replayed(
             "Curves, parity and draws replay the method on the whole set under other counts, which says "
             "nothing of a selection made under a cost, from a pool, or with items that are never chosen."
         )
-    how = {"measure": replay.measure, "runs": replay.runs, **vars(testing), "seed": signature.seed}
+    method = signature.method
+    shared: dict[str, Any] = {
+        "seed": signature.seed,
+        "crowd": signature.crowd or None,
+        "judge": chosen.judged or "all",
+    }
+    how = {"measure": replay.measure, "runs": replay.runs, **vars(testing), **shared}
+    often = {"runs": replay.draws, "tie": tie, **shared}
     return {
-        "curve": compare.curve(held, signature.method, truth, **how) if replay.curve else None,
-        "parity": compare.parity(held, signature.method, truth, **how) if replay.parity else None,
-        "draws": draws(
-            held, signature.method, signature.n, truth, runs=replay.draws, seed=signature.seed, tie=tie
-        )
-        if replay.draws
-        else None,
+        "curve": compare.curve(held, method, truth, **how) if replay.curve else None,
+        "parity": compare.parity(held, method, truth, **how) if replay.parity else None,
+        "draws": draws(held, method, signature.n, truth, **often) if replay.draws else None,
     }
 
 

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, read_ids, working
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Sides:
+    """Which models the method sees, and which are judged."""
+
+    crowd: Annotated[
+        tuple[str, ...],
+        Parameter(
+            help="A model that the method may see; repeat for several. All of them unless given.",
+            negative="",
+            show_default=False,
+        ),
+    ] = ()
+    judge: Annotated[
+        Literal["rest", "all"], Parameter(help="With a crowd: judge the other models, or all of them.")
+    ] = "rest"
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The two sides by name."""
+        return {"crowd": self.crowd or None, "judge": self.judge}
+
+
+DEFAULT_SIDES = Sides()
 
 
 def select(
@@ -29,6 +56,7 @@ def select(
     never: Annotated[
         Path | None, Parameter(help="A file of ids that must not be chosen, one a line.")
     ] = None,
+    sides: Sides = DEFAULT_SIDES,
     out: Annotated[
         Path | None, Parameter(name=["--out", "-o"], help="Where to write the selection (JSON).")
     ] = None,
@@ -43,7 +71,8 @@ def select(
     sparingly select data.jsonl -m metric_var:metric=COMET -b 10% -o chosen.json
     sparingly select data.jsonl -m random -b 200 --balance domain
     sparingly select data.jsonl -m metric_cons:metric=COMET -b 4h --cost length
-    sparingly select data.jsonl -m "mix:of=(metric_avg)+(2*metric_var)" -b 100
+    sparingly select data.jsonl -m "mix:of=(metric_cons)+(2*metric_var)" -b 100
+    sparingly select data.jsonl -m diversity -b 10% --crowd A --crowd B
     ```
     """
     from sparingly.choose.select import select as choose
@@ -53,9 +82,9 @@ def select(
     held = reading.load(data)
     first = None if pool is None else Selection.load(pool)
     shut = [] if never is None else read_ids(never)
-    design = {"balance": balance, "quota": quota, "unit": unit, "cost": cost}
+    design: dict[str, Any] = {"balance": balance, "quota": quota, "unit": unit, "cost": cost}
     with working("choosing"):
-        chosen = choose(held, method, budget, seed=seed, pool=first, never=shut, **design)
+        chosen = choose(held, method, budget, seed=seed, pool=first, never=shut, **sides.chosen, **design)
     if out is not None:
         chosen.save(out)
     if json:

@@ -34,7 +34,10 @@ class Row:
         models: The models to judge; None means all of them.
         pair: The two models to compare, or None.
         probability: The row's inclusion probability; None for the top of a list, which has none.
+        pool_probability: The chance of the first phase, a factor of the probability; None without a pool.
         weight: The design weight, one over the probability.
+        stratum: The group within which it was drawn, or None.
+        unit: The id of what was drawn (a document, a snippet) where that is not the item itself, or None.
         cluster_weight: How many items it stands for by a cluster: good for rankings, no design weight.
         utility: How much judging it teaches, as the method saw it.
         cost: What judging it costs.
@@ -46,7 +49,10 @@ class Row:
     models: tuple[str, ...] | None = None
     pair: tuple[str, str] | None = None
     probability: float | None = None
+    pool_probability: float | None = None
     weight: float | None = None
+    stratum: str | None = None
+    unit: str | None = None
     cluster_weight: float | None = None
     utility: float | None = None
     cost: float | None = None
@@ -67,6 +73,9 @@ class Selection:
     signature: Signature
     utility: Floats | None = None
     probability: Floats | None = None
+    pool_probability: Floats | None = None
+    stratum: Objects | None = None
+    unit: Objects | None = None
     cluster_weight: Floats | None = None
     cost: Floats | None = None
     models: Objects | None = None
@@ -133,6 +142,13 @@ class Selection:
         return None if self.probability is None else np.asarray(1.0 / self.probability)
 
     @property
+    def judged(self) -> tuple[str, ...] | None:
+        """The models that the rows ask to judge, in the order of their names; None where all of them are."""
+        if self.models is None or any(names is None for names in self.models):
+            return None
+        return tuple(sorted(set().union(*self.models)))
+
+    @property
     def total_cost(self) -> float | None:
         """What judging all rows costs."""
         return None if self.cost is None else float(self.cost.sum())
@@ -145,6 +161,9 @@ class Selection:
             models=None if self.models is None else self.models[place],
             pair=None if self.pairs is None else self.pairs[place],
             probability=probability,
+            pool_probability=_at(self.pool_probability, place),
+            stratum=None if self.stratum is None else self.stratum[place],
+            unit=None if self.unit is None else self.unit[place],
             weight=None if probability is None else 1.0 / probability,
             cluster_weight=_at(self.cluster_weight, place),
             utility=_at(self.utility, place),
@@ -213,7 +232,10 @@ class Selection:
             items=np.array(ids, object),
             signature=_signature(values.get("signature"), "signature"),
             utility=_numbers(rows, "utility"),
-            probability=_probabilities(rows),
+            probability=_probabilities(rows, "probability"),
+            pool_probability=_probabilities(rows, "pool_probability"),
+            stratum=_labels(rows, "stratum"),
+            unit=_labels(rows, "unit"),
             cluster_weight=_numbers(rows, "cluster_weight"),
             cost=_numbers(rows, "cost"),
             models=_tuples(rows, "models"),
@@ -260,8 +282,9 @@ def _signature(values: Any, field: str) -> Signature:
     for name in ("method", "budget", "inputs", "version"):
         if name in held and not as_text(held[name], f"{field}.{name}"):
             raise InputError("the text is missing", field=f"{field}.{name}")
-    for name in ("labels", "never"):
+    for name in ("labels", "never", "judged"):
         as_text(held.get(name), f"{field}.{name}")
+    _ids(held, "crowd", f"{field}.crowd")
     if held.get("pool") is not None:
         _signature(held["pool"], f"{field}.pool")
     return Signature.from_dict(held)
@@ -276,8 +299,9 @@ def _reason(row: dict[str, Any], field: str, common: str) -> str:
     return common if given is None else given
 
 
-def _ids(values: Mapping[str, Any], name: str) -> list[str]:
-    return [as_id(given, f"{name}[{place}]") for place, given in enumerate(as_list(values.get(name), name))]
+def _ids(values: Mapping[str, Any], name: str, field: str | None = None) -> list[str]:
+    where = field or name
+    return [as_id(given, f"{where}[{place}]") for place, given in enumerate(as_list(values.get(name), where))]
 
 
 def _unknown_in_rows(rows: list[dict[str, Any]]) -> Objects | None:
@@ -312,8 +336,8 @@ def _check_derived(made: Selection, rows: list[dict[str, Any]], values: Mapping[
         raise InputError("the total cost is not the sum of the rows' costs", field="cost")
 
 
-def _probabilities(rows: list[dict[str, Any]]) -> Floats | None:
-    column = _numbers(rows, "probability")
+def _probabilities(rows: list[dict[str, Any]], name: str) -> Floats | None:
+    column = _numbers(rows, name)
     if column is None:
         return None
     wrong = np.flatnonzero(~((column > 0) & (column <= 1)))
@@ -321,10 +345,15 @@ def _probabilities(rows: list[dict[str, Any]]) -> Floats | None:
         place = int(wrong[0])
         raise InputError(
             f"{column[place]} is no inclusion probability",
-            field=f"rows[{place}].probability",
+            field=f"rows[{place}].{name}",
             fix="It lies above 0 and is at most 1, for every row or for none",
         )
     return column
+
+
+def _labels(rows: list[dict[str, Any]], name: str) -> Objects | None:
+    held = [as_text(row.get(name), f"rows[{place}].{name}") for place, row in enumerate(rows)]
+    return None if all(label is None for label in held) else np.array(held, object)
 
 
 def _tuples(rows: list[dict[str, Any]], name: str) -> Objects | None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.base.text import Items, format_value, text_value
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import canonical, is_number
@@ -29,7 +30,8 @@ class Signature:
     """How a selection came about: method, budget, seed, sizes, version, digests, and its pool's signature.
 
     ``inputs`` is the digest of what the method read (ids included), ``labels`` that of the judgements it
-    used, or None: judgements that arrive later never change it.
+    used, or None: judgements that arrive later never change it. ``crowd`` names the models that the method
+    saw, where these were not all; ``judged`` is then the digest of the models to judge, None for all.
     """
 
     method: str
@@ -42,6 +44,8 @@ class Signature:
     version: str
     never: str | None = None
     pool: Signature | None = None
+    crowd: tuple[str, ...] = ()
+    judged: str | None = None
 
     def __str__(self) -> str:
         parts = [
@@ -55,14 +59,24 @@ class Signature:
         ]
         if self.never:
             parts.append(f"never:{self.never}")
+        if self.crowd:
+            parts.append(f"crowd:{self.crowd_text}")
+        if self.crowd or self.judged:
+            parts.append(f"judged:{self.judged or 'all'}")
         parts.append(f"version:{self.version}")
         line = "|".join(parts)
         return f"{line}|pool:[{self.pool}]" if self.pool else line
 
+    @property
+    def crowd_text(self) -> str:
+        """The crowd as a list in the form of methods: ``[A,"B (beam = 4)"]``."""
+        return format_value(Items(tuple(text_value(name, inside_list=True) for name in self.crowd)))
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the signature as plain values, for files."""
-        values = dict(vars(self))
-        values["pool"] = self.pool.to_dict() if self.pool else None
+        """Return the signature as plain values, for files; who is on which side only where it is said."""
+        values = {**vars(self), "pool": self.pool.to_dict() if self.pool else None, "crowd": list(self.crowd)}
+        if not self.crowd and self.judged is None:
+            del values["crowd"], values["judged"]
         return {**values, "text": str(self)}
 
     @classmethod
@@ -77,6 +91,8 @@ class Signature:
             **{name: values[name] for name in names},
             never=values.get("never"),
             pool=cls.from_dict(pool) if pool else None,
+            crowd=tuple(values.get("crowd") or ()),
+            judged=values.get("judged"),
         )
 
 

@@ -16,6 +16,14 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Floats, Selection
 from sparingly.data.signature import Signature, digest_ids
 
+_COLUMNS_OF_WORDS = {
+    "models": "models",
+    "pairs": "pairs",
+    "context": "context",
+    "stratum": "strata",
+    "unit": "units",
+}
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -51,7 +59,7 @@ def verify(selection: Selection, data: EvalSet) -> Verification:
     Another version of the package that gives the same answer passes with a note.
     """
     notes = _version_notes(selection.signature)
-    problems = [*_pool_problems(selection, data), *_never_problems(selection)]
+    problems = [*_pool_problems(selection, data), *_never_problems(selection), *_judged_problems(selection)]
     if problems:
         return Verification(tuple(problems), notes)
     first = _first_phase(selection, data)
@@ -92,6 +100,12 @@ def _never_problems(selection: Selection) -> list[str]:
     return [] if same else ["The never-select list is not the one of the signature."]
 
 
+def _judged_problems(selection: Selection) -> list[str]:
+    listed = None if selection.judged is None else digest_ids(selection.judged)
+    same = selection.signature.judged in (None, listed)
+    return [] if same else ["The models to judge are not those of the signature."]
+
+
 @dataclass(frozen=True)
 class _FirstPhase:
     """The pool of a selection, re-derived where that can be done, and what there is to say of it."""
@@ -109,7 +123,11 @@ def _first_phase(selection: Selection, data: EvalSet) -> _FirstPhase:
     if signature.pool is not None or signature.never is not None:
         return _FirstPhase(notes=("The pool's own pool or never-select list is not here: verify it too.",))
     try:
-        again = select(data, signature.method, signature.budget, seed=signature.seed)
+        # Who is judged plays no part in what is chosen, and of a pool only its signature is here.
+        crowd = signature.crowd or None
+        again = select(
+            data, signature.method, signature.budget, seed=signature.seed, crowd=crowd, judge="all"
+        )
     except SparinglyError as error:
         return _FirstPhase(notes=(f"The first phase cannot be re-derived from this data: {error}",))
     if (again.signature.inputs, again.signature.labels) != (signature.inputs, signature.labels):
@@ -130,8 +148,17 @@ def _as_pool(selection: Selection, first: Selection | None) -> Selection | None:
 
 def _again(selection: Selection, data: EvalSet, pool: Selection | None) -> Selection:
     signature = selection.signature
+    # Named: models that have arrived since are not judged on these items, and that is no difference.
+    judge = "all" if signature.judged is None else selection.judged or "all"
     return select(
-        data, signature.method, signature.budget, seed=signature.seed, pool=pool, never=selection.never
+        data,
+        signature.method,
+        signature.budget,
+        seed=signature.seed,
+        pool=pool,
+        never=selection.never,
+        crowd=signature.crowd or None,
+        judge=judge,
     )
 
 
@@ -152,15 +179,22 @@ def _differences(selection: Selection, again: Selection, with_probabilities: boo
     ]
     if with_probabilities:
         columns.append(("inclusion probabilities", selection.probability, again.probability))
+        if _tells_phases(selection):
+            columns.append(("probabilities of the pool", selection.pool_probability, again.pool_probability))
     wrong = [name for name, given, right in columns if not _same(given, right)]
     wrong += [name for name, given, right in _texts(selection, again) if given != right]
     return [f"The {name} are not those that the method gives." for name in wrong]
 
 
+def _tells_phases(selection: Selection) -> bool:
+    """Whether a selection has to say the probabilities of its pool; older versions did not."""
+    return selection.pool_probability is not None or selection.signature.version == __version__
+
+
 def _texts(selection: Selection, again: Selection) -> Iterator[tuple[str, object, object]]:
     """Yield what is told in words: what to judge always, why only where the version is the same."""
-    for name in ("models", "pairs", "context"):
-        yield name, _listed(getattr(selection, name)), _listed(getattr(again, name))
+    for name, words in _COLUMNS_OF_WORDS.items():
+        yield words, _listed(getattr(selection, name)), _listed(getattr(again, name))
     if selection.signature.version == again.signature.version:
         yield "reasons", [row.reason for row in selection], [row.reason for row in again]
         yield "notes", selection.notes, again.notes

@@ -191,3 +191,42 @@ def test_latex_prose_is_escaped(data: EvalSet) -> None:
     assert unescaped(re.sub(r"\\texttt\{(.*?)\}", r"\1", first)) == paragraph(
         chosen(data, "random", 5)
     ).replace("`", "")
+
+
+# --- crowds -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def demo() -> EvalSet:
+    return sparingly.load_demo()
+
+
+def test_who_was_seen_and_who_is_judged(demo: EvalSet) -> None:
+    of_two = chosen(
+        demo, "metric_var:metric=learned", 5, crowd=["Birch", "Rowan"], judge=["Juniper", "Rowan"]
+    )
+    assert (
+        "The method saw an artificial crowd of 2 models, `Birch`, `Rowan` (Zouhar et al. 2025, eq. 11), and "
+        "nothing of other models. The models to judge were `Juniper`, `Rowan`." in paragraph(of_two)
+    )
+    rows = dict(table_rows(of_two))
+    assert rows["crowd"] == "`Birch`, `Rowan`"
+    assert rows["models to judge"] == "`Juniper`, `Rowan`"
+    everyone = paragraph(chosen(demo, "random", 5, crowd=["Birch"], judge="all"))
+    assert "an artificial crowd of 1 model, `Birch` (" in everyone
+    assert "The models to judge were all of them." in everyone
+
+
+def test_judged_models_without_a_crowd(demo: EvalSet) -> None:
+    named = chosen(demo, "random", 5, judge=["Juniper", "Rowan"])
+    assert "under a budget of 5. The models to judge were `Juniper`, `Rowan`. Every item" in paragraph(named)
+    assert "crowd" not in dict(table_rows(named))
+    plain = chosen(demo, "random", 5)
+    assert not {"crowd", "models to judge"} & set(dict(table_rows(plain)))
+    assert "judge were" not in paragraph(plain)
+
+
+def test_the_crowd_of_a_first_phase_is_told(demo: EvalSet) -> None:
+    pool = chosen(demo, "diversity:similarity=unigram", 20, crowd=["Birch", "Rowan"])
+    text = paragraph(chosen(demo, "random", 5, pool=pool))
+    assert "(Zouhar et al. 2025, eq. 6) on the artificial crowd `Birch`, `Rowan`." in text

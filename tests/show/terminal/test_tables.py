@@ -248,3 +248,14 @@ def test_a_conversion(demo: EvalSet, shown: Shown) -> None:
     lossy = shown(show_conversion, demo, Path("out.csv"), ["ratings", "column:domain"])
     assert "240 items x 8 models written to out.csv" in lossy
     assert "not carried by this format: ratings, column:domain" in lossy
+
+
+def test_both_sides_of_a_selection(demo: EvalSet, shown: Shown) -> None:
+    crowd = sparingly.select(demo, "random", 3, crowd=["Birch", "Rowan"], judge=["Juniper", "Rowan"])
+    assert "computed on: Birch, Rowan\nto judge: Juniper, Rowan\n" in shown(show_selection, crowd)
+    everyone = sparingly.select(demo, "random", 3, crowd=["Birch"], judge="all")
+    assert "computed on: Birch\nto judge: all models\n" in shown(show_selection, everyone)
+    named = shown(show_selection, sparingly.select(demo, "random", 3, judge=["Juniper", "Rowan"]))
+    assert "to judge: Juniper, Rowan\n" in named
+    assert "computed on" not in named
+    assert "to judge" not in shown(show_selection, sparingly.select(demo, "random", 3))

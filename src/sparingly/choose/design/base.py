@@ -14,16 +14,25 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import Groups, Units, document_units, groups_by, item_units, one_group
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
-from sparingly.signals.cost import cost_fields, item_costs, settled_cost
+from sparingly.signals.cost import SECONDS, cost_fields, item_costs, settled_cost
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """What a selector chose: rows of the evaluation set, best first, and what is known of each."""
+    """What a selector chose: rows of the evaluation set, best first, and what is known of each.
+
+    A row is an item, or an item with some of the models where ``models`` names them (a tuple; None for all).
+    ``unit`` is the id of what was drawn where that is not the item itself, ``stratum`` the group it was drawn
+    in, and ``pool_probability`` the first factor of ``probability`` where the design drew in two phases.
+    """
 
     rows: Rows
     utility: Floats | None = None
     probability: Floats | None = None
+    pool_probability: Floats | None = None
+    stratum: Objects | None = None
+    unit: Objects | None = None
+    models: Objects | None = None
     cluster_weight: Floats | None = None
     cost: Floats | None = None
     cost_unit: str = ""
@@ -72,18 +81,7 @@ class ListSelector(Selector):
         """Settle what a cost budget counts, and say which column is missing."""
         if self.balance is not None and self.balance not in data.columns:
             raise UnknownNameError("column", self.balance, data.columns, "It is the column to balance over.")
-        if self.cost is not None:
-            item_costs(data, self.cost)
-            return replace(self, cost=settled_cost(data, self.cost))
-        if budget.kind != "cost":
-            return self
-        if fields.COST in data.columns:
-            return replace(self, cost=fields.COST)
-        raise UsageError(
-            "A cost budget needs costs: give the items a cost column, or name one with cost= "
-            "(a column, length for seconds from the length of the source, or fit for seconds learned "
-            "from ratings)."
-        )
+        return replace(self, cost=cost_to_count(data, budget, self.cost))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the columns of the groups, the documents and the costs."""
@@ -115,6 +113,27 @@ class ListSelector(Selector):
         """Return the part of the budget that every group is meant to get."""
         sizes = groups.totals(units.sizes)
         return (sizes > 0).astype(np.float64) if self.quota == "equal" else sizes
+
+
+def cost_to_count(data: EvalSet, budget: Budget, cost: str | None) -> str | None:
+    """Return the settled cost of a design: what is named, or the cost column where the budget is a cost."""
+    if cost is not None:
+        item_costs(data, cost)
+        return settled_cost(data, cost)
+    if budget.kind != "cost":
+        return None
+    if fields.COST in data.columns:
+        return fields.COST
+    raise UsageError(
+        "A cost budget needs costs: give the items a cost column, or name one with cost= "
+        "(a column, length for seconds from the length of the source, or fit for seconds learned "
+        "from ratings)."
+    )
+
+
+def amount_text(total: float, unit: str) -> str:
+    """Write an amount of cost: seconds as hours."""
+    return f"{total / 3600:.2f} hours" if unit == SECONDS else f"{total:.6g}"
 
 
 def short_groups_note(groups: Groups, wanted: Floats, given: Floats, what: str) -> tuple[str, ...]:

@@ -56,4 +56,5 @@ class MetricUtility(Utility):
     def scores(self, data: EvalSet) -> Floats:
         """Return the metric's scores, items x models."""
         metric = self.metric or ""
-        return data.metrics[metric] if metric in data.metrics else length_metric(data, metric)
+        is_length = metric in _LENGTHS and metric not in data.metrics
+        return length_metric(data, metric) if is_length else data.metrics[metric]

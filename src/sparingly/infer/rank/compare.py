@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -14,48 +13,16 @@ from sparingly.base.html import html_table
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.base.stats.signflip import Method as Test
+from sparingly.choose.crowd import Judge, Sides, sides_of
 from sparingly.choose.select import as_selector, select
-from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Rows
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.infer.rank import curve as curves
 from sparingly.infer.rank import parity as parities
-from sparingly.infer.rank import winners
 from sparingly.infer.rank.agreement import Agreement, agreement_with
 from sparingly.infer.rank.full_set import FullSet
-from sparingly.infer.rank.groups import Groups
-from sparingly.infer.rank.means import model_means, settled
-
-
-@dataclass(frozen=True)
-class ModelOutcome:
-    """One model's mean and rank on the whole set and on the selection (none where it was not judged)."""
-
-    model: str
-    full_mean: float
-    full_rank: int
-    mean: float
-    rank: int | None
-
-
-@dataclass(frozen=True)
-class PairOutcome:
-    """Winners over all pairs of models.
-
-    Ashury Tahan et al. (2024) call a pair a success when the subset names the model that wins more items
-    of the whole set.
-
-    Attributes:
-        success_rate: Share of the pairs with a winner on the whole set that the selection gets right.
-        distance: Mean winning distance |P_A − P_B| on the whole set, over the pairs with a winner.
-        estimated_distance: The same on the selection, positive towards the true winner.
-        tied: Pairs without a winner on the whole set, which are not in the rate.
-    """
-
-    success_rate: float
-    distance: float
-    estimated_distance: float
-    tied: int
+from sparingly.infer.rank.outcomes import ModelOutcome, PairOutcome, model_outcomes, pair_outcome
+from sparingly.infer.rank.weighed import importance, weighed
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,29 +106,37 @@ class CurveComparison:
         }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Weighed(FullSet):
-    """A full set whose subsets are weighed by their clusters, while its own outcome stays as it is."""
-
-    whole: FullSet
-
-    @cached_property
-    def means(self) -> Floats:
-        return self.whole.means
-
-    @cached_property
-    def p_values(self) -> Floats:
-        return self.whole.p_values
-
-    @cached_property
-    def groups(self) -> Groups:
-        return self.whole.groups
-
-
 def full_set(data: EvalSet, truth: str, *, seed: int = 0, flips: int = 1000, test: Test = "auto") -> FullSet:
     """Return the outcome of judging everything by a truth, with what is computed from it kept."""
     values = data.truth(truth)
-    return FullSet(values, data.keys, seed=seed, flips=flips, method=test, weights=_importance(data))
+    return FullSet(values, data.keys, seed=seed, flips=flips, method=test, weights=importance(data))
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A judged set on which a method is run again.
+
+    Attributes:
+        part: The items and models that are judged.
+        seen: The same items, with the models that the method may look at.
+        crowd: The models that it does look at, where these are not all it may.
+    """
+
+    part: EvalSet
+    seen: EvalSet
+    crowd: tuple[str, ...] = ()
+
+    def select(self, method: str | Method, budget: Any, seed: int, rows: Rows | None = None) -> Selection:
+        """Run the method on the items, or on those at some rows."""
+        view = self.seen if rows is None else self.seen.at(rows)
+        return select(view, method, budget, seed=seed, crowd=self.crowd or None, judge="all")
+
+
+def replay(data: EvalSet, truth: str, crowd: Iterable[str] | None = None, judge: Judge = "rest") -> Replay:
+    """Return what a method is run again on: with a crowd it looks at some models and others are judged."""
+    sides = sides_of(data, crowd, judge)
+    part, _ = judged_part(sides.of_judged(data), truth)
+    return Replay(part, part) if sides == Sides() else Replay(part, data.take(items=part.items), sides.crowd)
 
 
 def judged_part(data: EvalSet, truth: str) -> tuple[EvalSet, tuple[str, ...]]:
@@ -210,7 +185,9 @@ def agree(
         >>> everything.agreement.soft_pairwise_accuracy
         1.0
     """
+    data, said = _of_judged(data, selection)
     part, notes = judged_part(data, truth)
+    notes = (*said, *notes)
     full = full_set(part, truth, seed=seed, flips=flips, test=test)
     ids = list(selection.items if isinstance(selection, Selection) else selection)
     data.positions(ids)
@@ -222,10 +199,24 @@ def agree(
         notes = (*notes, f"{len(ids) - len(rows)} items of the selection have no score by {truth}.")
     if isinstance(selection, Selection) and not selection.is_probability_sample:
         notes = (*notes, RANKING_ONLY)
-    full = _weighed(full, selection, part, rows)
+    full = weighed(full, selection, part, rows)
     return Comparison(
-        truth, _models(part, full, rows), agreement_with(full, rows), _pairs(full, rows, tie), notes
+        truth,
+        model_outcomes(part, full, rows),
+        agreement_with(full, rows),
+        pair_outcome(full, rows, tie),
+        notes,
     )
+
+
+def _of_judged(data: EvalSet, selection: Selection | Sequence[str]) -> tuple[EvalSet, tuple[str, ...]]:
+    """Return the set with no other models than those that a selection judges, and say so."""
+    judged = selection.judged if isinstance(selection, Selection) else None
+    if judged is None or set(judged) == set(data.models):
+        return data, ()
+    part = data.take(models=judged)
+    count = f"{len(part.models)} of {len(data.models)} models"
+    return part, (f"Only the {count} that the selection judges are compared: {listing(part.models)}.",)
 
 
 def curve(
@@ -239,19 +230,22 @@ def curve(
     runs: int = 20,
     flips: int = 1000,
     test: Test = "auto",
+    crowd: Iterable[str] | None = None,
+    judge: Judge = "rest",
 ) -> CurveComparison:
     """Return a method's agreement with the whole set over budgets, beside random selection's.
 
     Shares are 5 to 50 % by default (25 to 75 % for sets of 100 items or fewer, as published). The tests on
     the whole set are done once. Random selection is the mean of ``runs`` draws with its 90 % t interval.
+    With a ``crowd`` the method sees these models only, and both are measured on the models to ``judge``.
     """
     if runs < 1:
         raise UsageError(f"A curve needs at least one random run, not {runs}.")
-    part, _ = judged_part(data, truth)
-    full = full_set(part, truth, seed=seed, flips=flips, test=test)
-    wanted = default_shares(len(part)) if shares is None else shares
-    sizes = curves.sizes_of(wanted, len(part))
-    drawn = _method_curve(part, full, method, sizes, measure, seed)
+    again = replay(data, truth, crowd, judge)
+    full = full_set(again.part, truth, seed=seed, flips=flips, test=test)
+    wanted = default_shares(len(full)) if shares is None else shares
+    sizes = curves.sizes_of(wanted, len(full))
+    drawn = method_curve(again, full, method, sizes, measure, seed)
     random = curves.random_curve(full, sizes, seed_list(seed, runs, "random curve"), measure)
     return CurveComparison(truth, str(as_selector(method)), drawn, random)
 
@@ -268,19 +262,22 @@ def parity(
     runs: int = 20,
     flips: int = 1000,
     test: Test = "auto",
+    crowd: Iterable[str] | None = None,
+    judge: Judge = "rest",
 ) -> parities.Parity:
     """Return the share of random selection's labels that a method needs for the same agreement.
 
-    Below 1 the method saves labels; above 1 it is worse than a random sample.
+    Below 1 the method saves labels; above 1 it is worse than a random sample. With a ``crowd`` the method
+    sees these models only, and both are measured on the models to ``judge``.
     """
-    part, _ = judged_part(data, truth)
-    full = full_set(part, truth, seed=seed, flips=flips, test=test)
+    again = replay(data, truth, crowd, judge)
+    full = full_set(again.part, truth, seed=seed, flips=flips, test=test)
     if not as_selector(method).is_nested:
         raise UsageError(
             "Parity needs a method whose smaller choices lie inside its larger ones, over single items."
         )
-    order = part.positions(select(part, method, "100%", seed=seed).items)
-    wanted = default_shares(len(part)) if shares is None else shares
+    order = again.part.positions(again.select(method, "100%", seed).items)
+    wanted = default_shares(len(full)) if shares is None else shares
     random = parities.random_parity(full, measure=measure, shares=wanted, rule=rule, runs=runs, seed=seed)
     return random.of(order)
 
@@ -290,96 +287,21 @@ def default_shares(items: int) -> tuple[float, ...]:
     return curves.SMALL_SET_SHARES if items <= 100 else curves.SHARES
 
 
-def _method_curve(
-    data: EvalSet, full: FullSet, method: str | Method, sizes: Rows, measure: str, seed: int
+def method_curve(
+    again: Replay, full: FullSet, method: str | Method, sizes: Rows, measure: str, seed: int
 ) -> curves.Curve:
+    """Return a method's agreement with the whole set over sizes."""
     if as_selector(method).is_nested:
-        order = data.positions(select(data, method, "100%", seed=seed).items)
+        order = again.part.positions(again.select(method, "100%", seed).items)
         return curves.curve(full, order, sizes, measure)
     points, reached = [], []
     for size in sizes:
-        chosen = select(data, method, int(size), seed=seed)
-        rows = data.positions(chosen.items)
-        weighed = _weighed(full, chosen, data, rows)
-        points.append(curves.curve(weighed, rows, [len(rows)], measure).values[0])
+        chosen = again.select(method, int(size), seed)
+        rows = again.part.positions(chosen.items)
+        counted = weighed(full, chosen, again.part, rows)
+        points.append(curves.curve(counted, rows, [len(rows)], measure).values[0])
         reached.append(len(rows))
     return curves.Curve(measure, np.array(reached, np.int64), np.array(points), len(full))
-
-
-def _weighed(full: FullSet, selection: Selection | Sequence[str], data: EvalSet, rows: Rows) -> FullSet:
-    """Return the full set with the weights by which a selection's items count, the truth unchanged."""
-    weights = _selection_weights(selection, data, rows)
-    if weights is None:
-        return full
-    how = {"seed": full.seed, "flips": full.flips}
-    return _Weighed(full.values, full.keys, **how, method=full.method, weights=weights, whole=full)
-
-
-def _selection_weights(selection: Selection | Sequence[str], data: EvalSet, rows: Rows) -> Floats | None:
-    """Return weights by which a selection's items stand for others; the other items keep theirs.
-
-    Items with unequal inclusion probabilities weigh one over them, as every estimate of the whole set must;
-    items that stand for clusters weigh as many items as the cluster has. None where all weigh the same.
-    """
-    if not isinstance(selection, Selection):
-        return None
-    own = np.ones(len(selection))
-    if selection.weight is not None and selection.has_unequal_weights:
-        own = own * selection.weight
-    if selection.cluster_weight is not None:
-        own = own * selection.cluster_weight
-    if np.ptp(own) == 0:
-        return None
-    by_item = dict(zip(selection.items, own, strict=True))
-    known = _importance(data)
-    weights = np.ones(len(data)) if known is None else known.copy()
-    weights[rows] *= [by_item[data.items[row]] for row in rows]
-    return np.asarray(weights)
-
-
-def _importance(data: EvalSet) -> Floats | None:
-    """Return how much every item matters, where the set says so."""
-    if fields.WEIGHT not in data.columns:
-        return None
-    weights = data.columns[fields.WEIGHT]
-    if np.isnan(weights).any():
-        lost = int(np.isnan(weights).sum())
-        raise DataError(f"{lost} of {len(data)} items have no weight. Give every item one, or none.")
-    return weights
-
-
-def _models(data: EvalSet, full: FullSet, rows: Rows) -> tuple[ModelOutcome, ...]:
-    means = model_means(full.values[rows], full.weights_of(rows))
-    ranks, full_ranks = _ranks(means), _ranks(full.means)
-    outcomes = [
-        ModelOutcome(
-            name, float(full.means[place]), full_ranks[place] or 0, float(means[place]), ranks[place]
-        )
-        for place, name in enumerate(data.models)
-    ]
-    return tuple(sorted(outcomes, key=lambda outcome: (outcome.full_rank, outcome.model)))
-
-
-def _ranks(means: Floats) -> list[int | None]:
-    """Return ranks from 1 for the best mean; equal means share the better rank, a missing one has none."""
-    rounded = settled(means)
-    return [None if np.isnan(mean) else 1 + int((rounded > mean).sum()) for mean in rounded]
-
-
-def _pairs(full: FullSet, rows: Rows, tie: float) -> PairOutcome:
-    whole, part = winners.pair_margins(full.values, tie), winners.pair_margins(full.values[rows], tie)
-    tied = int((whole == 0).sum())
-    decided = ~np.isnan(whole) & (whole != 0)
-    if not decided.any():
-        return PairOutcome(float("nan"), 0.0, float("nan"), tied)
-    # A pair that the selection does not judge on any item has no lead there, and no winner is found.
-    here = np.nan_to_num(np.sign(whole) * part, nan=0.0)[decided]
-    return PairOutcome(
-        success_rate=float((here > 0).mean()),
-        distance=float(np.abs(whole[decided]).mean()),
-        estimated_distance=float(here.mean()),
-        tied=tied,
-    )
 
 
 def _number(value: float) -> float | None:

@@ -153,8 +153,6 @@ def random_curve(
     subset_values: Floats | None = None,
 ) -> RandomCurve:
     """Return the mean curve of random selection over seeds, with a t interval of the mean."""
-    from scipy.special import stdtrit
-
     if not seeds:
         raise UsageError("A random curve needs at least one seed.")
     runs = np.stack(
@@ -163,13 +161,20 @@ def random_curve(
             for seed in seeds
         ]
     )
-    middle = runs.mean(axis=0)
-    half = np.full(middle.shape, np.nan)
-    if len(seeds) > 1:
-        quantile = float(stdtrit(len(seeds) - 1, 0.5 + confidence / 2.0))
-        half = quantile * runs.std(axis=0, ddof=1) / np.sqrt(len(seeds))
+    middle, half = mean_and_half_width(runs, confidence)
     wanted = np.asarray(sizes, np.int64)
     return RandomCurve(measure, wanted, middle, len(full), middle - half, middle + half, len(seeds))
+
+
+def mean_and_half_width(runs: Floats, confidence: float = 0.9) -> tuple[Floats, Floats]:
+    """Return the mean over runs (the first axis) and half the width of its t interval; NaN for one run."""
+    from scipy.special import stdtrit
+
+    middle = np.asarray(runs.mean(axis=0))
+    if len(runs) < 2:
+        return middle, np.full(middle.shape, np.nan)
+    quantile = float(stdtrit(len(runs) - 1, 0.5 + confidence / 2.0))
+    return middle, np.asarray(quantile * runs.std(axis=0, ddof=1) / np.sqrt(len(runs)))
 
 
 def measure_names() -> tuple[str, ...]:

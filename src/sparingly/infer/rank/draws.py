@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,10 +10,11 @@ import numpy as np
 
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
+from sparingly.choose.crowd import Judge
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.select import as_selector, select
+from sparingly.choose.select import as_selector
 from sparingly.data.evalset import EvalSet, Rows
-from sparingly.infer.rank.compare import full_set, judged_part
+from sparingly.infer.rank.compare import full_set, replay
 from sparingly.infer.rank.means import model_means
 from sparingly.infer.rank.stability import Stability, stability
 from sparingly.infer.rank.winners import SuccessRate, success_rate
@@ -59,15 +61,18 @@ def draws(
     share: float = 0.8,
     seed: int = 0,
     tie: float = 0.0,
+    crowd: Iterable[str] | None = None,
+    judge: Judge = "rest",
 ) -> Draws:
     """Run a method on ``runs`` random parts of the set, each with its own seed, and compare with the whole.
 
     A part holds ``share`` of the items, so that methods without randomness differ between runs too
     (Ashury Tahan et al. 2024, section 5); ``share=1`` varies the seed alone (as in the 13 runs of Lo and
-    Knowles 2023). A count that is larger than the part takes all of it.
+    Knowles 2023). A count that is larger than the part takes all of it. With a ``crowd`` the method sees
+    these models only, and the models to ``judge`` are compared.
     """
-    part, _ = judged_part(data, truth)
-    full = full_set(part, truth)
+    again = replay(data, truth, crowd, judge)
+    full = full_set(again.part, truth)
     seeds = seed_list(seed, runs, "draws")
     amount = Budget.parse(budget)
     means = []
@@ -76,7 +81,7 @@ def draws(
         fitting = (
             Budget("count", len(rows)) if amount.kind == "count" and amount.amount > len(rows) else amount
         )
-        chosen = part.positions(select(part.at(rows), method, fitting, seed=run_seed).items)
+        chosen = again.part.positions(again.select(method, fitting, run_seed, rows).items)
         means.append(model_means(full.values[chosen], full.weights_of(chosen)))
         return chosen
 

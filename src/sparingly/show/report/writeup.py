@@ -41,10 +41,12 @@ def paragraph(selection: Selection) -> str:
         f"{_named(signature)}, using sparingly {signature.version} with seed {signature.seed} under a budget "
         f"of {signature.budget}."
     ]
+    if signature.crowd or signature.judged:
+        sentences.append(_sides(selection))
     if signature.pool is not None:
         sentences.append(
             f"They were chosen from a first selection of {signature.pool.n} of {signature.pool.of} items, "
-            f"made with {_named(signature.pool)}."
+            f"made with {_named(signature.pool)}{_on_crowd(signature.pool)}."
         )
     if selection.never:
         count = len(selection.never)
@@ -74,6 +76,29 @@ def _named(signature: Signature) -> str:
     return f"{_code(str(method))} ({source})" if source else _code(str(method))
 
 
+def _sides(selection: Selection) -> str:
+    """Say which models the method saw, and which are judged."""
+    crowd = selection.signature.crowd
+    judged = f"The models to judge were {_judged(selection)}."
+    if not crowd:
+        return judged
+    count = f"{len(crowd)} model{'s' if len(crowd) > 1 else ''}"
+    seen = f"an artificial crowd of {count}, {_codes(crowd)} (Zouhar et al. 2025, eq. 11)"
+    return f"The method saw {seen}, and nothing of other models. {judged}"
+
+
+def _judged(selection: Selection) -> str:
+    return "all of them" if selection.judged is None else _codes(selection.judged)
+
+
+def _on_crowd(signature: Signature) -> str:
+    return f" on the artificial crowd {_codes(signature.crowd)}" if signature.crowd else ""
+
+
+def _codes(names: Sequence[str]) -> str:
+    return ", ".join(map(_code, names))
+
+
 def table_rows(selection: Selection) -> list[tuple[str, str]]:
     """Return what the table says, name and value."""
     signature = selection.signature
@@ -89,6 +114,10 @@ def table_rows(selection: Selection) -> list[tuple[str, str]]:
     if selection.total_cost is not None:
         hours = f" ({selection.total_cost / 3600:.2f} hours)" if selection.cost_unit == SECONDS else ""
         rows.insert(3, ("cost", f"{selection.total_cost:.6g} {selection.cost_unit}".rstrip() + hours))
+    if signature.crowd:
+        rows.append(("crowd", _codes(signature.crowd)))
+    if signature.crowd or signature.judged:
+        rows.append(("models to judge", _judged(selection)))
     if signature.pool is not None:
         rows.append(("pool", _code(str(signature.pool))))
     return [*rows, ("signature", _code(str(signature)))]

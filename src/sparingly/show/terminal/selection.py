@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from sparingly.base.errors import listing
 from sparingly.data.selection import Selection
 from sparingly.show.terminal.console import line, make_console, make_table, notes, number
 
@@ -17,6 +18,10 @@ def show_selection(
     console = console or make_console()
     signature = selection.signature
     line(console, f"{len(selection)} of {signature.of} items chosen", style="bold")
+    if signature.crowd:
+        line(console, f"computed on: {listing(signature.crowd)}")
+    if signature.crowd or signature.judged:
+        line(console, f"to judge: {listing(selection.judged or ['all models'])}")
     shown = [selection.row(place) for place in range(min(most, len(selection)))]
     rows = [
         (str(place + 1), row.item, number(row.utility), number(row.probability), number(row.cost), row.reason)

@@ -1,0 +1,156 @@
+"""Artificial crowds: a method sees some of the models, and people judge others.
+
+U(x, M′) ≈ U(x, M): what an item teaches about the models M is computed on the crowd M′ (Zouhar et al. 2025,
+eq. 11), where the outputs of M are not there yet, are too dear, or must not decide what they are judged on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from sparingly.base.errors import SparinglyError, UnknownNameError, UsageError, listing
+from sparingly.base.registry import Method, parse_method
+from sparingly.choose.utility.base import Utility
+from sparingly.choose.utility.irt import Irt
+from sparingly.choose.utility.metric_avg import MetricAvg
+from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.signature import Signature
+from sparingly.signals.length import SOURCE_LENGTH
+
+Judge = Literal["rest", "all"] | Iterable[str]
+_CHOICES = ("rest", "all")
+_PAPER = "(Zouhar et al. 2025, section 5.3)"
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The two sides of a selection: the models that its method sees, and those that people judge.
+
+    Attributes:
+        crowd: The models that the method sees, in the order of their names; empty for all.
+        judged: The models to judge; None for all.
+    """
+
+    crowd: tuple[str, ...] = ()
+    judged: tuple[str, ...] | None = None
+
+    def seen(self, data: EvalSet) -> EvalSet:
+        """Return what the method may see of a set."""
+        return data.take(models=self.crowd) if self.crowd else data
+
+    def of_judged(self, data: EvalSet) -> EvalSet:
+        """Return the set with no other models than those to judge."""
+        return data if self.judged is None else data.take(models=self.judged)
+
+
+def sides_of(data: EvalSet, crowd: Iterable[str] | None, judge: Judge) -> Sides:
+    """Return who is on which side; names that are not there, and sides that are too small, are errors."""
+    seen = () if crowd is None else _named(data, crowd, "crowd")
+    if crowd is not None and not seen:
+        raise UsageError("The crowd is empty: name at least one model, or leave it out to use all of them.")
+    judged = _judged(data, seen, judge)
+    if judged is not None and len(judged) < 2:
+        left = f"Only {listing(judged)} is" if judged else "Nobody is"
+        raise UsageError(
+            f"{left} left to judge, and a ranking needs two models. Make the crowd smaller, or judge its "
+            "models too (judge=all)."
+        )
+    return Sides(seen, judged)
+
+
+def _judged(data: EvalSet, crowd: tuple[str, ...], judge: Judge) -> tuple[str, ...] | None:
+    if not isinstance(judge, str):
+        return _named(data, judge, "list of models to judge")
+    if judge not in _CHOICES:
+        raise UnknownNameError("choice of models to judge", judge, _CHOICES)
+    if judge == "all" or not crowd:
+        return None
+    inside = set(crowd)
+    return tuple(name for name in data.models if name not in inside)
+
+
+def _named(data: EvalSet, names: Iterable[str], what: str) -> tuple[str, ...]:
+    """Return names of models in order, each once; whole numbers stand for their digits."""
+    if isinstance(names, str):
+        raise UsageError(f"The {what} is a list of names, not the text {names!r}.")
+    wanted = {str(name) for name in names}
+    for name in sorted(wanted - set(data.models)):
+        raise UnknownNameError("model", name, data.models)
+    return tuple(sorted(wanted))
+
+
+def check_crowd(sides: Sides, chooser: Method, seen: EvalSet) -> None:
+    """Refuse a crowd of one model where the utility compares models."""
+    utility = getattr(chooser, "utility", None)
+    if len(sides.crowd) != 1 or len(seen) < 2 or not isinstance(utility, Utility):
+        return
+    if any(isinstance(part, Irt) for part in _parts(utility)) or _is_constant(utility.values(seen)):
+        raise UsageError(
+            f"With the crowd of {listing(seen.models)} alone, {utility} cannot tell items apart. Name two "
+            "models or more."
+        )
+
+
+def _is_constant(values: Floats) -> bool:
+    known = values[~np.isnan(values)]
+    return not known.size or bool(known.min() == known.max())
+
+
+def both_sides_notes(
+    data: EvalSet, chooser: Method, sides: Sides, pool: Signature | None = None
+) -> tuple[str, ...]:
+    """Warn where ``metric_avg`` has looked for what is hard for models that are judged on it."""
+    judged = data.models if sides.judged is None else sides.judged
+    notes = [_both_sides(data, chooser, sides.crowd, judged, "metric_avg")]
+    while pool is not None:
+        notes.append(_both_sides(data, _read(pool.method), pool.crowd, judged, "metric_avg of the pool"))
+        pool = pool.pool
+    return tuple(dict.fromkeys(note for note in notes if note))
+
+
+def _both_sides(
+    data: EvalSet, method: Method | None, crowd: tuple[str, ...], judged: tuple[str, ...], what: str
+) -> str:
+    if method is None or not _averages(method, data):
+        return ""
+    seen = crowd or data.models
+    both = [name for name in seen if name in set(judged)]
+    if not both:
+        return ""
+    if set(judged) <= set(seen):
+        return (
+            f"{what} was computed on the models that are judged: a model that made an item look hard is at a "
+            f"disadvantage on it {_PAPER}."
+        )
+    return (
+        f"{what} was computed on models that are judged too: {listing(both)}; each is at a disadvantage, "
+        f"because the items are hard for it and not for every other model {_PAPER}."
+    )
+
+
+def _read(text: str) -> Method | None:
+    """Return the method of an earlier phase; one that is not installed here is none that we know."""
+    try:
+        return parse_method(text)
+    except SparinglyError:
+        return None
+
+
+def _averages(method: Method, data: EvalSet) -> bool:
+    """Whether ``metric_avg`` is somewhere in a method, and reads something of the models."""
+    found = [part.metric for part in _parts(method) if isinstance(part, MetricAvg)]
+    return any(metric != SOURCE_LENGTH or SOURCE_LENGTH in data.metrics for metric in found)
+
+
+def _parts(value: Any) -> Iterator[Method]:
+    """Yield a method and all methods inside it."""
+    inside: Iterable[Any] = value if isinstance(value, tuple) else ()
+    if isinstance(value, Method):
+        yield value
+        inside = (getattr(value, field.name) for field in fields(value))
+    for part in inside:
+        yield from _parts(part)

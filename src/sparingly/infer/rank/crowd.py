@@ -1,0 +1,193 @@
+"""Artificial crowds put to the test: a method sees some models at random, and is measured on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sparingly.base.errors import DataError, UsageError
+from sparingly.base.html import html_table
+from sparingly.base.registry import Method
+from sparingly.base.rng import keys_of, seed_list, stream
+from sparingly.base.stats.signflip import Method as Test
+from sparingly.choose.select import as_selector
+from sparingly.data.evalset import EvalSet, Floats
+from sparingly.infer.rank.compare import default_shares, full_set, judged_part, method_curve, replay
+from sparingly.infer.rank.curve import SPA, mean_and_half_width, random_curve, sizes_of
+
+
+@dataclass(frozen=True)
+class MeanOverCrowds:
+    """A mean over crowds, with its 90 % t interval (NaN where there is one crowd only)."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        interval = "" if np.isnan(self.low) else f" ({self.low:.3f} to {self.high:.3f})"
+        return f"{self.mean:.3f}{interval}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrowdCurve:
+    """A method computed on random crowds and measured on the other models, beside random selection.
+
+    The intervals are of means over the crowds that can be drawn from this set: they say what another crowd
+    would have done here, not what the method does on another set.
+
+    Attributes:
+        truth: What the models are compared by.
+        method: The method.
+        measure: What is measured.
+        crowds: The models of every crowd.
+        judged: How many models are left to judge.
+        shares: The shares of the items that are judged.
+        values: The method's agreement with the full set, crowds × shares.
+        random: That of random selection on the same models, crowds × shares.
+    """
+
+    truth: str
+    method: str
+    measure: str
+    crowds: tuple[tuple[str, ...], ...]
+    judged: int
+    shares: tuple[float, ...]
+    values: Floats
+    random: Floats
+
+    @property
+    def average(self) -> MeanOverCrowds:
+        """The method's mean over budgets and crowds."""
+        return _mean(self.values.mean(axis=1))
+
+    @property
+    def random_average(self) -> MeanOverCrowds:
+        """Random selection's mean over budgets and crowds."""
+        return _mean(self.random.mean(axis=1))
+
+    @property
+    def gain(self) -> MeanOverCrowds:
+        """The method's mean minus random's, crowd by crowd: an interval above 0 speaks for the method."""
+        return _mean((self.values - self.random).mean(axis=1))
+
+    def __repr__(self) -> str:
+        return f"CrowdCurve({self})"
+
+    def __str__(self) -> str:
+        """Return the outcome in one line."""
+        several = len(self.crowds) > 1
+        count = f"{len(self.crowds)} random crowd{'s' if several else ''}"
+        return (
+            f"{self.method} on {count} of {len(self.crowds[0])}, {self.measure} by {self.truth} on the other "
+            f"{self.judged} models: {self.average} against {self.random_average} for random; "
+            f"gain {self.gain}{', 90 % intervals' if several else ''}"
+        )
+
+    def _repr_html_(self) -> str:
+        columns = ("share", self.method, "low", "high", "random", "low", "high")
+        parts = (np.array(self.shares), *_bounds(self.values), *_bounds(self.random))
+        rows = [tuple(map(float, row)) for row in zip(*parts, strict=True)]
+        return html_table(columns, rows, f"{self.measure} by {self.truth}", str(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values: a number that is not defined is None."""
+        return {
+            "truth": self.truth,
+            "method": self.method,
+            "measure": self.measure,
+            "crowds": [list(names) for names in self.crowds],
+            "judged": self.judged,
+            "shares": list(self.shares),
+            "curve": _plain_bounds(self.values),
+            "random": _plain_bounds(self.random),
+            "average": _plain(asdict(self.average)),
+            "random_average": _plain(asdict(self.random_average)),
+            "gain": _plain(asdict(self.gain)),
+        }
+
+
+def crowd(
+    data: EvalSet,
+    method: str | Method,
+    truth: str,
+    *,
+    size: int = 4,
+    runs: int = 10,
+    draws: int = 10,
+    shares: Sequence[float] | None = None,
+    measure: str = SPA,
+    seed: int = 0,
+    flips: int = 1000,
+    test: Test = "auto",
+) -> CrowdCurve:
+    """Compute a method on random crowds of models and measure it on the others (Zouhar et al. 2025, Table 4).
+
+    U(x, M′) ≈ U(x, M) (eq. 11): every run draws ``size`` models M′, shows the method nothing of the others,
+    and compares the ranking of the others on what it chooses with their ranking on all items, for every share
+    (5 to 50 % by default). Random selection is the mean of ``draws`` draws for the same models. Where the
+    gain is not above 0, outputs of some models are no reason to leave random selection.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> tried = sparingly.crowd(data, "metric_var:metric=learned", "overall", size=3, runs=4)
+        >>> len(tried.crowds), tried.judged, tried.gain.mean > 0
+        (4, 5, True)
+    """
+    part, _ = judged_part(data, truth)
+    _check(len(part.models), truth, size, runs, draws)
+    wanted = tuple(default_shares(len(part)) if shares is None else shares)
+    crowds, values, random = [], [], []
+    for run in seed_list(seed, runs, "crowds"):
+        crowds.append(_drawn(part.models, size, run))
+        again = replay(part, truth, crowds[-1])
+        full = full_set(again.part, truth, seed=seed, flips=flips, test=test)
+        sizes = sizes_of(wanted, len(full))
+        values.append(method_curve(again, full, method, sizes, measure, run).values)
+        random.append(random_curve(full, sizes, seed_list(run, draws, "random curve"), measure).values)
+    name, judged = str(as_selector(method)), len(part.models) - size
+    return CrowdCurve(truth, name, measure, tuple(crowds), judged, wanted, np.stack(values), np.stack(random))
+
+
+def _check(models: int, truth: str, size: int, runs: int, draws: int) -> None:
+    if models < 3:
+        raise DataError(
+            f"A crowd and two models to judge need three models, and only {models} have scores by {truth}."
+        )
+    if not 1 <= size <= models - 2:
+        raise UsageError(
+            f"A crowd of the {models} models has 1 to {models - 2} of them, so that two are left to judge, "
+            f"not {size}."
+        )
+    for what, count in (("crowd", runs), ("random draw", draws)):
+        if count < 1:
+            raise UsageError(f"At least one {what} is needed, not {count}.")
+
+
+def _drawn(models: tuple[str, ...], size: int, seed: int) -> tuple[str, ...]:
+    """Draw a crowd that depends on the models' names and the seed only."""
+    order = np.argsort(stream(keys_of(models), seed, "crowd"), kind="stable")
+    return tuple(sorted(models[place] for place in order[:size]))
+
+
+def _mean(runs: Floats) -> MeanOverCrowds:
+    middle, half = (float(value) for value in mean_and_half_width(runs))
+    return MeanOverCrowds(middle, middle - half, middle + half)
+
+
+def _bounds(runs: Floats) -> tuple[Floats, Floats, Floats]:
+    middle, half = mean_and_half_width(runs)
+    return middle, middle - half, middle + half
+
+
+def _plain_bounds(runs: Floats) -> dict[str, list[float | None]]:
+    named = zip(("values", "low", "high"), _bounds(runs), strict=True)
+    return {name: [None if np.isnan(value) else float(value) for value in values] for name, values in named}
+
+
+def _plain(values: dict[str, float]) -> dict[str, float | None]:
+    return {name: None if np.isnan(value) else value for name, value in values.items()}
