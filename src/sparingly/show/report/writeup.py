@@ -6,15 +6,15 @@ can choose a lucky subset and others can judge the same one.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
-from sparingly.base.errors import UnknownNameError, one_line
+from sparingly.base.errors import UnknownNameError
 from sparingly.choose.design.top import Top
 from sparingly.choose.select import as_selector
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature
+from sparingly.show.report.markup import cell, code, latex
 from sparingly.signals.cost import SECONDS
 
 FORMATS = ("markdown", "latex")
@@ -25,10 +25,10 @@ def writeup(selection: Selection, format: Literal["markdown", "latex"] = "markdo
     if format not in FORMATS:
         raise UnknownNameError("format of a writeup", format, FORMATS)
     rows = table_rows(selection)
-    listed = "Items in order: " + ", ".join(map(_code, selection.items))
+    listed = "Items in order: " + ", ".join(map(code, selection.items))
     if format == "latex":
-        return f"{_latex(paragraph(selection))}\n\n{_latex_table(rows)}\n\n{_latex(listed)}\n"
-    table = "\n".join(f"| {name} | {_cell(value)} |" for name, value in rows)
+        return f"{latex(paragraph(selection))}\n\n{_latex_table(rows)}\n\n{latex(listed)}\n"
+    table = "\n".join(f"| {name} | {cell(value)} |" for name, value in rows)
     return f"{paragraph(selection)}\n\n| selection | |\n|---|---|\n{table}\n\n{listed}\n"
 
 
@@ -73,7 +73,7 @@ def _named(signature: Signature) -> str:
     """Return the method as text, with its paper."""
     method = as_selector(signature.method)
     source = (method.utility if isinstance(method, Top) else method).reference
-    return f"{_code(str(method))} ({source})" if source else _code(str(method))
+    return f"{code(str(method))} ({source})" if source else code(str(method))
 
 
 def _sides(selection: Selection) -> str:
@@ -96,14 +96,14 @@ def _on_crowd(signature: Signature) -> str:
 
 
 def _codes(names: Sequence[str]) -> str:
-    return ", ".join(map(_code, names))
+    return ", ".join(map(code, names))
 
 
 def table_rows(selection: Selection) -> list[tuple[str, str]]:
     """Return what the table says, name and value."""
     signature = selection.signature
     rows = [
-        ("method", _code(str(as_selector(signature.method)))),
+        ("method", code(str(as_selector(signature.method)))),
         ("items", f"{signature.n} of {signature.of}"),
         ("budget", signature.budget),
         ("seed", str(signature.seed)),
@@ -119,8 +119,8 @@ def table_rows(selection: Selection) -> list[tuple[str, str]]:
     if signature.crowd or signature.judged:
         rows.append(("models to judge", _judged(selection)))
     if signature.pool is not None:
-        rows.append(("pool", _code(str(signature.pool))))
-    return [*rows, ("signature", _code(str(signature)))]
+        rows.append(("pool", code(str(signature.pool))))
+    return [*rows, ("signature", code(str(signature)))]
 
 
 def _probabilities(selection: Selection) -> str:
@@ -131,55 +131,6 @@ def _probabilities(selection: Selection) -> str:
     return f"{low:.4g} each" if high - low < 1e-12 else f"from {low:.4g} to {high:.4g}"
 
 
-# --- Markdown ---------------------------------------------------------------------------------------
-
-
-def _code(text: str) -> str:
-    """Return a text as a code span: its fence is longer than any run of backticks inside."""
-    text = one_line(text)
-    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    space = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{space}{text}{space}{fence}"
-
-
-def _cell(value: str) -> str:
-    return value.replace("|", "\\|")
-
-
-# --- LaTeX ------------------------------------------------------------------------------------------
-
-_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "`": r"\textasciigrave{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-}
-# A long signature has no spaces: in code, a line may end after these.
-_BREAKABLE = {"|": r"\textbar{}\allowbreak{}", ",": r",\allowbreak{}"}
-
-
-def _latex(text: str) -> str:
-    """Return Markdown as LaTeX: code spans in typewriter type, every letter with a meaning escaped."""
-    parts, place = [], 0
-    for span in _SPAN.finditer(text):
-        parts.append(_escaped(text[place : span.start()]))
-        inside = span.group(2)
-        padded = inside.startswith(" `") or inside.endswith("` ")
-        parts.append(f"\\texttt{{{_escaped(inside[1:-1] if padded else inside, _BREAKABLE)}}}")
-        place = span.end()
-    return "".join([*parts, _escaped(text[place:])])
-
-
-def _escaped(text: str, further: Mapping[str, str] | None = None) -> str:
-    escapes = {**_LATEX, **(further or {})}
-    # Two hyphens in a row would become a dash.
-    return "".join(escapes.get(letter, letter) for letter in text).replace("--", "-{}-")
-
-
 def _latex_table(rows: Sequence[tuple[str, str]]) -> str:
-    lines = "\n".join(f"{_latex(name)} & {_latex(value)} \\\\" for name, value in rows)
+    lines = "\n".join(f"{latex(name)} & {latex(value)} \\\\" for name, value in rows)
     return f"\\begin{{tabular}}{{lp{{10cm}}}}\n\\hline\n{lines}\n\\hline\n\\end{{tabular}}"
