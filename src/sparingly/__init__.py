@@ -45,6 +45,13 @@ if TYPE_CHECKING:
     from sparingly.data.signature import Signature
     from sparingly.data.synthetic import load_demo, make_evalset
     from sparingly.data.tables import Preferences, Ratings
+    from sparingly.infer.analysis.chosen_norms import ChosenNorms, chosen_norms
+    from sparingly.infer.analysis.cluster_norms import ClusterNorms, cluster_norms
+    from sparingly.infer.analysis.difference_map import DifferenceMap, difference_map
+    from sparingly.infer.analysis.irt_check import IrtCheck, irt_check
+    from sparingly.infer.analysis.item_curves import ItemCurves, item_curves
+    from sparingly.infer.analysis.success_by_norm import SuccessByNorm, success_by_norm
+    from sparingly.infer.analysis.winning_distances import WinningDistances, winning_distances
     from sparingly.infer.rank.agreement import Agreement, agreement
     from sparingly.infer.rank.compare import Comparison, CurveComparison, agree, curve, parity
     from sparingly.infer.rank.crowd import CrowdCurve, crowd
@@ -59,6 +66,8 @@ if TYPE_CHECKING:
     from sparingly.infer.rank.standings import Standing, standings
     from sparingly.infer.rank.winners import SuccessRate, pair_margins, success_rate
     from sparingly.run.verify import Verification, verify
+    from sparingly.show.figures.draw import figure
+    from sparingly.show.figures.save import save_figure
     from sparingly.show.report.writeup import writeup
 
 _HOMES = {
@@ -94,6 +103,13 @@ _HOMES = {
     "sparingly.data.signature": ("Signature",),
     "sparingly.data.synthetic": ("load_demo", "make_evalset"),
     "sparingly.data.tables": ("Preferences", "Ratings"),
+    "sparingly.infer.analysis.chosen_norms": ("ChosenNorms", "chosen_norms"),
+    "sparingly.infer.analysis.cluster_norms": ("ClusterNorms", "cluster_norms"),
+    "sparingly.infer.analysis.difference_map": ("DifferenceMap", "difference_map"),
+    "sparingly.infer.analysis.irt_check": ("IrtCheck", "irt_check"),
+    "sparingly.infer.analysis.item_curves": ("ItemCurves", "item_curves"),
+    "sparingly.infer.analysis.success_by_norm": ("SuccessByNorm", "success_by_norm"),
+    "sparingly.infer.analysis.winning_distances": ("WinningDistances", "winning_distances"),
     "sparingly.infer.rank.agreement": ("Agreement", "agreement"),
     "sparingly.infer.rank.compare": ("Comparison", "CurveComparison", "agree", "curve", "parity"),
     "sparingly.infer.rank.crowd": ("CrowdCurve", "crowd"),
@@ -108,6 +124,8 @@ _HOMES = {
     "sparingly.infer.rank.standings": ("Standing", "standings"),
     "sparingly.infer.rank.winners": ("SuccessRate", "pair_margins", "success_rate"),
     "sparingly.run.verify": ("Verification", "verify"),
+    "sparingly.show.figures.draw": ("figure",),
+    "sparingly.show.figures.save": ("save_figure",),
     "sparingly.show.report.writeup": ("writeup",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -116,6 +134,8 @@ __all__ = [
     "Agreement",
     "AnswerIsNo",
     "Budget",
+    "ChosenNorms",
+    "ClusterNorms",
     "Combination",
     "Comparison",
     "CrowdCurve",
@@ -123,12 +143,15 @@ __all__ = [
     "DataError",
     "Description",
     "DiffUse",
+    "DifferenceMap",
     "Diversity",
     "Draws",
     "EvalSet",
     "Heuristic",
     "InputError",
     "Irt",
+    "IrtCheck",
+    "ItemCurves",
     "KMeans",
     "MaxNorm",
     "MetricAvg",
@@ -151,21 +174,29 @@ __all__ = [
     "StabilityOverSets",
     "Standing",
     "SubsetSearch",
+    "SuccessByNorm",
     "SuccessRate",
     "Top",
     "Uncertainty",
     "UsageError",
     "Verification",
     "Winners",
+    "WinningDistances",
     "__version__",
     "agree",
     "agreement",
+    "chosen_norms",
+    "cluster_norms",
     "crowd",
     "curve",
     "describe",
+    "difference_map",
     "draws",
+    "figure",
     "formats",
     "from_frame",
+    "irt_check",
+    "item_curves",
     "load",
     "load_demo",
     "make_evalset",
@@ -179,6 +210,7 @@ __all__ = [
     "parse_method",
     "representation",
     "save",
+    "save_figure",
     "select",
     "significance_groups",
     "significance_retained",
@@ -186,10 +218,12 @@ __all__ = [
     "stability",
     "stability_over_sets",
     "standings",
+    "success_by_norm",
     "success_rate",
     "to_frame",
     "verify",
     "winners",
+    "winning_distances",
     "writeup",
 ]
 

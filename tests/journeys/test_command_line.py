@@ -15,7 +15,7 @@ from tests.journeys.command import DONE, NO, environment, parsed, run
 
 pytestmark = pytest.mark.journey
 
-COMMANDS = ("info", "methods", "select", "verify", "writeup", "agree", "convert", "demo")
+COMMANDS = ("info", "methods", "select", "verify", "writeup", "agree", "figure", "convert", "demo")
 VAR = "metric_var:metric=learned"
 
 

@@ -16,6 +16,7 @@ from sparingly.cli.agree import agree
 from sparingly.cli.cite import cite
 from sparingly.cli.convert import convert
 from sparingly.cli.demo import demo
+from sparingly.cli.figure import figure
 from sparingly.cli.info import info
 from sparingly.cli.methods import methods
 from sparingly.cli.select import select
@@ -46,7 +47,7 @@ def build() -> App:
         suppress_keyboard_interrupt=False,
         console=PipedConsole(),
     )
-    for command in (info, methods, select, verify, writeup, agree, convert, demo):
+    for command in (info, methods, select, verify, writeup, agree, figure, convert, demo):
         app.command(command)
     app.command(cite, name="--cite")
     app.register_install_completion_command(add_to_startup=False)

@@ -9,6 +9,7 @@ Generation, eq. 1): ties are in the denominator.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,15 @@ Counts = NDArray[np.int64]
 Rows = NDArray[np.int64]
 
 # A mean of votes smaller than this is rounding: the votes cancel.
-_CANCELLED = 1e-12
+CANCELLED = 1e-12
+
+
+class Votes(NamedTuple):
+    """What an item says of a pair of models (its place among ``numpy.triu_indices``), one vote each."""
+
+    item: Rows
+    pair: Rows
+    value: Floats
 
 
 def pair_margins_from_preferences(
@@ -51,19 +60,31 @@ def margins_and_counts(
     preferences: Preferences, models: int, rows: Rows | Sequence[int] | None
 ) -> tuple[Floats, Counts]:
     """Return the margin of every pair of models, and on how many items it rests."""
+    votes = item_votes(preferences, models, rows)
+    pairs = pair_count(models)
+    counts = np.bincount(votes.pair, minlength=pairs).astype(np.int64)
+    total = np.bincount(votes.pair, votes.value, pairs)
+    margins = np.divide(total, counts, out=np.full(pairs, np.nan), where=counts > 0)
+    return np.where(np.abs(margins) < CANCELLED, 0.0, margins), counts
+
+
+def item_votes(preferences: Preferences, models: int, rows: Rows | Sequence[int] | None = None) -> Votes:
+    """Return one vote for every item and pair that were judged: the mean of its judgements."""
     there = ~np.isnan(preferences.value) & (preferences.first != preferences.second)
     if rows is not None:
         there &= np.isin(preferences.item, np.asarray(rows, np.int64))
     first, second = preferences.first[there].astype(np.int64), preferences.second[there].astype(np.int64)
     value = np.where(first < second, 1.0, -1.0) * preferences.value[there]
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    pairs = pair_count(models)
-    # The place of (i, j) among (0, 1), (0, 2), …: all pairs that begin with a smaller model come before.
-    pair = low * (2 * models - low - 1) // 2 + high - low - 1
+    pair = pair_places(np.minimum(first, second), np.maximum(first, second), models)
+    pairs = max(pair_count(models), 1)
     cells, place = np.unique(preferences.item[there].astype(np.int64) * pairs + pair, return_inverse=True)
     per_item = np.bincount(place, value, len(cells)) / np.bincount(place, minlength=len(cells))
-    pair_of_cell = cells % pairs if pairs else cells
-    counts = np.bincount(pair_of_cell, minlength=pairs).astype(np.int64)
-    total = np.bincount(pair_of_cell, per_item, pairs)
-    margins = np.divide(total, counts, out=np.full(pairs, np.nan), where=counts > 0)
-    return np.where(np.abs(margins) < _CANCELLED, 0.0, margins), counts
+    return Votes(cells // pairs, cells % pairs, per_item)
+
+
+def pair_places(low: Rows, high: Rows, models: int) -> Rows:
+    """Return the places of pairs (low < high) among (0, 1), (0, 2), …, (1, 2), ….
+
+    All pairs that begin with a smaller model come before.
+    """
+    return low * (2 * models - low - 1) // 2 + high - low - 1

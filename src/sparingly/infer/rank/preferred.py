@@ -120,12 +120,13 @@ def winners(
     else:
         if tie != 0.0:
             raise UsageError("A tie width goes with a truth: preferences that were given name their ties.")
-        table, by = _own_preferences(data, aspect)
+        table, by = own_preferences(data, aspect)
         margins, counts = margins_and_counts(table, len(data.models), rows)
     return Winners(by, tuple(_pairs(data.models, margins, counts)))
 
 
-def _own_preferences(data: EvalSet, aspect: str | None) -> tuple[Preferences, str]:
+def own_preferences(data: EvalSet, aspect: str | None) -> tuple[Preferences, str]:
+    """Return the set's own preferences, of one aspect where they are about several, and what they are by."""
     table = data.preferences
     if not len(table):
         raise MissingDataError("The set has no preferences. Name scores to derive them from: truth=….")

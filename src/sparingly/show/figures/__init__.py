@@ -1,0 +1,1 @@
+"""Pictures: what an analysis found, drawn with Altair (extra ``report``) and saved for any use."""

@@ -1,0 +1,153 @@
+"""What all pictures have in common: colours, sizes, titles above and a footnote below."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sparingly.base.errors import one_line
+from sparingly.data.plain import plain
+
+if TYPE_CHECKING:
+    from altair import Axis, InlineData, Legend, VConcatChart
+    from altair.typing import ChartType
+
+WIDTH, HEIGHT = 600, 340
+# Told apart by people who see colours differently (Okabe and Ito 2008); the yellow is too pale on white.
+BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+ORANGE, SKY, GREY, BLACK = "#E69F00", "#56B4E9", "#8A8A8A", "#222222"
+PALE = "#D9D9D9"
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+# Lines beyond the colours are told apart by their dashes.
+DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
+FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
+
+_TITLE_LETTERS, _TEXT_LETTERS = 76, 128
+_NAME_LETTERS = 40
+_LABEL_PIXELS = 6
+_DIGITS = 6
+
+
+def framed(
+    chart: ChartType, title: str, subtitle: str, foot: Iterable[str], width: int = WIDTH
+) -> VConcatChart:
+    """Put a title above a chart and a footnote below it, and give it the look of the house."""
+    import altair as alt
+
+    share = width / WIDTH
+    chart.title = alt.Title(
+        text=_wrapped(title, int(_TITLE_LETTERS * share)),
+        subtitle=_wrapped(subtitle, int(_TEXT_LETTERS * share)),
+        anchor="start",
+        frame="bounds",
+        offset=12,
+    )
+    notes = [line for part in foot for line in _wrapped(part, int(_TEXT_LETTERS * share))]
+    below = alt.Title(
+        text=notes,
+        orient="bottom",
+        anchor="start",
+        fontSize=11,
+        fontWeight="normal",
+        color="#555555",
+        offset=14,
+    )
+    framing: VConcatChart = alt.vconcat(chart).properties(
+        title=below, background="#FFFFFF", padding=14, description=one_line(f"{title}: {subtitle}")
+    )
+    styled: VConcatChart = framing.configure(font=FONT, **_CONFIG)
+    return styled
+
+
+_CONFIG: Mapping[str, Any] = {
+    # The picture is described as a whole: thousands of points with a text each help nobody.
+    "aria": False,
+    "axis": {
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "gridColor": "#EBEBEB",
+        "domainColor": "#888888",
+        "tickColor": "#888888",
+        "labelColor": BLACK,
+        "titleColor": BLACK,
+        "labelLimit": 260,
+    },
+    "legend": {
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "labelColor": BLACK,
+        "labelLimit": 560,
+        "titleLimit": 560,
+        "symbolSize": 110,
+        "symbolOpacity": 1.0,
+    },
+    "title": {
+        "fontSize": 15,
+        "fontWeight": "bold",
+        "subtitleFontSize": 12,
+        "subtitleColor": "#555555",
+        "subtitlePadding": 5,
+        "color": BLACK,
+    },
+    "view": {"stroke": "transparent"},
+    "header": {"labelFontSize": 12, "titleFontSize": 12},
+}
+
+
+def inline(rows: Iterable[Mapping[str, Any]]) -> InlineData:
+    """Return rows as data inside the picture, with as many digits as can be seen."""
+    import altair as alt
+
+    return alt.InlineData(values=[{name: _shortened(value) for name, value in row.items()} for row in rows])
+
+
+def rows_of(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return columns as rows."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def legend_below(labels: Sequence[str], *, lines: bool = True, width: int = WIDTH) -> Legend:
+    """Return a legend under the chart, with as many labels in a row as there is room for."""
+    import altair as alt
+
+    longest = max((len(label) for label in labels), default=1) * _LABEL_PIXELS + 30
+    columns = max(1, min(len(labels), width // longest))
+    strokes: dict[str, Any] = (
+        {"symbolType": "stroke", "symbolStrokeWidth": 2.5, "symbolSize": 260} if lines else {}
+    )
+    return alt.Legend(orient="bottom", direction="horizontal", columns=columns, title=None, **strokes)
+
+
+def percent_axis() -> Axis:
+    """Return an axis of shares written as percentages."""
+    import altair as alt
+
+    return alt.Axis(format=".0%")
+
+
+def named(models: Sequence[str]) -> str:
+    """Return the models in words: two by their names, more by their number."""
+    return f"{short(models[0])} against {short(models[1])}" if len(models) == 2 else f"{len(models)} models"
+
+
+def short(name: str) -> str:
+    """Return a name that fits into a title or a legend: the middle of a long one is left out."""
+    half = _NAME_LETTERS // 2
+    return name if len(name) <= _NAME_LETTERS else f"{name[:half].rstrip()} … {name[-half:].lstrip()}"
+
+
+def counted(count: int, one: str, more: str | None = None) -> str:
+    """Return a number with its noun."""
+    return f"{count} {one if count == 1 else more or one + 's'}"
+
+
+def _wrapped(text: str, letters: int) -> list[str]:
+    return textwrap.wrap(one_line(text), max(letters, 20)) or [""]
+
+
+def _shortened(value: Any) -> Any:
+    return plain(float(f"{value:.{_DIGITS}g}")) if isinstance(value, float) else value

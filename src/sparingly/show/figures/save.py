@@ -1,0 +1,136 @@
+"""Pictures as files: a page that needs no network, SVG, PNG, PDF, or the Vega-Lite behind them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from html import escape
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any
+
+from sparingly.base.errors import UsageError
+from sparingly.data.files import write_atomically
+from sparingly.show.figures.library import need_report
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+
+Spec = dict[str, Any]
+
+_SCALE = 2.0
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline';
+ script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:">
+<title>{title}</title>
+<style>body {{ margin: 1rem; background: #fff; }}</style>
+</head>
+<body>
+<div id="figure"></div>
+<script>{library}</script>
+<script>
+vegaEmbed("#figure", {spec}, {{renderer: "svg", actions: {{export: true, source: false, compiled: false,
+ editor: false}}}});
+</script>
+</body>
+</html>
+"""
+
+
+def save_figure(chart: ChartType, path: str | Path) -> None:
+    """Write a picture, whole or not at all; the extension says what is written.
+
+    ``.html`` is a page that works without a network, with values shown under the pointer; ``.svg``, ``.png``
+    and ``.pdf`` are for papers and slides; ``.json`` is the Vega-Lite that draws it, to be changed by hand.
+
+    Args:
+        chart: What ``figure`` returned, or any other Altair chart.
+        path: The file to write.
+    """
+    kind = picture_kind(path)
+    need_report()
+    content = _WRITERS[kind](chart.to_dict())
+
+    def put(file: IO[bytes]) -> None:
+        file.write(content)
+
+    write_atomically(Path(path), put)
+
+
+def picture_kind(path: str | Path) -> str:
+    """Return the extension of a picture's file; one that no picture has is an error."""
+    kind = Path(path).suffix.lower()
+    if kind not in _WRITERS:
+        known = ", ".join(_WRITERS)
+        raise UsageError(f"{path} is no name for a picture: its ending must be one of {known}.")
+    return kind
+
+
+def _as_page(spec: Spec) -> bytes:
+    text = json.dumps(spec, ensure_ascii=False)
+    page = _PAGE.format(
+        title=escape(_title(spec)),
+        library=_bundle(_version()),
+        # Nothing in a name may end the script.
+        spec=text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"),
+    )
+    return page.encode("utf-8", "backslashreplace")
+
+
+@cache
+def _bundle(version: str) -> str:
+    """Return the scripts that draw, all in one: putting them together takes seconds."""
+    import vl_convert
+
+    return vl_convert.javascript_bundle(_SNIPPET, vl_version=version)
+
+
+def _as_svg(spec: Spec) -> bytes:
+    import vl_convert
+
+    drawn = vl_convert.vegalite_to_svg(spec, vl_version=_version())
+    # What the picture is of, for those who cannot see it.
+    start, end, rest = drawn.partition(">")
+    return f"{start}{end}<title>{escape(_title(spec))}</title>{rest}\n".encode()
+
+
+def _as_png(spec: Spec) -> bytes:
+    import vl_convert
+
+    return vl_convert.vegalite_to_png(spec, vl_version=_version(), scale=_SCALE)
+
+
+def _as_pdf(spec: Spec) -> bytes:
+    import vl_convert
+
+    return vl_convert.vegalite_to_pdf(spec, vl_version=_version())
+
+
+def _as_json(spec: Spec) -> bytes:
+    return (json.dumps(spec, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
+
+
+_WRITERS: Mapping[str, Callable[[Spec], bytes]] = MappingProxyType(
+    {".html": _as_page, ".svg": _as_svg, ".png": _as_png, ".pdf": _as_pdf, ".json": _as_json}
+)
+
+
+def _title(spec: Spec) -> str:
+    """Return the title of the picture, which stands above the chart inside its frame."""
+    inside = [spec, *spec.get("vconcat", [])]
+    texts = [part["title"].get("text", "") for part in inside if isinstance(part.get("title"), dict)]
+    text = texts[-1] if texts else "sparingly"
+    return " ".join(text) if isinstance(text, list) else str(text)
+
+
+def _version() -> str:
+    """Return the version of Vega-Lite that the chart was written for."""
+    import altair as alt
+
+    return ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])

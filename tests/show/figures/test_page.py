@@ -1,0 +1,25 @@
+"""The page about pictures shows what its own commands draw."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGE = (DOCS / "figures.md").read_text(encoding="utf-8")
+SHOWN = re.findall(r"^!\[[^\]]+\]\(images/([\w-]+\.svg)\)$", PAGE, re.MULTILINE)
+
+
+def test_every_picture_is_shown_once_and_drawn_by_a_command() -> None:
+    drawn = re.findall(r"--out ([\w-]+\.svg)", PAGE)
+    assert SHOWN
+    assert drawn == SHOWN
+    assert sorted(path.name for path in (DOCS / "images").iterdir()) == sorted(SHOWN)
+
+
+def test_pictures_are_small_and_valid() -> None:
+    for name in SHOWN:
+        content = (DOCS / "images" / name).read_bytes()
+        assert len(content) < 100_000, name
+        assert ElementTree.fromstring(content).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 - our own
