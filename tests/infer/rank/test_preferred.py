@@ -125,3 +125,12 @@ def test_wrong_calls_get_one_sentence() -> None:
         winners(data).between("a", "d")
     with pytest.raises(UsageError, match="two models"):
         winners(data).between("a", "a")
+
+
+def test_winners_of_a_selection_are_among_the_models_that_it_has_judged() -> None:
+    data = sparingly.load_demo()
+    crowd = ["Rowan", "Birch", "Juniper"]
+    chosen = sparingly.select(data, "metric_var:metric=learned", 20, crowd=crowd)
+    found = sparingly.winners(data, chosen, truth="overall")
+    assert len(found) == 10
+    assert not any({pair.first, pair.second} & set(crowd) for pair in found.pairs)

@@ -96,7 +96,7 @@ def winners(
 
     Args:
         data: The evaluation set.
-        items: A selection, or ids of items; all items by default.
+        items: A selection (and so the models that it has judged), or ids of items; all items by default.
         truth: Scores to turn into preferences (an aspect, a metric, or a combination of aspects): the higher
             one wins. By default the set's own preferences are used.
         aspect: Which of the set's own preferences, where they are about several aspects.
@@ -109,6 +109,8 @@ def winners(
         >>> found.between("Rowan", "Cedar-MT").winner
         'Rowan'
     """
+    if isinstance(items, Selection) and items.judged is not None:
+        data = data.take(models=items.judged)
     rows = None if items is None else data.positions(_ids(items))
     if rows is not None and not len(rows):
         raise UsageError("Winners need at least one item.")
