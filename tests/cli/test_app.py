@@ -174,7 +174,7 @@ def test_citations_for_machines(command: Command) -> None:
     cited = json.loads(out)
     assert text.startswith(cited["bibtex"])
     assert cited["bibtex"].startswith("@software{sparingly,")
-    assert [paper["year"] for paper in cited["papers"]] == [2025, 2024, 2024, 2024]
+    assert [paper["year"] for paper in cited["papers"]] == [2025, 2024, 2024, 2022, 2023, 2024]
     for paper in cited["papers"]:
         listed = f"  {', '.join(paper['used_for'])}: {paper['authors']} ({paper['year']}),\n"
         assert f"{listed}    {paper['title']}\n" in text

@@ -58,6 +58,18 @@ _PAPERS = (
         "Better than Random: Reliable NLG Human Evaluation with Constrained Active Sampling",
     ),
     Paper(
+        ("stratified", "control_variate", "bounds of scores"),
+        "Saldías, Foster, Freitag and Tan",
+        2022,
+        "Toward More Effective Human Evaluation for Machine Translation",
+    ),
+    Paper(
+        ("snippets", "documents", "stability", "representation"),
+        "Lo and Knowles",
+        2023,
+        "Data Sampling and (In)stability in Machine Translation Evaluation",
+    ),
+    Paper(
         ("soft pairwise accuracy",),
         "Thompson, Mathur, Deutsch and Khayrallah",
         2024,
