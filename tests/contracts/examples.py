@@ -13,6 +13,17 @@ from sparingly.choose.utility.base import Utility
 # A method whose parameters all have defaults is tested as it is; those with required ones stand here, and so
 # do further parameters that are worth a test.
 EXAMPLES: dict[str, tuple[str, ...]] = {
+    "control_variate": (
+        "control_variate",
+        "control_variate:covariance=published,crossfit=false,guard=false",
+        "control_variate:variate=several",
+        "control_variate:variate=mean,metrics=[score,output_length],folds=3",
+        "control_variate:variate=knn,neighbours=9",
+    ),
+    "cube": (
+        "cube:balance=[metrics,domain,source_length]",
+        "cube:balance=[cost,output_length],utility=(metric_avg),tau=0.8",
+    ),
     "diffuse": (
         "diffuse",
         "diffuse:pairs=concat,weighted=true",
@@ -28,6 +39,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "diversity:similarity=chrf",
         "diversity:similarity=bleu,tokeniser=intl",
     ),
+    "documents": ("documents", "documents:chance=size,weights=weight"),
+    "guided": (
+        "guided:design=uniform,k=5",
+        "guided:design=(snippets:context=0),k=4,agreement=kendall",
+        "guided:design=(pivotal:utility=(metric_var)),under=output_length,k=3",
+    ),
+    "greg": ("greg", "greg:crossfit=false", "greg:guard=false,folds=3"),
     "heuristic": ("heuristic", "heuristic:outer=0.25,share=0.3"),
     "irt": (
         "irt",
@@ -40,6 +58,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "kmeans:features=output,model=tiny",
         "kmeans:features=output_mean",
     ),
+    "local_pivotal": (
+        "local_pivotal",
+        "local_pivotal:space=source,utility=(metric_var)",
+        "local_pivotal:space=output_mean,dimensions=2",
+        "local_pivotal:space=difference,weights=weight",
+    ),
     "metric_avg": ("metric_avg", "metric_avg:metric=output_length"),
     "metric_cons": ("metric_cons", "metric_cons:correlation=kendall", "metric_cons:correlation=pairwise"),
     "metric_var": ("metric_var", "metric_var:metric=output_length"),
@@ -48,6 +72,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "mix:of=(metric_avg)+(-0.5*metric_cons),scale=zscore",
         "mix:of=(metric_var)+(metric_avg:metric=source_length),scale=minmax,operation=product",
     ),
+    "pivotal": ("pivotal", "pivotal:utility=(metric_cons),tau=0.5", "pivotal:utility=(metric_var),floor=0.1"),
+    "ppi": ("ppi", "ppi:power=0.5", "ppi:guard=false"),
     "search": (
         "search:n=20",
         "search:kind=bruteforce,n=20",
@@ -55,8 +81,30 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "search:under=output_length,n=20",
         "search:oracle=true,truth=overall,n=20",
     ),
+    "snippets": (
+        "snippets",
+        "snippets:kind=segment,context=2",
+        "snippets:kind=document,chance=size",
+        "snippets:kind=fixed,max_length=3",
+        "snippets:wrap=true,weights=weight",
+    ),
+    "stratified": (
+        "stratified",
+        "stratified:by=metrics,size=10",
+        "stratified:by=topic,allocation=optimal,weights=weight",
+        "stratified:by=domain,allocation=optimal,residual=cost,rounding=published",
+        "stratified:by=source_length,size=12,allocation=optimal,spread=score",
+    ),
+    "systematic": (
+        "systematic",
+        "systematic:order=domain,unit=item",
+        "systematic:utility=(metric_avg),order=utility,weights=weight",
+        "systematic:order=score",
+    ),
+    "stratified_mean": ("stratified_mean", "stratified_mean:by=domain"),
     "top": ("top:utility=(metric_var)", "top:utility=(mix:of=(metric_avg)+(metric_cons)),floor=1"),
     "uncertainty": ("uncertainty", "uncertainty:direction=low"),
+    "weighted_mean": ("weighted_mean", "weighted_mean:form=horvitz_thompson"),
 }
 DESIGNS: tuple[dict[str, str], ...] = (
     {},
@@ -99,7 +147,14 @@ def chooser_texts() -> list[str]:
     return [text for text in all_texts() if chooses(parse_method(text))]
 
 
+def estimator_texts() -> list[str]:
+    """Return the examples of every registered estimator."""
+    return [text for text in all_texts() if parse_method(text).kind == "estimator"]
+
+
 def designs_of(text: str) -> list[dict[str, Any]]:
     """Return the designs that a method takes; one that has no such parameters is tested without."""
     known = {part.name for part in fields(as_selector(text))}
+    # Where groups have no quotas, balance means another thing.
+    known -= set() if "quota" in known else {"balance"}
     return [design for design in DESIGNS if set(design) <= known]

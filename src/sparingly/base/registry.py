@@ -175,10 +175,16 @@ def _convert_several(where: str, hint: Any, value: Value) -> tuple[Any, ...]:
 
 def _convert_method(where: str, hint: type[Method], value: Value) -> Method:
     if isinstance(value, Bare):
-        return method_from_call(parse_call(value.text), (hint.kind,))
+        return method_from_call(parse_call(value.text), _kinds_of(hint))
     if not isinstance(value, Calls) or len(value.calls) != 1 or value.calls[0][0] != 1:
         raise UsageError(f"The parameter {where} takes one method in parentheses: (name:key=value).")
-    return method_from_call(value.calls[0][1], (hint.kind,))
+    return method_from_call(value.calls[0][1], _kinds_of(hint))
+
+
+def _kinds_of(base: type[Method]) -> tuple[str, ...]:
+    """Return the kinds of methods that are of a class: designs are selectors, too."""
+    found = {base.kind, *(method.kind for method in registered().values() if issubclass(method, base))}
+    return tuple(kind for kind in KINDS if kind in found)
 
 
 def _convert_scalar(where: str, hint: Any, text: str) -> Any:

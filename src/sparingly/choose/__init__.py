@@ -3,12 +3,21 @@
 Importing this package registers its methods; a new one is a file of its own and a line here.
 """
 
+from sparingly.choose.design.cube import Cube
 from sparingly.choose.design.diffuse import DiffUse
+from sparingly.choose.design.documents import Documents
+from sparingly.choose.design.guided import Guided
 from sparingly.choose.design.heuristic import Heuristic
 from sparingly.choose.design.kmeans import KMeans
+from sparingly.choose.design.local_pivotal import LocalPivotal
+from sparingly.choose.design.pivotal import Pivotal
 from sparingly.choose.design.random import Random
 from sparingly.choose.design.search import SubsetSearch
+from sparingly.choose.design.snippets import Snippets
+from sparingly.choose.design.stratified import Stratified
+from sparingly.choose.design.systematic import Systematic
 from sparingly.choose.design.top import Top
+from sparingly.choose.design.uniform import Uniform
 from sparingly.choose.utility.diversity import Diversity
 from sparingly.choose.utility.irt import Irt
 from sparingly.choose.utility.max_norm import MaxNorm
@@ -19,18 +28,27 @@ from sparingly.choose.utility.mix import Mix
 from sparingly.choose.utility.uncertainty import Uncertainty
 
 __all__ = [
+    "Cube",
     "DiffUse",
     "Diversity",
+    "Documents",
+    "Guided",
     "Heuristic",
     "Irt",
     "KMeans",
+    "LocalPivotal",
     "MaxNorm",
     "MetricAvg",
     "MetricCons",
     "MetricVar",
     "Mix",
+    "Pivotal",
     "Random",
+    "Snippets",
+    "Stratified",
     "SubsetSearch",
+    "Systematic",
     "Top",
     "Uncertainty",
+    "Uniform",
 ]

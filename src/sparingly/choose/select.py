@@ -70,7 +70,7 @@ def select(
     check_crowd(sides, chooser, seen.only(read))
     chosen = chooser.choose(seen.only(read), amount, candidates, _phase_seed(seed, pool))
     chosen = _with_sides(chosen, view, chooser, sides, pool)
-    labels = fields.labels(read)
+    barred, labels = _with_shut(barred, view, chosen), fields.labels(read)
     signature = Signature(
         method=chooser.full_text,
         budget=str(amount),
@@ -138,6 +138,11 @@ def _barred(never: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({str(name) for name in never}))
 
 
+def _with_shut(barred: tuple[str, ...], view: EvalSet, chosen: Chosen) -> tuple[str, ...]:
+    """Return the ids that could not be chosen: those that must not be, and those the method shuts out."""
+    return barred if chosen.shut is None else tuple(sorted({*barred, *view.items[chosen.shut]}))
+
+
 def _candidates(view: EvalSet, barred: tuple[str, ...]) -> Rows:
     """Return the rows that may be chosen; an id that must never be chosen need not be in the set."""
     if not len(view):
@@ -181,6 +186,7 @@ def _selection(
         stratum=chosen.stratum,
         unit=chosen.unit,
         models=chosen.models,
+        context=chosen.context,
         cluster_weight=chosen.cluster_weight,
         cost=chosen.cost,
         reasons=chosen.reasons,

@@ -1,0 +1,119 @@
+"""``cube``: a sample whose weighted totals of metrics, domains and lengths are those of the whole set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sparingly.base.errors import MissingDataError, UsageError
+from sparingly.base.registry import parameter, register
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.draw.chances import Mask
+from sparingly.choose.design.draw.cube import draw_cube
+from sparingly.choose.design.probability_design import Frame, ProbabilityDesign
+from sparingly.choose.design.variables import (
+    METRICS,
+    column_labels,
+    column_numbers,
+    field_of,
+    indicators,
+    is_column,
+    scores_of,
+    settled_names,
+    with_means,
+)
+from sparingly.choose.design.whole_set import remembered
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, Floats
+from sparingly.signals.length import SOURCE_LENGTH
+
+_MOST_SCORES = 20
+_MOST_GROUPS = 50
+
+
+@register("cube")
+@dataclass(frozen=True)
+class Cube(ProbabilityDesign):
+    """Draws units such that what is known of all items has the same weighted totals in the sample.
+
+    Σ_{i∈S} x_i/π_i = Σ_i x_i for every balancing variable x, as nearly as whole units allow; π_i as for
+    ``pivotal``. Variables: the models' scores by every metric (the items' means where these are over 20
+    columns), an indicator for each group of a column of texts, a column of numbers, lengths. Under a cost the
+    cost is matched too, and no draw exceeds the budget.
+
+    Choose it when a regression of the scores on the metrics explains something: the design then has the gain
+    of a control variate before any label is there. Many variables for few units balance loosely.
+    """
+
+    reference: ClassVar[str] = "Deville and Tillé 2004; Chauvet and Tillé 2006"
+    how: ClassVar[str] = "drawn by the cube method"
+    needs: ClassVar[tuple[str, ...]] = ("what its balance and utility need",)
+
+    balance: tuple[str, ...] = parameter(
+        (), "what to balance on: metrics, columns, source_length, output_length; all there is unless given"
+    )
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Settle what is balanced."""
+        names = settled_names(data, self.balance or _usual(data))
+        if not names:
+            raise MissingDataError(
+                "There are no metrics, domains or sources to balance on: name columns with balance=[…]."
+            )
+        return replace(super().resolve(data, budget), balance=names)
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read what the probabilities need, and what is balanced."""
+        return super().reads(data) | ({field_of(data, name) for name in self.balance} & set(data.fields))
+
+    def balance_variables(self, data: EvalSet) -> Floats:
+        """Return the balancing variables of the items (items × variables): 1, groups, scores, lengths."""
+        return remembered(data, ("balance", self.balance), lambda: self._variables(data))
+
+    def _variables(self, data: EvalSet) -> Floats:
+        columns = [name for name in self.balance if is_column(data, name)]
+        scores = [scores_of(data, name) for name in self.balance if name not in columns]
+        if sum(part.shape[1] for part in scores) > _MOST_SCORES:
+            scores = [part.mean(axis=1, keepdims=True) for part in scores]
+        return np.column_stack([np.ones(len(data)), *(_of_column(data, name) for name in columns), *scores])
+
+    @property
+    def in_order_of_cost(self) -> bool:
+        """Costs are kept by the steps of the draw, not by an order."""
+        return False
+
+    def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
+        """Draw by the cube method."""
+        inside = self.balance_variables(frame.data)[frame.units.rows]
+        variables = np.column_stack([frame.units.total(column) for column in inside.T])
+        return draw_cube(frame.chances, variables, generator, frame.charges)
+
+    def remarks(self, frame: Frame) -> tuple[str, ...]:
+        """Say how much is balanced, and when it is too much."""
+        count = self.balance_variables(frame.data).shape[1]
+        note = f"balanced on {count} variables."
+        if 2 * count > frame.count:
+            note = f"balanced on {count} variables, loosely: they are many for {frame.count} drawn units."
+        return (note,)
+
+
+def _usual(data: EvalSet) -> list[str]:
+    """Return what is balanced unless something is named: all metrics, the domain, the source's length."""
+    names = [METRICS] if len(data.metrics) else []
+    if fields.DOMAIN in data.columns and 1 < len(set(column_labels(data, fields.DOMAIN))) <= _MOST_SCORES:
+        names.append(fields.column(fields.DOMAIN))
+    return [*names, SOURCE_LENGTH] if data.sources is not None else names
+
+
+def _of_column(data: EvalSet, name: str) -> Floats:
+    numbers = column_numbers(data, name)
+    if numbers is not None:
+        return with_means(numbers[:, None])
+    groups = indicators(column_labels(data, name))
+    if groups.shape[1] > _MOST_GROUPS:
+        raise UsageError(
+            f'"{name}" has {groups.shape[1]} groups, too many to balance on; at most {_MOST_GROUPS} are.'
+        )
+    return groups

@@ -1,0 +1,1 @@
+"""Draws: units taken with given inclusion probabilities, as many as these add up to."""

@@ -1,0 +1,222 @@
+"""Inclusion probabilities: how likely each unit is to be judged, under a count or a cost."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.errors import DataError, UsageError
+from sparingly.base.rng import round_to_range
+
+Floats = NDArray[np.float64]
+Spend = Literal["at_most", "on_average"]
+
+# A cost of nothing would ask for infinitely much: it counts as this share of the dearest.
+_FREE = 1e-9
+
+
+def inclusion_probabilities(
+    size: Floats,
+    n: float | None = None,
+    *,
+    tau: float,
+    floor: float = 0.0,
+    cap: float = 1.0,
+    costs: Floats | None = None,
+    budget: float | None = None,
+) -> Floats:
+    """Return π_i = min(cap, (1 − τ)·f + τ·κ·s_i/√c_i): a part for everyone, and a part by size.
+
+    s_i is the size, standing for √v_i, the root of the expected squared residual: any utility that is 0 or
+    more. f = n/N and Σ_i π_i = n; with costs f = B/Σ_i c_i and Σ_i c_i π_i = B, κ such that both parts add up
+    (Neyman 1934; Deville and Tillé 1998 for the cap). Units at the cap stay there and the others are raised
+    in proportion; a floor lifts those below it. No unit gets less than (1 − τ)·f, so the variance of a mean
+    is at most (1/(1 − τ) − f)/(1 − f) times that of a uniform draw, however bad the sizes are.
+
+    Args:
+        size: One number per unit, 0 or more.
+        n: The number of units to take; with costs, sizes are divided by their roots all the same.
+        tau: The share that goes by size, from 0 (uniform) to 1.
+        floor: The least probability of any unit.
+        cap: The largest probability of any unit.
+        costs: What each unit costs; needed for a budget.
+        budget: The expected cost B, in place of ``n``.
+    """
+    _check_shares(tau, floor, cap)
+    shape = _shape(size, tau, costs)
+    if (n is None) == (budget is None):
+        raise UsageError("Give either the number of units or a budget of costs, not both.")
+    if budget is None:
+        return _filled(shape, np.ones(len(shape)), float(n or 0.0), floor, cap)
+    if costs is None:
+        raise UsageError("A budget of costs needs the cost of every unit.")
+    return _filled(shape, np.asarray(costs, np.float64), budget, floor, cap)
+
+
+def affordable_probabilities(
+    size: Floats,
+    costs: Floats,
+    limit: float,
+    *,
+    tau: float,
+    floor: float = 0.0,
+    cap: float = 1.0,
+    spend: Spend = "at_most",
+    in_order: bool = True,
+) -> Floats:
+    """Return probabilities of the largest whole number of units that a limit of cost affords.
+
+    With ``at_most`` no draw exceeds the limit, with ``on_average`` their expected cost does not. ``in_order``
+    tells how the draw keeps the cost near its expectation, see ``greatest_cost``.
+    """
+    _check_shares(tau, floor, cap)
+    if cap == 1.0 and limit >= costs.sum() * (1.0 - 1e-12):
+        return np.ones(len(costs))
+    shape, ones, total = _shape(size, tau, costs), np.ones(len(costs)), float(costs.sum())
+
+    def count_at(cost: float) -> int:
+        inside = min(max(cost, floor * total), cap * total)
+        return int(np.floor(_filled(shape, costs, inside, floor, cap).sum() + 1e-9)) if inside > 0 else 0
+
+    def fits(count: int) -> bool:
+        chances = _filled(shape, ones, float(count), floor, cap)
+        cost = costs @ chances if spend == "on_average" else greatest_cost(chances, costs, in_order=in_order)
+        return bool(cost <= limit * (1.0 + 1e-9))
+
+    # Surely affordable, and surely not: in between, more units can only cost more.
+    least = max(1, int(np.ceil(floor * len(costs) - 1e-9)))
+    low = max(least, count_at(limit - float(np.ptp(costs))))
+    high = max(low, count_at(limit)) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    if low == least and not fits(low):
+        raise UsageError(_too_small(costs, limit, floor, spend))
+    return _filled(shape, ones, float(low), floor, cap)
+
+
+def _too_small(costs: Floats, limit: float, floor: float, spend: Spend) -> str:
+    if floor > 0.0:
+        return f"The budget of {limit:g} is too small for the floor {floor:g} of the probabilities: lower it."
+    if spend == "on_average":
+        return f"The budget of {limit:g} is less than one unit costs on average."
+    return (
+        f"The dearest unit costs {costs.max():g}, more than the budget of {limit:g}, and a draw gives every "
+        "unit a chance. Raise the budget, put what is too dear on the never-select list, or let the budget "
+        "hold on average only: spend=on_average."
+    )
+
+
+def greatest_cost(chances: Floats, costs: Floats, *, in_order: bool) -> float:
+    """Return the most that a draw of Σ π units can cost.
+
+    Along a list with the dearest first (``in_order``), the first k units give at most ⌈V_k⌉, V the running
+    sum of π: so the m-th unit is no dearer than the first one at which V exceeds m − 1. A draw that keeps the
+    expected cost until two units are left is off by at most what two costs differ by.
+    """
+    count = round(float(chances.sum()))
+    if in_order:
+        order = np.argsort(-costs, kind="stable")
+        reached = np.cumsum(chances[order])
+        places = np.searchsorted(reached, np.arange(count) + 1e-9, side="right")
+        return float(costs[order][np.minimum(places, len(costs) - 1)].sum())
+    loose = costs[chances < 1.0 - 1e-9]
+    certain = float(costs[chances >= 1.0 - 1e-9].sum())
+    dearest = certain + float(np.sort(loose)[::-1][: count - (len(costs) - len(loose))].sum())
+    return min(dearest, float(costs @ chances) + (float(np.ptp(loose)) if len(loose) else 0.0))
+
+
+def sizes_of(utility: Floats) -> Floats:
+    """Return utilities as sizes: moved up to 0 where some are below it, with the mean where there is none.
+
+    They lose their last bits, which differ between machines.
+    """
+    known = utility[~np.isnan(utility)]
+    if not len(known):
+        raise DataError("The utility is missing everywhere, so it cannot say what is likelier to be drawn.")
+    if np.isinf(known).any():
+        raise DataError("The utility is infinite somewhere, so it cannot say what is likelier to be drawn.")
+    low, spread = float(known.min()), float(np.ptp(known))
+    if spread == 0.0:
+        return np.ones(len(utility))
+    above = round_to_range(utility) * 1e-9 * spread
+    sizes = above if low < 0.0 else above + low
+    return np.where(np.isnan(sizes), np.nanmean(sizes), sizes)
+
+
+def _check_shares(tau: float, floor: float, cap: float) -> None:
+    if not 0.0 <= tau <= 1.0:
+        raise UsageError(f"tau is a share from 0 (all alike) to 1 (by utility alone), not {tau:g}.")
+    if not 0.0 <= floor <= cap <= 1.0 or cap == 0.0:
+        raise UsageError(
+            f"Floor and cap of inclusion probabilities lie between 0 and 1, the floor at most at the cap; "
+            f"they are {floor:g} and {cap:g}."
+        )
+
+
+def _shape(size: Floats, tau: float, costs: Floats | None) -> Floats:
+    """Return what the probabilities are proportional to before caps and floors, 1 for a uniform draw."""
+    sizes = np.asarray(size, np.float64)
+    if not (np.isfinite(sizes) & (sizes >= 0.0)).all():
+        raise UsageError("Sizes are finite numbers, 0 or more.")
+    if costs is None:
+        weights, root = np.ones(len(sizes)), np.ones(len(sizes))
+    else:
+        weights = np.asarray(costs, np.float64)
+        if not (np.isfinite(weights) & (weights >= 0.0)).all() or not weights.sum() > 0.0:
+            raise UsageError("Costs are finite numbers, 0 or more, and not all of them are 0.")
+        root = np.sqrt(np.maximum(weights, _FREE * weights.max()))
+    # Scaled first, so that very small and very large sizes neither vanish nor overflow.
+    scaled = sizes / (sizes.max(initial=0.0) or 1.0)
+    spent = float((weights * scaled / root).sum())
+    if spent == 0.0:
+        return np.ones(len(sizes))
+    return np.asarray((1.0 - tau) + tau * scaled / root * float(weights.sum()) / spent)
+
+
+def _filled(shape: Floats, weights: Floats, total: float, floor: float, cap: float) -> Floats:
+    """Return π = min(cap, max(floor, t·shape)) with t such that Σ weight·π is the total."""
+    if floor == 0.0 and (shape == 0.0).any():
+        raise UsageError(
+            f"{int((shape == 0.0).sum())} of {len(shape)} units would never be drawn, and nothing could be "
+            "said of them: lower tau, or give a floor."
+        )
+    least, most = floor * float(weights.sum()), cap * float(weights[shape > 0].sum())
+    most += floor * float(weights[shape == 0].sum())
+    if not least - 1e-9 <= total <= most * (1 + 1e-12) or total <= 0.0:
+        raise UsageError(
+            f"A budget of {total:g} cannot be met: with the floor {floor:g} and the cap {cap:g} of the "
+            f"inclusion probabilities it lies between {least:g} and {most:g}."
+        )
+    chances = np.clip(_level(shape, weights, total, floor, cap) * shape, floor, cap)
+    return _exact(chances, weights, total, floor, cap)
+
+
+def _level(shape: Floats, weights: Floats, total: float, floor: float, cap: float) -> float:
+    """Return t at which Σ weight·min(cap, max(floor, t·shape)), a broken line in t, reaches the total."""
+    there = shape > 0.0
+    rising = (weights * shape)[there]
+    bends = np.concatenate([floor / shape[there], cap / shape[there]])
+    order = np.argsort(bends, kind="stable")
+    bends, slopes = bends[order], np.cumsum(np.concatenate([rising, -rising])[order])
+    heights = np.cumsum(np.maximum(slopes[:-1], 0.0) * np.diff(bends)) + floor * float(weights.sum())
+    place = int(np.searchsorted(heights, total))
+    if place >= len(heights):
+        return float(bends[-1])
+    below = floor * float(weights.sum()) if place == 0 else float(heights[place - 1])
+    return (
+        float(bends[place] + (total - below) / slopes[place]) if slopes[place] > 0.0 else float(bends[place])
+    )
+
+
+def _exact(chances: Floats, weights: Floats, total: float, floor: float, cap: float) -> Floats:
+    """Return probabilities whose sum is the total to the last digits: running sums are not."""
+    inner = (chances > floor) & (chances < cap)
+    held = float((weights * chances)[inner].sum())
+    missing = total - float((weights * chances).sum())
+    if held <= 0.0 or abs(missing) <= 1e-14 * total:
+        return chances
+    chances[inner] *= 1.0 + missing / held
+    return np.clip(chances, floor, cap)

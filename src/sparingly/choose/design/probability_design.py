@@ -1,0 +1,297 @@
+"""What the probability designs have in common: units, costs, inclusion probabilities and their notes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+from sparingly.base import rng
+from sparingly.base.errors import UsageError
+from sparingly.base.registry import parameter
+from sparingly.choose.design.base import Chosen, Selector, amount_text, cost_to_count
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.draw.chances import Mask
+from sparingly.choose.design.probability import (
+    Spend,
+    affordable_probabilities,
+    greatest_cost,
+    inclusion_probabilities,
+    sizes_of,
+)
+from sparingly.choose.design.units import Units, document_units, item_units
+from sparingly.choose.design.variables import importance
+from sparingly.choose.utility.base import Utility
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.signals.cost import cost_fields, item_costs
+
+VOUCHED_TAU = 0.5
+_WELL_SPENT = 0.8
+
+
+class Sizes(NamedTuple):
+    """How large every candidate item counts, the utilities of all items, and what to say of them."""
+
+    of_row: Floats
+    utility: Floats | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What a draw is made from.
+
+    Attributes:
+        data: The evaluation set, as far as the design reads it.
+        units: What is drawn: items or documents.
+        chances: The inclusion probability of every unit.
+        charges: What the budget counts of every unit; None where it counts the same for all.
+        utility: The utility of every item of the set, where there is one.
+    """
+
+    data: EvalSet
+    units: Units
+    chances: Floats
+    charges: Floats | None = None
+    utility: Floats | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of units that are drawn."""
+        return round(float(self.chances.sum()))
+
+    @property
+    def expected(self) -> float:
+        """What the draw counts against the budget on average."""
+        return float(self.chances.sum() if self.charges is None else self.charges @ self.chances)
+
+    def dearest_first(self, generator: np.random.Generator) -> Rows | None:
+        """Return the units sorted by charge, equal ones at random; None where all are the same."""
+        if self.charges is None:
+            return None
+        return np.lexsort((generator.permutation(len(self.charges)), -self.charges))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawDesign(Selector):
+    """A design that draws units with known inclusion probabilities, so that scores can be estimated."""
+
+    kind: ClassVar[str] = "design"
+    how: ClassVar[str] = "drawn"
+
+    unit: Literal["item", "document"] = parameter("item", "what is drawn: items or whole documents")
+    cost: str | None = parameter(
+        None, "the cost: a column, length, or fit (seconds of the set's own ratings)"
+    )
+    spend: Spend = parameter(  # noqa: RUF009 - a field
+        "at_most", "where units differ in cost or size: the budget holds for every draw, or on average"
+    )
+
+    @abstractmethod
+    def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
+        """Take units, each with its probability, as many as the probabilities add up to."""
+
+    def sizes(self, data: EvalSet, units: Units) -> Sizes:
+        """Return how large the candidate items count; all the same unless a design says otherwise."""
+        return Sizes(np.ones(len(units.rows)))
+
+    def probabilities(self, sizes: Floats, charges: Floats | None, limit: float) -> Floats:
+        """Return the inclusion probabilities of units by their sizes, under a number or a charge."""
+        if charges is None:
+            return inclusion_probabilities(sizes, limit, tau=0.0)
+        return affordable_probabilities(
+            sizes, charges, limit, tau=0.0, spend=self.spend, in_order=self.in_order_of_cost
+        )
+
+    @property
+    def in_order_of_cost(self) -> bool:
+        """Whether the draw goes along the costs where these differ (see ``greatest_cost``)."""
+        return True
+
+    def greatest(self, frame: Frame, charges: Floats) -> float:
+        """Return the most that a draw can count against the budget."""
+        return greatest_cost(frame.chances, charges, in_order=self.in_order_of_cost)
+
+    def remarks(self, frame: Frame) -> tuple[str, ...]:
+        """Return what else there is to say of a draw."""
+        return ()
+
+    def coordinates(self, data: EvalSet) -> Floats | None:
+        """Return where the items lie in the space over which the draw is spread; None for other draws."""
+        return None
+
+    def balance_variables(self, data: EvalSet) -> Floats | None:
+        """Return the variables of the items whose totals the draw matches; None for other draws."""
+        return None
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Settle what a cost budget counts."""
+        return replace(self, cost=cost_to_count(data, budget, self.cost))
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the columns of the documents and the costs."""
+        names: set[str] = set()
+        if self.unit == "document":
+            names |= {fields.column(fields.DOCUMENT), fields.column(fields.POSITION)}
+        if self.cost is not None:
+            names |= cost_fields(self.cost)
+        return frozenset(names & set(data.fields))
+
+    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+        """Draw units and tell their probabilities."""
+        units = item_units(data, candidates) if self.unit == "item" else document_units(data, candidates)
+        costs, cost_unit = (None, "") if self.cost is None else item_costs(data, self.cost)
+        sizes = self.sizes(data, units)
+        charges, limit = self._charges(budget, units, costs)
+        # Residuals of a document's items are taken for independent: their squares add up.
+        of_unit = sizes.of_row if units.are_items else np.sqrt(units.total(sizes.of_row**2))
+        chances = self.probabilities(of_unit, charges, limit)
+        even = charges is None or float(np.ptp(charges)) == 0.0
+        frame = Frame(data, units, chances, None if even else charges, sizes.utility)
+        taken = np.flatnonzero(self.draw(frame, rng.generator(seed, self.name)))
+        # In random order, so that whoever stops early has judged a random part.
+        taken = taken[np.argsort(rng.stream(units.keys_at(taken), seed, "order of the drawn"), kind="stable")]
+        rows, lengths = units.rows_of(taken), units.sizes[taken].astype(np.int64)
+        counted = cost_unit if budget.kind == "cost" else "items"
+        return Chosen(
+            rows=rows,
+            utility=None if sizes.utility is None else sizes.utility[rows],
+            probability=np.repeat(chances[taken], lengths),
+            unit=None if units.are_items else _repeated(units, taken, lengths),
+            cost=None if costs is None else costs[rows],
+            cost_unit=cost_unit,
+            mean_cost=None if costs is None else float(costs[candidates].mean()),
+            reason=self.how,
+            notes=(
+                *self._chance_note(chances),
+                *sizes.notes,
+                *self._spent_note(frame, limit, counted),
+                *self.remarks(frame),
+            ),
+        )
+
+    def _charges(self, budget: Budget, units: Units, costs: Floats | None) -> tuple[Floats | None, float]:
+        """Return what the budget counts of every unit (None: one each), and how much there is of it."""
+        if budget.kind != "cost":
+            limit = float(budget.count_of(len(units.rows)))
+            return (None if units.are_items else units.sizes), limit
+        if costs is None:
+            raise UsageError("A cost budget needs costs: name them with cost=.")
+        charges = units.total(costs[units.rows])
+        total = float(charges.sum())
+        if budget.amount > total * (1 + 1e-12):
+            raise UsageError(
+                f"The budget {budget} is larger than everything there is, which costs {total:g}."
+            )
+        return charges, budget.amount
+
+    def _chance_note(self, chances: Floats) -> tuple[str, ...]:
+        low, high = float(chances.min()), float(chances.max())
+        if high - low <= 1e-12:
+            return (f"every {self.unit} had the inclusion probability {high:.4g}.",)
+        return (f"inclusion probabilities lie between {low:.4g} and {high:.4g}.",)
+
+    def _spent_note(self, frame: Frame, limit: float, counted: str) -> tuple[str, ...]:
+        """Say what the draw takes of the budget on average and at most."""
+        if frame.charges is None:
+            return ()
+        most = self.greatest(frame, frame.charges)
+        # A bound on a number of items need not be a whole number, but they are.
+        most = float(np.floor(most + 1e-9)) if counted == "items" else most
+        mean, top, whole = (amount_text(amount, counted) for amount in (frame.expected, most, limit))
+        what = " items" if counted == "items" else ""
+        more = ""
+        if most > limit * (1 + 1e-9):
+            more = ", so the budget can be overspent by chance"
+        elif frame.expected < _WELL_SPENT * limit:
+            more = "; spend=on_average takes more, and can overspend"
+        return (f"a draw like this takes {mean}{what} on average and at most {top} of the {whole}{more}.",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbabilityDesign(DrawDesign):
+    """A probability design whose units may be drawn with unequal probabilities, by a utility."""
+
+    needs: ClassVar[tuple[str, ...]] = ("what its utility needs",)
+
+    utility: Utility | None = parameter(  # noqa: RUF009 - a field
+        None, "what makes an item likelier to be drawn"
+    )
+    tau: float | None = parameter(
+        None,
+        "the share that goes by utility; 0.5 with a utility or weights, else 0, unless given",
+        minimum=0.0,
+    )
+    floor: float = parameter(0.0, "the least probability of any unit", minimum=0.0)
+    cap: float = parameter(1.0, "the largest probability of any unit", minimum=0.0)
+    weights: str | None = parameter(None, "a column of importance: it multiplies the utility")
+
+    def __post_init__(self) -> None:
+        if self.tau is not None and not 0.0 <= self.tau <= 1.0:
+            raise UsageError(f"tau is a share from 0 (all alike) to 1 (by utility alone), not {self.tau:g}.")
+        if self.tau and self.utility is None and self.weights is None:
+            raise UsageError(
+                f"tau={self.tau:g} has nothing to go by: name a utility=(…) or weights=, or leave tau out."
+            )
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Settle the utility, tau, and what a cost budget counts."""
+        utility = None if self.utility is None else self.utility.resolve(data)
+        return replace(super().resolve(data, budget), utility=utility, tau=self._settled_tau)
+
+    @property
+    def _settled_tau(self) -> float:
+        if self.tau is not None:
+            return self.tau
+        return 0.0 if self.utility is None and self.weights is None else VOUCHED_TAU
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read what the utility reads, and the columns of weights, documents and costs."""
+        own = frozenset() if self.weights is None else {fields.column(self.weights)} & set(data.fields)
+        return super().reads(data) | own | (frozenset() if self.utility is None else self.utility.reads(data))
+
+    def sizes(self, data: EvalSet, units: Units) -> Sizes:
+        """Return the utilities of the candidate items as sizes, times their importance."""
+        weights = (
+            np.ones(len(units.rows)) if self.weights is None else importance(data, self.weights)[units.rows]
+        )
+        if self.utility is None:
+            return Sizes(weights)
+        utility = np.asarray(self.utility.values(data), np.float64)
+        inside = utility[units.rows]
+        sizes = sizes_of(inside)
+        unknown = int(np.isnan(inside).sum())
+        notes = []
+        if unknown:
+            notes.append(f"{unknown} of {len(inside)} items have no utility and count as average.")
+        if np.ptp(sizes) == 0.0:
+            notes.append("all utilities are equal, so they make nothing likelier to be drawn.")
+        return Sizes(sizes * weights, utility, tuple(notes))
+
+    def probabilities(self, sizes: Floats, charges: Floats | None, limit: float) -> Floats:
+        """Return the inclusion probabilities: a part for all alike, and a part by size."""
+        tau, floor, cap = self._settled_tau, self.floor, self.cap
+        if charges is None:
+            return inclusion_probabilities(sizes, limit, tau=tau, floor=floor, cap=cap)
+        return affordable_probabilities(
+            sizes,
+            charges,
+            limit,
+            tau=tau,
+            floor=floor,
+            cap=cap,
+            spend=self.spend,
+            in_order=self.in_order_of_cost,
+        )
+
+    def _chance_note(self, chances: Floats) -> tuple[str, ...]:
+        return tuple(f"tau {self._settled_tau:g}: {note}" for note in super()._chance_note(chances))
+
+
+def _repeated(units: Units, taken: Rows, lengths: Rows) -> Objects:
+    """Return for every row the id of its unit."""
+    names = np.array([units.names[place] for place in taken], object)
+    return np.repeat(names, lengths)

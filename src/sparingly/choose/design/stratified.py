@@ -1,0 +1,235 @@
+"""``stratified``: so many items from every document, bin of metric scores, or group of a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+from sparingly.base import rng
+from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError, listing
+from sparingly.base.registry import parameter, register
+from sparingly.choose.design import strata as kernels
+from sparingly.choose.design.base import Chosen
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.snippet_chances import chances_note, importance_note
+from sparingly.choose.design.space import metric_points
+from sparingly.choose.design.strata import Strata
+from sparingly.choose.design.variables import (
+    METRICS,
+    column_labels,
+    column_numbers,
+    field_of,
+    importance,
+    is_column,
+    scores_of,
+    settled_names,
+    with_means,
+)
+from sparingly.choose.design.whole_set import WholeSetSelector, remembered
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+
+# A stratum whose metric scores are all alike still has residuals: it counts as a tenth of the usual spread.
+_LEAST_SPREAD = 0.1
+_ADVICE = (
+    "optimal allocation goes by the spread of {what}, which stands in for that of the scores: in "
+    "Saldías et al. 2022, Table 1, it was worse than a random sample, and allocation=proportional was better."
+)
+
+
+class Plan(NamedTuple):
+    """The strata, the number of items each gives on average, and what to say of them."""
+
+    strata: Strata
+    expected: Floats
+    notes: tuple[str, ...]
+
+
+@register("stratified")
+@dataclass(frozen=True)
+class Stratified(WholeSetSelector):
+    """Draws so many items from every stratum: every document, bin of metric scores, or group of a column.
+
+    π_i = E n_l / N_l with n_l = n·N_l/N (``proportional``) or n_l = n·N_l σ_l / Σ_l N_l σ_l (``optimal``); a
+    stratum that is to give more than it has gives all, and the others share the rest. Fractions are rounded
+    at random, with n_l as the expectation; ``rounding=published`` rounds the largest up and merges strata
+    that are left without an item with the nearest.
+
+    Choose it with proportional allocation: what differs between documents or bins is then no longer left to
+    chance, and there is next to nothing to lose. The optimal form needs the σ_l of the residuals, which
+    metrics do not tell.
+    """
+
+    kind: ClassVar[str] = "design"
+    reference: ClassVar[str] = "Saldías et al. 2022, section 2.1, eq. 1, 2; Neyman 1934"
+    needs: ClassVar[tuple[str, ...]] = ("what its strata need",)
+
+    by: str | None = parameter(
+        None,
+        "the strata: document, metrics (bins of their mean), a column, or bins of a metric or a length; "
+        "documents where there are some, else metrics, unless given",
+    )
+    allocation: Literal["proportional", "optimal"] = parameter(
+        "proportional", "items by the size of a stratum, or by its size times its spread"
+    )
+    spread: str | None = parameter(
+        None,
+        "with allocation=optimal: what σ is the deviation of, a metric or a column of predictions; the mean "
+        "of the metrics unless given",
+    )
+    residual: str | None = parameter(
+        None, "with allocation=optimal, in place of spread: a column of expected residuals, σ² = mean r²"
+    )
+    rounding: Literal["random", "published"] = parameter(
+        "random", "how a stratum's fraction of an item is settled"
+    )
+    size: int = parameter(80, "how many items a bin has", minimum=1)
+    metrics: tuple[str, ...] = parameter((), "what the mean of the metrics is made of; all unless given")
+    weights: str | None = parameter(None, "a column of importance: it counts in place of the number of items")
+
+    def __post_init__(self) -> None:
+        named = self.spread is not None or self.residual is not None
+        if named and self.allocation == "proportional":
+            raise UsageError("In stratified, spread and residual go with allocation=optimal.")
+        if self.spread is not None and self.residual is not None:
+            raise UsageError("In stratified, σ comes from spread or from residual: leave out one of them.")
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Settle what the strata are and what σ is of."""
+        by = settled_names(data, [self.by])[0] if self.by not in (None, METRICS) else self.by or _usual(data)
+        spread, optimal = self.spread, self.allocation == "optimal" and self.residual is None
+        if optimal and spread != METRICS:
+            spread = METRICS if spread is None else settled_names(data, [spread])[0]
+        for name in self.metrics:
+            if name not in data.metrics:
+                raise UnknownNameError("metric", name, data.metrics)
+        if METRICS not in (by, spread):
+            if self.metrics:
+                raise UsageError("In stratified, metrics= goes with by=metrics or allocation=optimal.")
+            return replace(self, by=by, spread=spread)
+        return replace(self, by=by, spread=spread, metrics=self.metrics or _all(data))
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read what makes the strata and their spread, and the importance."""
+        named = [name for name in (self.by, self.spread) if name is not None]
+        found = {field_of(data, name) for name in named if name != METRICS}
+        if METRICS in named:
+            found |= set(map(fields.metric, self.metrics))
+        found |= {fields.column(name) for name in (self.residual, self.weights) if name is not None}
+        return frozenset(found & set(data.fields))
+
+    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+        """Draw from every stratum."""
+        view = data.at(candidates)
+        strata, expected, notes = self.plan(view, self.count(budget, candidates))
+        generator = rng.generator(seed, self.name)
+        counts = kernels.rounded_at_random(expected, generator)
+        taken = np.flatnonzero(kernels.draw_within(strata, counts, generator))
+        # In random order, so that whoever stops early has judged a random part.
+        taken = taken[np.argsort(rng.stream(view.keys[taken], seed, "order of the drawn"), kind="stable")]
+        chances = expected / strata.sizes
+        return Chosen(
+            rows=candidates[taken],
+            probability=chances[strata.of_row[taken]],
+            stratum=strata.labels[taken],
+            reason="drawn in its stratum",
+            notes=(chances_note(chances, "item"), *notes),
+        )
+
+    def strata_of(self, data: EvalSet, budget: Budget) -> Objects:
+        """Return the stratum of every item of a set, as the draw under a budget has them."""
+        return self.plan(data, self.count(budget, np.arange(len(data)))).strata.labels
+
+    def plan(self, data: EvalSet, count: int) -> Plan:
+        """Return the strata of a set, and how many items each gives on average."""
+        strata = self._strata(data)
+        weights, told = self._weights(data, strata)
+        expected = kernels.allocation(strata.sizes, weights, count)
+        notes = [f"{len(strata.names)} strata {self._words(data, strata)}.", *told]
+        if self.rounding == "published":
+            counts = kernels.rounded_as_published(expected, strata.sizes)
+            strata, expected, lost = kernels.without_empty(strata, counts)
+            if lost:
+                notes.append(
+                    f"merged: rounding left {len(lost)} of {len(lost) + len(strata.names)} strata without an "
+                    f"item, and each was merged with the nearest: {listing(lost, 3)}."
+                )
+        return Plan(strata, expected, tuple(notes))
+
+    def _strata(self, data: EvalSet) -> Strata:
+        by = self.by or _usual(data)
+        if by != METRICS and is_column(data, by):
+            return kernels.groups(column_labels(data, by))
+        values = self._mean_metric(data) if by == METRICS else scores_of(data, by).mean(axis=1)
+        return kernels.bins(np.asarray(values), data.keys, self.size)
+
+    def _words(self, data: EvalSet, strata: Strata) -> str:
+        by = self.by or _usual(data)
+        if by == METRICS:
+            what = "the mean of the metrics"
+        elif is_column(data, by):
+            return f"by {by.removeprefix('column:')}"
+        else:
+            what = by.removeprefix("metric:")
+        return f"of {strata.sizes.min():.0f} items or more, in the order of {what}"
+
+    def _mean_metric(self, data: EvalSet) -> Floats:
+        names = self.metrics or _all(data)
+
+        def mean() -> Floats:
+            return np.asarray(sum(metric_points(data, (name,)).mean(axis=1) for name in names) / len(names))
+
+        return remembered(data, ("mean metric", names), mean)
+
+    def _weights(self, data: EvalSet, strata: Strata) -> tuple[Floats, tuple[str, ...]]:
+        """Return what the strata's numbers of items are proportional to."""
+        sizes, notes = strata.sizes, []
+        if self.weights is not None:
+            sizes = strata.totals(importance(data, self.weights))
+            notes.append(importance_note(self.weights))
+        if self.allocation == "proportional":
+            return sizes, tuple(notes)
+        if self.residual is not None:
+            residuals = _numbers(data, fields.column(self.residual))
+            return sizes * np.sqrt(strata.totals(residuals**2) / strata.sizes), tuple(notes)
+        spread = self.spread or METRICS
+        values = self._mean_metric(data) if spread == METRICS else _numbers(data, spread)
+        what = "the metrics" if spread == METRICS else spread.partition(":")[2] or spread
+        return sizes * self._settled(strata, strata.deviations(values)), (*notes, _ADVICE.format(what=what))
+
+    def _settled(self, strata: Strata, deviations: Floats) -> Floats:
+        """Return σ of every stratum; unless it is the published form, none is 0 and one item has the mean."""
+        if self.rounding == "published":
+            return deviations
+        several = strata.sizes > 1
+        mean = float(deviations[several].mean()) if several.any() else 1.0
+        return np.where(several, np.maximum(deviations, _LEAST_SPREAD * mean), mean)
+
+
+def _usual(data: EvalSet) -> str:
+    """Return what strata are unless something is named: documents, or bins of the metrics."""
+    if fields.DOCUMENT in data.columns:
+        return fields.column(fields.DOCUMENT)
+    if len(data.metrics):
+        return METRICS
+    raise MissingDataError("Strata need documents, metrics or a column: name one with by=….")
+
+
+def _all(data: EvalSet) -> tuple[str, ...]:
+    if not len(data.metrics):
+        raise MissingDataError(
+            "The mean of the metrics needs metrics, and the evaluation set has none: name a column."
+        )
+    return tuple(data.metrics)
+
+
+def _numbers(data: EvalSet, name: str) -> Floats:
+    """Return a metric's item means, or a column of numbers; what is missing counts as the mean."""
+    if not is_column(data, name):
+        return np.asarray(scores_of(data, name).mean(axis=1))
+    numbers = column_numbers(data, name)
+    if numbers is None or np.isnan(numbers).all():
+        raise DataError(f'The column "{name.removeprefix("column:")}" has no numbers, so it has no spread.')
+    return with_means(numbers[:, None])[:, 0]

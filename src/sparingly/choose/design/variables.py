@@ -1,0 +1,109 @@
+"""Numbers per item by name: metrics, columns and lengths, for designs that balance on or sort by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Real
+
+import numpy as np
+
+from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, Floats, Objects
+from sparingly.signals.length import OUTPUT_LENGTH, SOURCE_LENGTH, length_metric
+
+METRICS = "metrics"
+_LENGTHS = {SOURCE_LENGTH: "sources", OUTPUT_LENGTH: "outputs"}
+
+
+def field_of(data: EvalSet, name: str) -> str:
+    """Return the field that a name means: ``COMET`` or ``metric:COMET``, ``domain`` or ``column:domain``.
+
+    ``source_length`` and ``output_length`` stand for the texts that they are measured on, unless a metric or
+    a column is called so.
+    """
+    if name in data.metrics:
+        return fields.metric(name)
+    if name in data.columns:
+        return fields.column(name)
+    if name in _LENGTHS:
+        return _LENGTHS[name]
+    if name in (*map(fields.metric, data.metrics), *map(fields.column, data.columns)):
+        return name
+    known = [*data.metrics, *data.columns, *_LENGTHS]
+    raise UnknownNameError("metric or column", name, known)
+
+
+def settled_names(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
+    """Return names as fields (lengths as they are), each once; ``metrics`` stands for all metrics."""
+    every = [part for name in names for part in (_all_metrics(data) if name == METRICS else (name,))]
+    found = [(name, field_of(data, name)) for name in every]
+    return tuple(dict.fromkeys(name if field in _LENGTHS.values() else field for name, field in found))
+
+
+def _all_metrics(data: EvalSet) -> list[str]:
+    if not len(data.metrics):
+        raise MissingDataError(f"The name {METRICS} stands for all metrics, and the evaluation set has none.")
+    return [fields.metric(name) for name in data.metrics]
+
+
+def scores_of(data: EvalSet, name: str) -> Floats:
+    """Return a metric or a length, items × models, with the model's mean where there is none."""
+    field = field_of(data, name)
+    scores = (
+        length_metric(data, name) if field in _LENGTHS.values() else data.metrics[field.partition(":")[2]]
+    )
+    # The length of a source is the same for all models.
+    return with_means(scores[:, :1] if field == "sources" else scores)
+
+
+def is_column(data: EvalSet, name: str) -> bool:
+    """Whether a name stands for a column of the items."""
+    return field_of(data, name).startswith("column:")
+
+
+def column_numbers(data: EvalSet, name: str) -> Floats | None:
+    """Return a column as numbers, NaN where there is none; None where it holds something else."""
+    column = data.columns[field_of(data, name).partition(":")[2]]
+    if column.dtype != object:
+        return column.astype(np.float64)
+    if not all(value is None or isinstance(value, Real) for value in column):
+        return None
+    return np.array([np.nan if value is None else float(value) for value in column])
+
+
+def column_labels(data: EvalSet, name: str) -> Objects:
+    """Return a column as texts, "(none)" where there is nothing."""
+    column = data.columns[field_of(data, name).partition(":")[2]]
+    return np.array(["(none)" if value is None else str(value) for value in column], object)
+
+
+def indicators(labels: Objects) -> Floats:
+    """Return items × labels: 1 for the label that an item has."""
+    names, codes = np.unique(labels.astype(str), return_inverse=True)
+    return np.asarray(codes[:, None] == np.arange(len(names)), np.float64)
+
+
+def with_means(columns: Floats) -> Floats:
+    """Return columns with their means where a value is missing, 0 where all are."""
+    there = ~np.isnan(columns)
+    means = np.where(there, columns, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    return np.where(there, columns, means)
+
+
+def importance(data: EvalSet, name: str) -> Floats:
+    """Return a column of importance weights; every item has one, 0 or more."""
+    if name not in data.columns:
+        raise UnknownNameError("column", name, data.columns, "It is the column of importance weights.")
+    weights = column_numbers(data, fields.column(name))
+    if weights is None or np.isnan(weights).any():
+        lost = "" if weights is None else f" for {int(np.isnan(weights).sum())} items"
+        raise DataError(
+            f'The column "{name}" has no number{lost}, so it cannot be the importance of the items.'
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise DataError(
+            f'The column "{name}" cannot be the importance of the items: weights are finite, 0 or more, and '
+            "not all 0."
+        )
+    return weights
