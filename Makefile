@@ -1,5 +1,5 @@
 # Every target prepares .venv by itself; all that is needed is Python 3.11 or newer, git and make.
-.PHONY: help demo test check bench docs examples lock format clean ready ready-dev lint types imports unit tests transformer
+.PHONY: help demo test check bench tables docs examples lock format clean ready ready-dev lint types imports unit tests transformer
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -38,6 +38,9 @@ check: lint types imports unit  ## Check what takes seconds: style, types, impor
 
 bench: ready-dev  ## Measure speed and memory
 	@$(BIN)/python benchmarks/run.py
+
+tables: ready-dev  ## Compute the tables of docs/results.md from ../shared/data anew
+	@$(BIN)/python benchmarks/tables.py all
 
 docs: ready-dev  ## Build the documentation into site/
 	@$(BIN)/python tools/reference_pages.py
