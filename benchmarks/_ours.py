@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,25 +13,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
-from _data import Arrays, item_ids, model_ids
-from _timing import Timing, peak_megabytes, report, timed
+from _data import item_ids, model_ids, responses
+from _timing import Timing, peak_megabytes, report, timed, timed_anew
 from sparingly import EvalSet
 from sparingly.infer.rank.compare import full_set
 from sparingly.infer.rank.curve import SHARES, SPA, curve, random_curve, sizes_of
 from sparingly.infer.rank.parity import RandomParity
+from sparingly.signals.irt import fit_irt
 
 Outcome = tuple[Timing, Any]
+SWEPT = range(5, 201)
 
 
-def evalset(made: Arrays) -> EvalSet:
-    """Return the evaluation set, as loading a file gives it."""
-    return EvalSet.from_arrays(
-        items=item_ids(len(made["cost"])),
-        models=model_ids(),
-        metrics={"metric": made["metric"]},
-        aspects={"human": made["human"]},
-        columns={"cost": made["cost"]},
-    )
+class Given:
+    """The file that is read, as an evaluation set."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fields = {".npz": _numbers, ".jsonl": _texts, ".npy": _nothing}[path.suffix](path)
+
+    def anew(self) -> EvalSet:
+        """Return the evaluation set as loading a file gives it, with nothing computed from it yet."""
+        return EvalSet.from_arrays(models=model_ids(), **self._fields)
+
+    @cached_property
+    def data(self) -> EvalSet:
+        """The evaluation set for all calls."""
+        return self.anew()
+
+
+def _numbers(path: Path) -> dict[str, Any]:
+    with np.load(path) as made:
+        return {
+            "items": item_ids(len(made["cost"])),
+            "metrics": {"metric": made["metric"]},
+            "aspects": {"human": made["human"]},
+            "columns": {"cost": made["cost"]},
+        }
+
+
+def _texts(path: Path) -> dict[str, Any]:
+    with path.open(encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    return {"items": [line["i"] for line in lines], "outputs": [list(line["tgt"].values()) for line in lines]}
+
+
+def _nothing(path: Path) -> dict[str, Any]:
+    """Return ids alone: the method reads the vectors itself."""
+    names = path.with_suffix(".ids.tsv").read_text(encoding="utf-8").splitlines()
+    return {"items": list(dict.fromkeys(name.partition("\t")[0] for name in names))}
 
 
 def by_variance(data: EvalSet) -> NDArray[np.int64]:
@@ -38,22 +69,24 @@ def by_variance(data: EvalSet) -> NDArray[np.int64]:
     return np.argsort(-data.metrics["metric"].var(axis=1), kind="stable")
 
 
-def utilities(method: str, data: EvalSet) -> Outcome:
+def utilities(method: str, given: Given) -> Outcome:
     """Time ``select`` of everything: the utility of every item, and the list in their order."""
-    timing, chosen = timed(lambda: sparingly.select(data, method, "100%", seed=0))
+    timing, chosen = timed(lambda: sparingly.select(given.data, method, "100%", seed=0))
     by_id = dict(zip(chosen.items, np.asarray(chosen.utility).tolist(), strict=True))
-    return timing, [by_id[name] for name in data.items]
+    return timing, [by_id[name] for name in given.data.items]
 
 
-def agreement(test: Literal["auto", "analytic"], data: EvalSet) -> Outcome:
+def agreement(test: Literal["auto", "analytic"], given: Given) -> Outcome:
     """Time soft pairwise accuracy over ten budgets, the full set's tests included."""
+    data = given.data
     order, sizes = by_variance(data), sizes_of(SHARES, len(data))
     timing, found = timed(lambda: curve(full_set(data, "human", test=test), order, sizes))
     return timing, found.values.tolist()
 
 
-def parity(data: EvalSet) -> Outcome:
+def parity(given: Given) -> Outcome:
     """Time the items needed to reach each of ten targets (written for the peer first; not timed)."""
+    data = given.data
     order, sizes = by_variance(data), sizes_of(SHARES, len(data))
     targets = random_curve(full_set(data, "human"), sizes, seeds=list(range(10))).values
     Path(sys.argv[4]).write_text(json.dumps(targets.tolist()), encoding="utf-8")
@@ -66,33 +99,78 @@ def parity(data: EvalSet) -> Outcome:
     return timed(share)
 
 
-def cost_aware(data: EvalSet) -> Outcome:
+def cost_aware(given: Given) -> Outcome:
     """Time ``select`` under a tenth of the total cost, utilities included."""
+    data = given.data
     budget = f"cost:{0.1 * sum(data.columns['cost'].tolist())!r}"
     method = "metric_var:metric=metric"
     timing, chosen = timed(lambda: sparingly.select(data, method, budget, seed=0, cost="cost"))
     return timing, chosen.items.tolist()
 
 
-WORK: dict[str, Callable[[EvalSet], Outcome]] = {
-    "metric_cons": lambda data: utilities("metric_cons:metric=metric,correlation=kendall", data),
-    "metric_cons_spearman": lambda data: utilities("metric_cons:metric=metric,correlation=spearman", data),
-    "metric_var": lambda data: utilities("metric_var:metric=metric", data),
-    "agreement": lambda data: agreement("auto", data),
-    "agreement_analytic": lambda data: agreement("analytic", data),
+def item_response(method: Literal["variational", "map"], given: Given, *, held_out: bool = False) -> Outcome:
+    """Time a fit to success and failure; return the chance of success for every item and model."""
+    seen = responses(given.data.metrics["metric"], held_out=held_out)
+    timing, fit = timed(lambda: fit_irt(seen, method=method, response="binary", threshold=0.5))
+    return timing, [fit.predicted().tolist()]
+
+
+def chosen_tenth(method: str, given: Given) -> Outcome:
+    """Time ``select`` of a tenth of the items."""
+    timing, chosen = timed(lambda: sparingly.select(given.data, method, "10%", seed=0))
+    return timing, chosen.items.tolist()
+
+
+def clustered(method: str, given: Given) -> Outcome:
+    """Time ``select`` of a tenth by clusters: of a new set every time, as clusters are remembered."""
+    timing, chosen = timed_anew(given.anew, lambda data: _by_vectors(method, data, given.path, "10%"))
+    return timing, chosen
+
+
+def sweep(given: Given) -> Outcome:
+    """Time all budgets of a sweep on one set, and the first of them on another."""
+    one, _ = timed_anew(given.anew, lambda data: _by_vectors("diffuse", data, given.path, SWEPT[0]))
+    timing, _ = timed_anew(
+        given.anew, lambda data: [_by_vectors("diffuse", data, given.path, count) for count in SWEPT]
+    )
+    return timing, {"budgets": len(SWEPT), "one": one.median}
+
+
+def _by_vectors(method: str, data: EvalSet, path: Path, budget: int | str) -> list[str]:
+    sign = "," if ":" in method else ":"
+    found: list[str] = sparingly.select(
+        data, f"{method}{sign}embedding={path}", budget, seed=0
+    ).items.tolist()
+    return found
+
+
+WORK: dict[str, Callable[[Given], Outcome]] = {
+    "metric_cons": lambda given: utilities("metric_cons:metric=metric,correlation=kendall", given),
+    "metric_cons_spearman": lambda given: utilities("metric_cons:metric=metric,correlation=spearman", given),
+    "metric_var": lambda given: utilities("metric_var:metric=metric", given),
+    "agreement": lambda given: agreement("auto", given),
+    "agreement_analytic": lambda given: agreement("analytic", given),
     "cost_aware": cost_aware,
     "parity": parity,
+    "diversity_chrf": lambda given: utilities("diversity:similarity=chrf", given),
+    "diversity_bleu": lambda given: utilities("diversity:similarity=bleu", given),
+    "irt_variational": lambda given: item_response("variational", given),
+    "irt_map": lambda given: item_response("map", given),
+    "irt_held_out": lambda given: item_response("variational", given, held_out=True),
+    "diffuse": lambda given: clustered("diffuse", given),
+    "diffuse_concat": lambda given: clustered("diffuse:pairs=concat", given),
+    "diffuse_sweep": sweep,
+    "search": lambda given: chosen_tenth("search:under=metric,n=1000,step=10", given),
+    "kmeans": lambda given: clustered("kmeans", given),
 }
 
 
 def main() -> None:
     """Load, measure, write the outcome."""
-    with np.load(sys.argv[2]) as stored:
-        made = {name: stored[name] for name in stored.files}
-    data = evalset(made)
-    del made
+    given = Given(Path(sys.argv[2]))
+    assert len(given.data)
     loaded = peak_megabytes()
-    timing, answer = WORK[sys.argv[1]](data)
+    timing, answer = WORK[sys.argv[1]](given)
     report(Path(sys.argv[3]), timing, loaded, answer)
 
 

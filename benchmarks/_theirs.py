@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
+import multiprocessing.pool
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from _timing import Timing, peak_megabytes, report, timed
 
 Items = list[dict[str, Any]]
 Outcome = tuple[Timing, Any]
 
+
 # Not installed where types are checked, so imported by name.
 select_subset = import_module("subset2evaluate.select_subset")
 evaluate = import_module("subset2evaluate.evaluate")
 
 
-def utilities(method: str, items: Items) -> Outcome:
+def utilities(method: str, metric: str, items: Items) -> Outcome:
     """Time ``basic``: the utility of every item, and the list in their order."""
-    timing, ordered = timed(lambda: select_subset.basic(items, method=method, metric="metric"))
+    timing, ordered = timed(lambda: select_subset.basic(items, method=method, metric=metric))
     by_id = {item["i"]: float(item["subset2evaluate_utility"]) for item in ordered}
     return timing, [by_id[item["i"]] for item in items]
 
@@ -55,19 +60,81 @@ def cost_aware(items: Items) -> Outcome:
     return timing, [item["i"] for item in chosen]
 
 
+def search(items: Items) -> Outcome:
+    """Time ``bruteforce_greedy``: a tenth of the items, in steps of ten, the best of 1000 draws each.
+
+    It takes an item's id for its place in the list. Its 20 threads only get in each other's way, so it is
+    given one.
+    """
+    names = [item["i"] for item in items]
+    for place, item in enumerate(items):
+        item["i"] = place
+    pool = multiprocessing.pool.ThreadPool
+    multiprocessing.pool.ThreadPool = lambda _: pool(1)  # type: ignore[assignment,misc]
+    timing, ordered = timed(
+        partial(
+            select_subset.basic,
+            items,
+            method="bruteforce_greedy",
+            metric="metric",
+            budget=len(items) // 10,
+            stepsize=10,
+            simulations=1000,
+        )
+    )
+    return timing, [names[item["i"]] for item in ordered if item["subset2evaluate_utility"]]
+
+
+class Encoder:
+    """Stands for the sentence-transformers model: gives the vectors that there are, and takes no time."""
+
+    def __init__(self, vectors: Any) -> None:
+        self._vectors = vectors
+
+    def encode(self, texts: list[str]) -> Any:
+        """Return the vectors of all texts."""
+        assert len(texts) == len(self._vectors)
+        return self._vectors
+
+
+def clustered(method: str, items: Items) -> Outcome:
+    """Time ``basic`` with a budget of a tenth; the vectors come from the encoder's stand-in."""
+    encoder = Encoder(np.load(sys.argv[2]))
+    timing, ordered = timed(
+        partial(select_subset.basic, items, method=method, budget=len(items) // 10, load_model=encoder)
+    )
+    return timing, [item["i"] for item in ordered if item["subset2evaluate_utility"]]
+
+
 WORK: dict[str, Callable[[Items], Outcome]] = {
-    "metric_cons": lambda items: utilities("metric_cons", items),
-    "metric_var": lambda items: utilities("metric_var", items),
+    "metric_cons": lambda items: utilities("metric_cons", "metric", items),
+    "metric_var": lambda items: utilities("metric_var", "metric", items),
     "agreement": agreement,
     "cost_aware": cost_aware,
     "parity": parity,
+    "diversity_chrf": lambda items: utilities("diversity", "chrF", items),
+    "diversity_bleu": lambda items: utilities("diversity", "BLEU", items),
+    "diffuse": lambda items: clustered("diffuse", items),
+    "search": search,
+    "kmeans": lambda items: clustered("kmeans", items),
 }
+
+
+def loaded_items(path: Path) -> Items:
+    """Return the items of a file; beside vectors, there are ids only."""
+    if path.suffix == ".jsonl":
+        with path.open(encoding="utf-8") as file:
+            return [json.loads(line) for line in file]
+    items: dict[str, dict[str, Any]] = {}
+    for name in path.with_suffix(".ids.tsv").read_text(encoding="utf-8").splitlines():
+        item, _, model = name.partition("\t")
+        items.setdefault(item, {"i": item, "src": "", "tgt": {}, "scores": {}})["tgt"][model] = ""
+    return list(items.values())
 
 
 def main() -> None:
     """Load, measure, write the outcome."""
-    with Path(sys.argv[2]).open(encoding="utf-8") as file:
-        items = [json.loads(line) for line in file]
+    items = loaded_items(Path(sys.argv[2]))
     loaded = peak_megabytes()
     timing, answer = WORK[sys.argv[1]](items)
     report(Path(sys.argv[3]), timing, loaded, answer)

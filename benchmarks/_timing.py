@@ -1,6 +1,6 @@
 """How a call is timed on either side: CPU seconds of the call alone, the median of a few, and peak memory.
 
-It is imported in the peer's environment too: standard library only.
+It is imported in the environments of peers too: standard library only.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+Given = TypeVar("Given")
 Output = TypeVar("Output")
 
 _QUICK, _BEARABLE = 2.0, 20.0
@@ -30,15 +31,21 @@ class Timing:
 
 
 def timed(call: Callable[[], Output]) -> tuple[Timing, Output]:
-    """Time a call on data that are loaded already; return its answer, too.
+    """Time a call on data that are loaded already; return its answer, too."""
+    return timed_anew(lambda: None, lambda _: call())
+
+
+def timed_anew(make: Callable[[], Given], call: Callable[[Given], Output]) -> tuple[Timing, Output]:
+    """Time a call on what is made anew for it, so that nothing is remembered; making it is not timed.
 
     Five calls when the first takes less than 2 s, three below 20 s, else one.
     """
     seconds: list[float] = []
     calls = 1
     while len(seconds) < calls:
+        given = make()
         start = time.process_time()
-        answer = call()
+        answer = call(given)
         seconds.append(time.process_time() - start)
         if len(seconds) == 1:
             calls = 5 if seconds[0] < _QUICK else 3 if seconds[0] < _BEARABLE else 1

@@ -1,14 +1,13 @@
-"""Speed and memory beside subset2evaluate 1.0.27, in one run, on the same data, on one thread.
+"""Speed and memory beside subset2evaluate 1.0.27 and py-irt 0.7.1: one run, the same data, one thread.
 
-Run ``.venv/bin/python benchmarks/run.py`` (``--help`` for options). The peer's environment is made when it
-is missing. See ``benchmarks/README.md`` for what is compared.
+Run ``.venv/bin/python benchmarks/run.py`` (``--help`` for options). The environments of the peers are made
+when they are missing. See ``benchmarks/README.md`` for what is compared.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import platform
 import subprocess
@@ -21,8 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from _data import STRONG, USUAL, arrays, item_ids, prepared
+from _answers import compare_answers
+from _data import USUAL, Kind, prepared
 from _peer_env import FOLDER, peer_python
+from _rows import PY_IRT, ROWS, SUBSET2EVALUATE, Row
 
 HERE = Path(__file__).resolve().parent
 ONE_THREAD = dict.fromkeys(
@@ -38,65 +39,60 @@ ONE_THREAD = dict.fromkeys(
 )
 GROWTH_WORK = ("metric_cons", "metric_cons_spearman", "metric_var", "agreement", "cost_aware")
 GROWTH_SIZES = (1_000, 10_000, 100_000, 1_000_000)
+# Of py-irt; so many that a quick run ends soon.
+EPOCHS, QUICK_EPOCHS = 1000, 100
+SCRIPTS = {SUBSET2EVALUATE: "_theirs.py", PY_IRT: "_py_irt.py"}
 
 
 @dataclass(frozen=True)
-class Row:
-    """A line of the comparison: what is measured, on how many items, and the least ratio wanted."""
+class Session:
+    """One run: where outcomes are put, and whether sizes are small."""
 
-    name: str
-    label: str
-    items: int
-    quick_items: int
-    wanted: float | None = None
-    has_peer: bool = True
-    work: str = ""
-    noise: float = USUAL
+    folder: Path
+    is_quick: bool
 
+    def ours(self, work: str, kind: Kind, items: int, noise: float = USUAL) -> dict[str, Any]:
+        """Measure us."""
+        data = prepared(FOLDER / "data", kind, items, noise, for_peer=False)
+        return self._measured(Path(sys.executable), "_ours.py", work, data)
 
-ROWS = (
-    Row("metric_cons", "metric_cons, Kendall", 100_000, 2_000, 150),
-    Row("metric_cons_spearman", "metric_cons, Spearman (ours only)", 100_000, 2_000, has_peer=False),
-    Row("metric_var", "metric_var", 100_000, 2_000, 50),
-    Row("agreement", "soft pairwise accuracy, ten budgets, 1000 flips", 100_000, 2_000, 40),
-    Row("agreement_analytic", "the same, analytic limit (ours only)", 100_000, 2_000, has_peer=False),
-    Row("cost_aware", "cost-aware selection", 10_000, 1_000, 20),
-    Row("parity", "parity curve", 300, 100, 40),
-    # The peer stops at the first crossing, so a better method makes it quicker: shown, without a verdict.
-    Row("parity_strong", "parity curve, stronger metric", 300, 100, work="parity", noise=STRONG),
-)
+    def theirs(self, peer: str, work: str, kind: Kind, items: int, noise: float) -> dict[str, Any]:
+        """Measure a peer."""
+        # Only one of them has a form of its own for numbers.
+        data = prepared(FOLDER / "data", kind, items, noise, for_peer=peer == SUBSET2EVALUATE)
+        return self._measured(peer_python(peer), SCRIPTS[peer], work, data)
 
-
-def measure(side: str, work: str, items: int, folder: Path, noise: float = USUAL) -> dict[str, Any]:
-    """Run one measurement in its own process and return its outcome."""
-    ours, theirs = prepared(FOLDER / "data", items, noise, for_peer=side == "theirs")
-    python = peer_python() if side == "theirs" else Path(sys.executable)
-    outcome = folder / f"{side}-{work}-{items}.json"
-    data = theirs if side == "theirs" else ours
-    command = [python, HERE / f"_{side}.py", work, data, outcome, folder / f"targets-{items}.json"]
-    environment = {**os.environ, **ONE_THREAD, "HF_HUB_OFFLINE": "1", "PYTHONHASHSEED": "0"}
-    done = subprocess.run(
-        [str(part) for part in command], env=environment, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise SystemExit(f"{side} failed on {work} with {items} items:\n{done.stderr[-2000:]}")
-    read: dict[str, Any] = json.loads(outcome.read_text(encoding="utf-8"))
-    return read
+    def _measured(self, python: Path, script: str, work: str, data: Path) -> dict[str, Any]:
+        """Run one measurement in its own process and return its outcome; for several rows only once."""
+        outcome = self.folder / f"{script}-{work}-{data.stem}.json"
+        epochs = QUICK_EPOCHS if self.is_quick else EPOCHS
+        command = [python, HERE / script, work, data, outcome, self.folder / f"{data.stem}.targets", epochs]
+        environment = {**os.environ, **ONE_THREAD, "HF_HUB_OFFLINE": "1", "PYTHONHASHSEED": "0"}
+        if not outcome.exists():
+            done = subprocess.run(
+                [str(part) for part in command], env=environment, capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                raise SystemExit(f"{script} failed on {work} with {data.name}:\n{done.stderr[-2000:]}")
+        read: dict[str, Any] = json.loads(outcome.read_text(encoding="utf-8"))
+        return read
 
 
-def compare(row: Row, items: int, folder: Path, *, is_quick: bool) -> dict[str, Any]:
+def compare(row: Row, session: Session) -> dict[str, Any]:
     """Measure both sides of a row (ours first: it sets the targets of parity)."""
-    work = row.work or row.name
-    ours = measure("ours", work, items, folder, row.noise)
-    theirs = measure("theirs", work, items, folder, row.noise) if row.has_peer else None
+    items = row.quick_items if session.is_quick else row.items
+    ours, theirs = session.ours(row.our_work, row.data, items, row.noise), None
+    if row.peer:
+        theirs = session.theirs(row.peer, row.their_work, row.data, items, row.noise)
     ratio = theirs["seconds"] / ours["seconds"] if theirs else None
-    answers = answers_side_by_side(work, items, ours["answer"], theirs["answer"] if theirs else None)
+    answers = compare_answers(row, items, ours["answer"], theirs["answer"] if theirs else None)
     # Ratios are wanted at the full sizes only: small data favour whoever starts faster.
-    wanted = None if is_quick else row.wanted
+    wanted = None if session.is_quick else row.wanted
     is_ok = None if wanted is None or ratio is None else ratio >= wanted and answers.get("is_better", True)
     return {
         "work": row.label,
         "name": row.name,
+        "peer": row.peer,
         "items": items,
         "theirs": without_answer(theirs),
         "ours": without_answer(ours),
@@ -113,52 +109,12 @@ def without_answer(outcome: dict[str, Any] | None) -> dict[str, Any] | None:
     return None if outcome is None else {name: value for name, value in outcome.items() if name != "answer"}
 
 
-def answers_side_by_side(name: str, items: int, ours: Any, theirs: Any) -> dict[str, Any]:
-    """Say how far the two answers are from each other, so that equal work is seen to be equal."""
-    if theirs is None:
-        return {"text": ""}
-    if name == "cost_aware":
-        return objectives(items, ours, theirs)
-    difference = float(np.max(np.abs(np.asarray(ours) - np.asarray(theirs))))
-    if name == "parity":
-        return {"text": f"share of random's data {ours:.3f} (theirs {theirs:.3f})", "difference": difference}
-    if name == "agreement":
-        mean, peer = float(np.mean(ours)), float(np.mean(theirs))
-        return {
-            "text": f"average {mean:.4f} (theirs {peer:.4f}; other random signs)",
-            "difference": difference,
-        }
-    return {"text": f"utilities differ by at most {difference:.1e}", "difference": difference}
-
-
-def objectives(items: int, ours: list[str], theirs: list[str]) -> dict[str, Any]:
-    """Value both sets alike: utilities scaled to [0.1, 0.6], summed, with what the set costs."""
-    made = arrays(items)
-    utility = made["metric"].var(axis=1)
-    value = 0.1 + 0.5 * (utility - utility.min()) / (utility.max() - utility.min())
-    row_of = {name: row for row, name in enumerate(item_ids(items))}
-    budget = 0.1 * sum(made["cost"].tolist())
-    found: dict[str, Any] = {}
-    for side, names in (("ours", ours), ("theirs", theirs)):
-        rows = [row_of[name] for name in names]
-        spent = math.fsum(made["cost"][rows].tolist())
-        found[side] = {"objective": math.fsum(value[rows].tolist()), "cost": spent, "fits": spent <= budget}
-    mine, peer = found["ours"], found["theirs"]
-    found["is_better"] = mine["fits"] and (mine["objective"] >= peer["objective"] or not peer["fits"])
-    fit = {True: "fits", False: "does not fit"}
-    found["text"] = (
-        f"objective {mine['objective']:.4f}, {fit[mine['fits']]} "
-        f"(theirs {peer['objective']:.4f}, {fit[peer['fits']]})"
-    )
-    return found
-
-
-def grow(sizes: Iterable[int], works: Sequence[str], folder: Path) -> list[dict[str, Any]]:
+def grow(sizes: Iterable[int], works: Sequence[str], session: Session) -> list[dict[str, Any]]:
     """Measure ours alone at growing sizes."""
     rows = []
     for work in works:
         for items in sizes:
-            found = measure("ours", work, items, folder)
+            found = session.ours(work, "numbers", items)
             rows.append({"name": work, "items": items, **(without_answer(found) or {})})
             print(f"  {work}, {items} items: {found['seconds']:.3g} s", file=sys.stderr, flush=True)
     return rows
@@ -214,7 +170,9 @@ def number(value: float | None, form: str = "{:.3g}") -> str:
 def options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small sizes: a minute instead of about ten")
+    parser.add_argument(
+        "--quick", action="store_true", help="small sizes: a minute or two instead of about half an hour"
+    )
     parser.add_argument(
         "--only", metavar="NAME", action="append", choices=[row.name for row in ROWS] + ["growth"]
     )
@@ -229,14 +187,13 @@ def main() -> int:
     rows: list[dict[str, Any]] = []
     growth: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        session = Session(Path(name), chosen.quick)
         for row in ROWS:
             if chosen.only is None or row.name in chosen.only:
                 print(f"measuring {row.label} …", file=sys.stderr, flush=True)
-                items = row.quick_items if chosen.quick else row.items
-                rows.append(compare(row, items, folder, is_quick=chosen.quick))
+                rows.append(compare(row, session))
         if chosen.only is None or "growth" in chosen.only:
-            growth = grow(sizes, GROWTH_WORK, folder)
+            growth = grow(sizes, GROWTH_WORK, session)
     machine = (
         f"Python {platform.python_version()}, numpy {np.__version__}, one thread, {os.cpu_count()} cores"
     )

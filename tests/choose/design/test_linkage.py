@@ -11,7 +11,15 @@ from scipy.cluster.hierarchy import fcluster
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 
 from sparingly.choose.design import linkage as module
-from sparingly.choose.design.linkage import Linkage, cosine_linkage, joined, squared_distances, ward_linkage
+from sparingly.choose.design.linkage import (
+    Kind,
+    Linkage,
+    chain,
+    cosine_linkage,
+    joined,
+    squared_distances,
+    ward_linkage,
+)
 
 Labels = NDArray[np.int64]
 
@@ -44,6 +52,19 @@ def test_average_cosine_is_scipys(count: int) -> None:
     np.testing.assert_allclose(ours.heights, theirs[:, 2], rtol=1e-4)
     for clusters in range(1, count + 1):
         assert same_clusters(ours.cut(clusters), fcluster(theirs, clusters, "maxclust"))
+
+
+@pytest.mark.parametrize("kind", ["ward", "average"])
+@given(st.integers(2, 40), st.integers(0, 10**6))
+def test_moving_clusters_together_changes_nothing(kind: Kind, count: int, seed: int) -> None:
+    # Whole numbers: many ties, whose order must be kept.
+    drawn = np.random.default_rng(seed).integers(0, 4, (count, 2)).astype(np.float64)
+    moved = chain(squared_distances(drawn), np.ones(count), kind)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module._Left, "without_gone", lambda left, path: (left, path))
+        stayed = chain(squared_distances(drawn), np.ones(count), kind)
+    np.testing.assert_array_equal(moved.merges, stayed.merges)
+    np.testing.assert_array_equal(moved.heights, stayed.heights)
 
 
 def test_a_point_that_stands_for_many_is_many_equal_points() -> None:

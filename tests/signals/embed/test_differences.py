@@ -4,6 +4,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sparingly.signals.embed import differences
@@ -42,10 +44,31 @@ def test_stacked_differences_of_some_models_have_the_norm_of_their_pairs() -> No
         assert np.linalg.norm(stacked[item]) == pytest.approx(expected)
 
 
-def test_two_models_give_the_difference_vector_up_to_a_rotation() -> None:
+def test_two_models_give_the_difference_vector() -> None:
     two = stacked_differences(VECTORS[:, :2], ALL[:, :2])
-    plain = VECTORS[:, 0] - VECTORS[:, 1]
-    np.testing.assert_allclose(two @ two.T, plain @ plain.T)
+    np.testing.assert_allclose(two, VECTORS[:, 0] - VECTORS[:, 1])
+
+
+@given(st.integers(2, 6), st.integers(0, 10**6))
+def test_blocks_of_contrasts_stand_for_deviations_from_the_mean(models: int, seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    vectors, there = draw.normal(size=(7, models, 3)), draw.random((7, models)) < 0.7
+    counts = np.maximum(there.sum(axis=1), 1)[:, None, None]
+    known = np.where(there[:, :, None], vectors, 0.0)
+    away = np.where(there[:, :, None], known - known.sum(axis=1, keepdims=True) / counts, 0.0)
+    plain = (np.sqrt(counts) * away).reshape(7, -1)
+    stacked = stacked_differences(vectors, there)
+    assert stacked.shape == (7, 3 * (models - 1))
+    np.testing.assert_allclose(stacked @ stacked.T, plain @ plain.T, atol=1e-10)
+
+
+@pytest.mark.parametrize("there", [ALL, SOME])
+def test_stacked_differences_of_blocks_are_those_of_all(
+    there: NDArray[np.bool_], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = stacked_differences(VECTORS, there)
+    monkeypatch.setattr(differences, "_CACHED_CELLS", 25)
+    np.testing.assert_array_equal(stacked_differences(VECTORS, there), whole)
 
 
 @pytest.mark.parametrize("there", [ALL, SOME])
@@ -78,3 +101,5 @@ def test_equal_outputs_are_at_exactly_no_distance() -> None:
     same = np.repeat(VECTORS[:, :1], 3, axis=1) * 1e3 / 7
     unit = same / np.linalg.norm(same, axis=2, keepdims=True)
     assert not pair_distances(unit, ALL[:, :3]).any()
+    for there in (ALL[:, :3], SOME[:, :3]):
+        assert not stacked_differences(unit, there).any()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
+import numpy as np
+
 from sparingly.base import rng
 from sparingly.base.errors import DataError
 from sparingly.base.registry import parameter, register
@@ -119,4 +121,6 @@ class DiffUse(WholeSetSelector):
             return Points(sources.vectors[rows], rows, without)
         vectors, there = embed_outputs(data, self.embedding)
         rows, without = indices_of(there.sum(axis=1) > 1, candidates)
-        return Points(_DIFFERENCES[pairs](vectors[rows], there[rows]), rows, without)
+        if not np.array_equal(rows, np.arange(len(vectors))):
+            vectors, there = vectors[rows], there[rows]
+        return Points(_DIFFERENCES[pairs](vectors, there), rows, without)

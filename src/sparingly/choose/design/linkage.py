@@ -121,57 +121,80 @@ def chain(distances: NDArray[np.float32], sizes: Floats, kind: Kind) -> Linkage:
     """Return the linkage of a square matrix of distances, which is used up (squared ones for Ward)."""
     points = len(distances)
     np.fill_diagonal(distances, np.inf)
-    weights = sizes.astype(np.float32)
-    alive = np.ones(points, bool)
+    left = _Left(distances, sizes.astype(np.float32), np.arange(points), np.zeros(points, np.float32))
     merges, heights = np.empty((points - 1, 2), np.int64), np.empty(points - 1)
     path: list[int] = []
-    first = 0
     for step in range(points - 1):
         if not path:
-            first = first + int(alive[first:].argmax())
-            path.append(first)
-        low, high = _nearest_pair(distances, path)
-        heights[step] = distances[low, high]
-        merges[step] = low, high
-        _merge(distances, weights, low, high, kind)
-        alive[high] = False
+            path.append(int(left.gone.argmin()))
+        low, high = left.nearest_pair(path)
+        heights[step] = left.distances[low, high]
+        merges[step] = left.names[low], left.names[high]
+        left.merge(low, high, kind)
+        if 2 * (points - 1 - step) <= len(left.names):
+            left, path = left.without_gone(path)
     return _labelled(merges, heights, points)
 
 
-def _nearest_pair(distances: NDArray[np.float32], path: list[int]) -> tuple[int, int]:
-    """Walk to nearest neighbours until two are nearest to each other, and take them off the path."""
-    while True:
-        last = path[-1]
-        row = distances[last]
-        near = int(row.argmin())
-        # Of several equally near ones the walk goes back where it came from, or it might never end.
-        if len(path) > 1 and row[path[-2]] <= row[near]:
-            near = path[-2]
-            del path[-2:]
-            return min(last, near), max(last, near)
-        path.append(near)
+@dataclass(frozen=True, eq=False)
+class _Left:
+    """The clusters that are left, among places that are not in use any more.
 
+    Attributes:
+        distances: Of all places; what stands at a place that is gone means nothing.
+        weights: How many points every cluster has.
+        names: The first point of every cluster.
+        gone: 0 for a cluster, infinite for a place that is gone.
+    """
 
-def _merge(
-    distances: NDArray[np.float32], weights: NDArray[np.float32], low: int, high: int, kind: Kind
-) -> None:
-    """Put the merged cluster in the place of ``low`` and take ``high`` out."""
-    one, other = distances[low], distances[high]
-    if kind == "ward":
-        between = distances[low, high]
-        merged = (weights[low] + weights) * one
-        merged += (weights[high] + weights) * other
-        # Both are infinite for what is gone; whatever is taken off, it stays so.
-        merged -= weights * between
-        merged /= weights[low] + weights[high] + weights
-    else:
-        merged = (weights[low] * one + weights[high] * other) / (weights[low] + weights[high])
-    merged[low] = np.inf
-    weights[low] += weights[high]
-    distances[low] = merged
-    distances[:, low] = merged
-    distances[high] = np.inf
-    distances[:, high] = np.inf
+    distances: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    names: Rows
+    gone: NDArray[np.float32]
+
+    def nearest_pair(self, path: list[int]) -> tuple[int, int]:
+        """Walk to nearest neighbours until two are nearest to each other, and take them off the path."""
+        while True:
+            last = path[-1]
+            row = self.distances[last] + self.gone
+            near = int(row.argmin())
+            # Of several equally near ones the walk goes back where it came from, or it might never end.
+            if len(path) > 1 and row[path[-2]] <= row[near]:
+                near = path[-2]
+                del path[-2:]
+                return min(last, near), max(last, near)
+            path.append(near)
+
+    def merge(self, low: int, high: int, kind: Kind) -> None:
+        """Put the merged cluster in the place of ``low`` and take ``high`` out."""
+        distances, weights = self.distances, self.weights
+        one, other = distances[low], distances[high]
+        if kind == "ward":
+            between = distances[low, high]
+            merged = (weights[low] + weights) * one
+            merged += (weights[high] + weights) * other
+            merged -= weights * between
+            merged /= weights[low] + weights[high] + weights
+        else:
+            merged = (weights[low] * one + weights[high] * other) / (weights[low] + weights[high])
+        merged[low] = np.inf
+        weights[low] += weights[high]
+        distances[low] = merged
+        distances[:, low] = merged
+        self.gone[high] = np.inf
+
+    def without_gone(self, path: list[int]) -> tuple[_Left, list[int]]:
+        """Move the clusters together, in the memory that they have, and find the path among them."""
+        kept = np.flatnonzero(self.gone == 0.0)
+        for place, row in enumerate(kept.tolist()):
+            self.distances[place, : len(kept)] = self.distances[row, kept]
+        left = _Left(
+            self.distances[: len(kept), : len(kept)],
+            self.weights[kept],
+            self.names[kept],
+            self.gone[kept],
+        )
+        return left, np.searchsorted(kept, path).tolist()
 
 
 def _labelled(merges: Rows, heights: Floats, points: int) -> Linkage:

@@ -16,19 +16,42 @@ Flags = NDArray[np.bool_]
 
 _EQUAL = 1e-12
 _BLOCK_CELLS = 1 << 22
+_CACHED_CELLS = 1 << 18
 
 
 def stacked_differences(vectors: Floats, there: Flags) -> Floats:
     """Return a vector per item whose distances are those of all difference vectors laid end to end.
 
-    √M·(e_ij − ē_i) for the models j: as Σ_{j<k} ‖(e_j − e_k) − (e'_j − e'_k)‖² is
-    M·Σ_j ‖(e_j − ē) − (e'_j − ē')‖², M blocks do for M(M − 1)/2. With two models it is e_1 − e_2 up to a
-    rotation. A model that an item lacks differs in nothing.
+    As Σ_{j<k} ‖(e_j − e_k) − (e'_j − e'_k)‖² is M·Σ_j ‖(e_j − ē) − (e'_j − ē')‖², √M·(e_j − ē) does; and as
+    these add up to 0 over the models, so do M − 1 blocks, their products with M − 1 orthonormal contrasts.
+    With two models that is e_1 − e_2. A model that an item lacks differs in nothing.
     """
+    items, models, dimensions = vectors.shape
+    contrasts = _contrasts(models)
     counts = np.maximum(there.sum(axis=1), 1)[:, None, None]
-    known = np.where(there[:, :, None], vectors, 0.0)
-    deviations = np.where(there[:, :, None], known - known.sum(axis=1, keepdims=True) / counts, 0.0)
-    return np.asarray(np.sqrt(counts) * deviations).reshape(len(vectors), -1)
+    firsts = vectors[np.arange(items), there.argmax(axis=1)]
+    stacked = np.empty((items, models - 1, dimensions))
+    step = max(1, _CACHED_CELLS // max(1, models * dimensions))
+    for start in range(0, items, step):
+        block = slice(start, start + step)
+        # Contrasts do not see what is taken off all models alike; equal outputs are then exactly 0.
+        away = vectors[block] - firsts[block, None]
+        lacking = ~there[block]
+        if lacking.any():
+            away[lacking] = 0.0
+            away -= away.sum(axis=1, keepdims=True) / counts[block]
+            away[lacking] = 0.0
+        np.matmul(contrasts, away, out=stacked[block])
+        stacked[block] *= np.sqrt(counts[block])
+    return stacked.reshape(items, -1)
+
+
+def _contrasts(count: int) -> Floats:
+    """Return orthonormal rows, one fewer than columns, that add up to 0 each (Helmert's)."""
+    places = np.arange(1, count)
+    rows = np.tril(np.ones((count - 1, count)))
+    rows[places - 1, places] = -places
+    return np.asarray(rows / np.sqrt(places * (places + 1.0))[:, None])
 
 
 def mean_difference(vectors: Floats, there: Flags) -> Floats:
