@@ -75,7 +75,7 @@ types: ready-dev
 	@$(BIN)/mypy
 
 imports: ready-dev
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-cache
 
 unit: ready-dev
 	@$(PYTEST) -m "not statistics and not journey and not transformer"

@@ -143,8 +143,8 @@ def test_a_row_says_how_it_was_drawn(drawn: Selection) -> None:
 
 def test_files_without_the_newer_columns_still_load(drawn: Selection) -> None:
     again = Selection.from_dict(drawn.to_dict())
-    assert again.stratum is again.unit is again.pool_probability is None
-    assert again.row(0).stratum is again.row(0).unit is again.row(0).pool_probability is None
+    for held in (again, again.row(0)):
+        assert (held.stratum, held.unit, held.pool_probability) == (None, None, None)
 
 
 def _saved(selection: Selection, folder: Path) -> Path:

@@ -15,7 +15,9 @@ from tests.journeys.command import DONE, NO, environment, parsed, run
 
 pytestmark = pytest.mark.journey
 
-COMMANDS = ("info", "methods", "select", "verify", "writeup", "agree", "figure", "convert", "demo")
+COMMANDS = (
+    "info", "methods", "select", "verify", "writeup", "estimate", "rank", "agree", "figure", "convert", "demo"
+)  # fmt: skip
 VAR = "metric_var:metric=learned"
 
 
@@ -26,11 +28,14 @@ def test_demo_tells_the_whole_way_and_leaves_files(demo_folder: Path) -> None:
     shown = (demo_folder / "shown.txt").read_text(encoding="utf-8")
     for step in ("1. the evaluation set", "2. choose 20%", "3. the labels", "4. the same over budgets"):
         assert step in shown
+    assert "5. scores of the whole set: 50% drawn by known chances" in shown
+    assert "6. what that says of the order" in shown
     left = {path.name for path in (demo_folder / "d").iterdir()}
     assert left == {
-        "data.jsonl", "selection.json", "agreement.json", "curve.json", "writeup.md", "report.html"
+        "data.jsonl", "selection.json", "drawn.json", "agreement.json", "curve.json", "scores.json",
+        "ranking.json", "writeup.md", "report.html",
     }  # fmt: skip
-    for name in ("selection.json", "agreement.json", "curve.json"):
+    for name in sorted(name for name in left if name.endswith(".json")):
         parsed((demo_folder / "d" / name).read_text(encoding="utf-8"))
     page = (demo_folder / "d" / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
@@ -50,7 +55,7 @@ def test_next_step_of_the_demo_works(demo_folder: Path) -> None:
     shown = (demo_folder / "shown.txt").read_text(encoding="utf-8")
     step = next(line for line in shown.splitlines() if line.startswith("next: sparingly "))
     done = run(*step.removeprefix("next: sparingly ").split(), cwd=demo_folder)
-    assert "parity: " in done.stdout
+    assert "| 1-2 | `Rowan` |" in done.stdout
 
 
 # --- info and methods -------------------------------------------------------------------------------

@@ -16,9 +16,11 @@ from sparingly.cli.agree import agree
 from sparingly.cli.cite import cite
 from sparingly.cli.convert import convert
 from sparingly.cli.demo import demo
+from sparingly.cli.estimate import estimate
 from sparingly.cli.figure import figure
 from sparingly.cli.info import info
 from sparingly.cli.methods import methods
+from sparingly.cli.rank import rank
 from sparingly.cli.select import select
 from sparingly.cli.verify import verify
 from sparingly.cli.writeup import writeup
@@ -47,7 +49,7 @@ def build() -> App:
         suppress_keyboard_interrupt=False,
         console=PipedConsole(),
     )
-    for command in (info, methods, select, verify, writeup, agree, figure, convert, demo):
+    for command in (info, methods, select, verify, writeup, estimate, rank, agree, figure, convert, demo):
         app.command(command)
     app.command(cite, name="--cite")
     app.register_install_completion_command(add_to_startup=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as text
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,9 +15,25 @@ from sparingly.cli.options import Json, Seed, emit, working, write_text
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
     from sparingly.data.selection import Selection
+    from sparingly.infer.estimate.result import Estimate
     from sparingly.infer.rank.compare import Comparison, CurveComparison
+    from sparingly.infer.rank.ranking import Ranking
 
 METHOD, BUDGET, TRUTH = "metric_var:metric=learned", "20%", "overall"
+DESIGN, SHARE = "local_pivotal", "50%"
+
+
+@dataclass(frozen=True)
+class Story:
+    """What the demo does: a set, what was chosen for a ranking, and what was drawn for scores."""
+
+    data: EvalSet
+    chosen: Selection
+    compared: Comparison
+    drawn: CurveComparison
+    sample: Selection
+    scores: Estimate
+    ranking: Ranking
 
 
 def demo(
@@ -29,31 +46,47 @@ def demo(
 ) -> None:
     """Describe a set, choose what to judge, reveal the labels, and compare with judging everything.
 
+    It ends with a draw of known chances, and the scores, intervals and groups that follow from it.
+
     ```
     sparingly demo
     sparingly demo --out somewhere --seed 7
     ```
     """
+    with working("choosing, comparing and estimating"):
+        story = _played(seed)
+    out.mkdir(parents=True, exist_ok=True)
+    console = _told(story, out, quiet=json)
+    left = _leave_files(out, story, console)
+    if json:
+        known = {"scores": story.scores.to_dict(), "ranking": story.ranking.to_dict()}
+        emit({"folder": str(out), "files": left, **story.compared.to_dict(), **known})
+
+
+def _played(seed: int) -> Story:
+    """Do everything once; methods are shown the set without its labels, as in real life."""
     from sparingly.choose.select import select
     from sparingly.data.synthetic import load_demo
+    from sparingly.infer.estimate.estimate import estimate
     from sparingly.infer.rank import compare
+    from sparingly.infer.rank.rank import rank
 
     data = load_demo()
-    with working("choosing and comparing"):
-        # The method is shown the set without its labels, as in real life.
-        chosen = select(data.without_labels(), METHOD, BUDGET, seed=seed)
-        compared = compare.agree(data, chosen, TRUTH, seed=seed)
-        drawn = compare.curve(data, METHOD, TRUTH, seed=seed)
-    out.mkdir(parents=True, exist_ok=True)
-    console = _told(data, chosen, compared, drawn, out, quiet=json)
-    left = _leave_files(out, data, chosen, compared, drawn, console)
-    if json:
-        emit({"folder": str(out), "files": left, **compared.to_dict()})
+    unjudged = data.without_labels()
+    chosen = select(unjudged, METHOD, BUDGET, seed=seed)
+    sample = select(unjudged, DESIGN, SHARE, seed=seed)
+    return Story(
+        data=data,
+        chosen=chosen,
+        compared=compare.agree(data, chosen, TRUTH, seed=seed),
+        drawn=compare.curve(data, METHOD, TRUTH, seed=seed),
+        sample=sample,
+        scores=estimate(data, sample, TRUTH, seed=seed),
+        ranking=rank(data, sample, TRUTH, target="set", seed=seed),
+    )
 
 
-def _told(
-    data: EvalSet, chosen: Selection, compared: Comparison, drawn: CurveComparison, out: Path, *, quiet: bool
-) -> Console:
+def _told(story: Story, out: Path, *, quiet: bool) -> Console:
     """Tell the story on the terminal, and keep it for the report."""
     from io import StringIO
 
@@ -61,45 +94,50 @@ def _told(
     from sparingly.show.terminal.agreement import show_comparison, show_curve
     from sparingly.show.terminal.console import line, make_console
     from sparingly.show.terminal.description import show_description
+    from sparingly.show.terminal.scores import show_estimate, show_ranking
     from sparingly.show.terminal.selection import show_selection
 
     console = make_console(StringIO() if quiet else None, record=True)
     console.rule("1. the evaluation set, every output judged", align="left")
-    show_description(describe(data), console)
+    show_description(describe(story.data), console)
     console.rule(f"2. choose {BUDGET} of the items without looking at the labels", align="left")
-    show_selection(chosen, out / "selection.json", console)
+    show_selection(story.chosen, out / "selection.json", console)
     console.rule("3. the labels of the chosen items revealed, against judging everything", align="left")
-    show_comparison(compared, console)
+    show_comparison(story.compared, console)
     console.rule("4. the same over budgets, against random selection", align="left")
-    show_curve(drawn, console)
+    show_curve(story.drawn, console)
+    console.rule(f"5. scores of the whole set: {SHARE} drawn by known chances", align="left")
+    show_selection(story.sample, out / "drawn.json", console)
+    show_estimate(story.scores, console)
+    console.rule("6. what that says of the order of the models on this set", align="left")
+    show_ranking(story.ranking, console)
     console.rule("what was left", align="left")
     line(console, f"{out}/report.html to open;")
-    line(console, "data.jsonl, selection.json, agreement.json, curve.json, writeup.md beside it")
-    line(console, f"next: sparingly agree {out}/data.jsonl {out}/selection.json --truth {TRUTH} --parity")
+    line(console, "data.jsonl, selection.json, drawn.json, agreement.json, curve.json,")
+    line(console, "scores.json, ranking.json, writeup.md beside it")
+    line(
+        console, f"next: sparingly rank {out}/data.jsonl {out}/drawn.json --aspect {TRUTH} --format markdown"
+    )
     return console
 
 
-def _leave_files(
-    out: Path,
-    data: EvalSet,
-    chosen: Selection,
-    compared: Comparison,
-    drawn: CurveComparison,
-    console: Console,
-) -> list[str]:
+def _leave_files(out: Path, story: Story, console: Console) -> list[str]:
     """Write the files, each whole or not at all, and return their names."""
     from sparingly.data import io
     from sparingly.show.report.page import page
     from sparingly.show.report.writeup import writeup
 
-    io.save(data, out / "data.jsonl")
-    chosen.save(out / "selection.json")
+    io.save(story.data, out / "data.jsonl")
+    story.chosen.save(out / "selection.json")
+    story.sample.save(out / "drawn.json")
     written = {
-        "agreement.json": text.dumps(compared.to_dict(), indent=2) + "\n",
-        "curve.json": text.dumps(drawn.to_dict(), indent=2) + "\n",
-        "writeup.md": writeup(chosen),
+        "agreement.json": text.dumps(story.compared.to_dict(), indent=2) + "\n",
+        "curve.json": text.dumps(story.drawn.to_dict(), indent=2) + "\n",
+        "scores.json": text.dumps(story.scores.to_dict(), indent=2) + "\n",
+        "ranking.json": text.dumps(story.ranking.to_dict(), indent=2) + "\n",
+        "writeup.md": writeup(story.chosen),
         "report.html": page("sparingly demo", console),
     }
     for name, content in written.items():
         write_text(out / name, content)
-    return sorted(["data.jsonl", "selection.json", *written])
+    return sorted(["data.jsonl", "drawn.json", "selection.json", *written])

@@ -1,0 +1,108 @@
+"""``sparingly estimate``: scores of the whole set from what was judged."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from sparingly.base.errors import UsageError
+from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, working
+
+Chosen = Annotated[Path | None, Parameter(help="The selection's file; all that is judged unless given.")]
+Aspect = Annotated[
+    str | None, Parameter(name=["--aspect", "-a"], help="What was judged: an aspect, or sum:of=[one,other].")
+]
+EstimatorText = Annotated[
+    str | None, Parameter(name=["--estimator", "-e"], help="Such as weighted_mean, greg, control_variate:….")
+]
+Written = Annotated[Literal["text", "markdown", "latex"], Parameter(help="How the table is written.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Intervals:
+    """How sure the scores are."""
+
+    target: Annotated[
+        Literal["set", "population"], Parameter(help="Scores on this set, or on inputs like these.")
+    ] = "set"
+    level: Annotated[float, Parameter(help="How often intervals are to hold the truth.")] = 0.95
+    interval: Annotated[
+        Literal["auto", "t", "bootstrap", "betting", "hoeffding", "bernstein", "none"],
+        Parameter(help="The kind of interval."),
+    ] = "auto"
+    scale: Annotated[str | None, Parameter(help="The lowest and highest possible score, such as 0,100.")] = (
+        None
+    )
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The scale as numbers."""
+        if self.scale is None:
+            return None
+        try:
+            low, high = (float(part) for part in self.scale.split(","))
+        except ValueError:
+            raise UsageError(f'The scale "{self.scale}" is not two numbers: write --scale 0,100.') from None
+        return low, high
+
+
+DEFAULT_INTERVALS = Intervals()
+
+
+def estimate(
+    data: Data,
+    selection: Chosen = None,
+    /,
+    *,
+    aspect: Aspect = None,
+    estimator: EstimatorText = None,
+    by: Annotated[str | None, Parameter(help="A column: also estimate its groups.")] = None,
+    format: Written = "text",
+    seed: Seed = 0,
+    intervals: Intervals = DEFAULT_INTERVALS,
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
+    """Estimate the models' scores over the whole set from the items that were judged.
+
+    A selection with inclusion probabilities gives scores of the set; one without gives scores of the chosen
+    items, and says so.
+
+    ```
+    sparingly estimate judged.jsonl chosen.json --aspect overall
+    sparingly estimate judged.jsonl chosen.json -a mqm --target population --by domain
+    sparingly estimate judged.jsonl chosen.json -a esa --scale 0,100 --interval betting
+    sparingly estimate judged.jsonl chosen.json -a mqm --format latex > scores.tex
+    ```
+    """
+    from sparingly.data.selection import Selection
+    from sparingly.infer.estimate.estimate import estimate as infer
+    from sparingly.show.report.score_tables import score_table
+    from sparingly.show.terminal.scores import show_estimate
+
+    held = reading.load(data)
+    chosen = None if selection is None else Selection.load(selection)
+    with working("estimating"):
+        found = infer(
+            held,
+            chosen,
+            aspect,
+            estimator=estimator,
+            target=intervals.target,
+            level=intervals.level,
+            interval=intervals.interval,
+            scale=intervals.ends,
+            by=by,
+            seed=seed,
+        )
+    if json:
+        emit(found.to_dict())
+    elif format == "text":
+        show_estimate(found)
+    else:
+        sys.stdout.write(score_table(found, format))

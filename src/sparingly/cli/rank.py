@@ -1,0 +1,106 @@
+"""``sparingly rank``: which models are better, and how sure that is."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
+from sparingly.cli.estimate import Aspect, Chosen, EstimatorText, Written
+from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, working
+
+if TYPE_CHECKING:
+    from sparingly.infer.rank.margin_tests import MarginTest
+    from sparingly.infer.rank.ranking import Ranking
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Claim:
+    """A question with a margin about one model, for release gates: exit code 1 when it is not shown."""
+
+    model: Annotated[str | None, Parameter(help="The model that a claim with a margin is about.")] = None
+    against: Annotated[str | None, Parameter(help="The model that it is compared with.")] = None
+    claim: Annotated[
+        Literal["non-inferior", "equivalent", "superior"], Parameter(help="What is to be shown.")
+    ] = "non-inferior"
+    margin: Annotated[float | None, Parameter(help="The margin, in the unit of the scores.")] = None
+
+    def test(self, ranking: Ranking) -> MarginTest | None:
+        """Return the answer; None where nothing is claimed."""
+        given = (self.model, self.against, self.margin)
+        if all(value is None for value in given):
+            return None
+        if self.model is None or self.against is None or self.margin is None:
+            raise UsageError("A claim needs all three of --model, --against and --margin.")
+        return ranking.margin_test(self.claim, self.model, self.against, self.margin)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Deciding:
+    """How models are told apart."""
+
+    target: Annotated[
+        Literal["set", "population"], Parameter(help="Better on this set, or on inputs like these.")
+    ] = "population"
+    test: Annotated[
+        Literal["t", "permutation", "wilcoxon"], Parameter(help="The test of each pair of models.")
+    ] = "t"
+    groups_by: Annotated[
+        Literal["rank_sets", "algorithm1", "mt_metrics_eval"], Parameter(help="How groups are cut.")
+    ] = "rank_sets"
+    alpha: Annotated[float, Parameter(help="The error rate.")] = 0.05
+    seed: Seed = 0
+
+
+NO_CLAIM, DEFAULT_DECIDING = Claim(), Deciding()
+
+
+def rank(
+    data: Data,
+    selection: Chosen = None,
+    /,
+    *,
+    aspect: Aspect = None,
+    estimator: EstimatorText = None,
+    format: Written = "text",
+    deciding: Deciding = DEFAULT_DECIDING,
+    claim: Claim = NO_CLAIM,
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> int:
+    """Rank the models from what was judged: possible ranks, groups, tests, chances to be the best.
+
+    With --model, --against and --margin it also answers a question of a release gate, and the exit code is 1
+    when the claim is not shown.
+
+    ```
+    sparingly rank judged.jsonl chosen.json --aspect overall
+    sparingly rank judged.jsonl -a mqm --groups-by algorithm1 --format markdown
+    sparingly rank judged.jsonl chosen.json -a overall --model new --against old --margin 2
+    ```
+    """
+    from sparingly.data.selection import Selection
+    from sparingly.infer.rank.rank import rank as order
+    from sparingly.show.report.score_tables import ranking_table
+    from sparingly.show.terminal.scores import show_margin_test, show_ranking
+
+    held = reading.load(data)
+    chosen = None if selection is None else Selection.load(selection)
+    with working("ranking"):
+        ranking = order(held, chosen, aspect, estimator=estimator, **vars(deciding))
+        answer = claim.test(ranking)
+    if json:
+        claimed = None if answer is None else {**vars(answer), "shown": answer.shown}
+        emit({**ranking.to_dict(), "claim": claimed})
+    elif format == "text":
+        show_ranking(ranking)
+        if answer is not None:
+            show_margin_test(answer)
+    else:
+        sys.stdout.write(ranking_table(ranking, format))
+    return EXIT_NO if answer is not None and not answer.shown else EXIT_DONE

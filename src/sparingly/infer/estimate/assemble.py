@@ -1,0 +1,105 @@
+"""From a sample and a linear form to an estimate: errors for the target, intervals, what to mind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.infer.estimate.intervals import Interval, check_level, find_intervals
+from sparingly.infer.estimate.linear import Linear
+from sparingly.infer.estimate.pairs import PairErrors, spread_of
+from sparingly.infer.estimate.population import population_errors
+from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.sample import Floats, Sample
+from sparingly.infer.estimate.scale import Scale, bounded_pairs, bounded_scores
+from sparingly.infer.estimate.variance import Errors, set_errors
+
+Target = Literal["set", "population"]
+TARGETS = ("set", "population")
+INTERVALS = ("auto", "t", "bootstrap", "betting", "hoeffding", "bernstein", "none")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of an estimate.
+
+    Attributes:
+        target: What the scores are to speak about.
+        level: The level of the intervals.
+        interval: Their kind.
+        scale: The lowest and the highest score that there can be; None where it is not known.
+        seed: The seed of folds and bootstrap.
+    """
+
+    target: Target = "set"
+    level: float = 0.95
+    interval: Interval = "auto"
+    scale: Scale | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if self.target not in TARGETS:
+            raise UnknownNameError("target", self.target, TARGETS)
+        if self.interval not in INTERVALS:
+            raise UnknownNameError("interval", self.interval, INTERVALS)
+        if self.scale is not None and not self.scale[1] > self.scale[0]:
+            raise UsageError(f"A scale goes from a lower to a higher number, not {self.scale}.")
+
+
+def assemble(
+    sample: Sample, linear: Linear, models: Sequence[str], asked: Asked, *, aspect: str, estimator: str
+) -> Estimate:
+    """Return the estimate that a sample and a linear form give."""
+    scores = linear.scores(sample)
+    errors = errors_of(sample, linear, asked.target)
+    whole = sample.is_whole and asked.target == "set"
+    covariance = _known(errors, scores, whole)
+    spread = spread_of(models, scores, np.sqrt(np.diag(covariance)), errors.shape, errors, whole)
+    # From the scale alone one can speak of plain means only.
+    scale = asked.scale if linear.predicted is None or not linear.predicted.any() else None
+    bounded = bounded_scores(sample, asked.target, scale, asked.level, asked.seed)
+    found = find_intervals(spread, asked.level, asked.interval, asked.seed, bounded)
+    back = 0 if linear.fallen_back is None else int(linear.fallen_back.sum())
+    return Estimate(
+        models=tuple(models),
+        scores=scores,
+        standard_errors=spread.errors,
+        low=found.low,
+        high=found.high,
+        intervals=found.kinds,
+        covariance=covariance,
+        freedom=errors.freedom,
+        target=asked.target,
+        level=asked.level,
+        aspect=aspect,
+        estimator=estimator,
+        n=int((sample.importance > 0).sum()),
+        size=sample.size if sample.weights is None else int((sample.weights > 0).sum()),
+        outcome=replace(found.outcome, fallen_back=back),
+        notes=(*sample.notes, *linear.notes, *errors.notes, *found.notes),
+        pairs=PairErrors(
+            sample,
+            replace(errors, covariance=covariance),
+            asked.level,
+            asked.interval,
+            asked.seed,
+            whole,
+            bounded_pairs(sample, asked.target, scale, asked.level, asked.seed),
+        ),
+    )
+
+
+def errors_of(sample: Sample, linear: Linear, target: Target) -> Errors:
+    """Return the joint errors of the scores for a target."""
+    return set_errors(sample, linear) if target == "set" else population_errors(sample, linear)
+
+
+def _known(errors: Errors, scores: Floats, whole: bool) -> Floats:
+    """Return the covariance, NaN where nothing can be said: without a score or without a second unit."""
+    unknown = np.isnan(scores) | (errors.freedom <= 0 and not whole)
+    return np.where(unknown[:, None] | unknown[None, :], np.nan, errors.covariance)

@@ -1,0 +1,182 @@
+"""``estimate``: from the judged items to the scores of the whole set, with honest errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from sparingly._version import __version__
+from sparingly.base.errors import DataError, UnknownNameError
+from sparingly.base.registry import Method
+from sparingly.data import fields
+from sparingly.data.combine import truth_fields
+from sparingly.data.evalset import EvalSet, Floats, the_only
+from sparingly.data.selection import RANKING_ONLY, Selection
+from sparingly.infer.estimate.assemble import Asked, Target, assemble
+from sparingly.infer.estimate.base import Estimator, as_estimator
+from sparingly.infer.estimate.drawn import frame_of, sample_from
+from sparingly.infer.estimate.guard import Outcome
+from sparingly.infer.estimate.intervals import Interval
+from sparingly.infer.estimate.linear import Linear, part_of
+from sparingly.infer.estimate.result import Estimate, EstimateSignature
+from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.scale import Scale
+
+IMPORTANCE = "items count by their weights: scores are weighted means over the set."
+NEVER = "the scores are without the items that could never be chosen."
+
+
+def estimate(
+    data: EvalSet,
+    selection: Selection | None = None,
+    aspect: str | None = None,
+    *,
+    estimator: str | Method | None = None,
+    target: Target = "set",
+    level: float = 0.95,
+    interval: Interval = "auto",
+    scale: Scale | None = None,
+    by: str | None = None,
+    seed: int = 0,
+) -> Estimate:
+    """Estimate the models' scores over the whole set from the items that were judged.
+
+    Args:
+        data: The evaluation set with the judgements.
+        selection: What was chosen to be judged, with its inclusion probabilities. Without it the judged items
+            are taken for a uniform sample. A selection without probabilities gives the scores of the
+            chosen items and no more, and the estimate says so.
+        aspect: What was judged: an aspect, or a combination such as ``sum:of=[fluency,adequacy]``. The only
+            one there is unless given.
+        estimator: ``weighted_mean``, ``greg``, ``control_variate:metric=COMET`` … By default ``greg`` where
+            there are metrics, else ``stratified_mean`` or ``weighted_mean``.
+        target: What the scores speak about: this ``set`` (no error is left when everything is judged), or
+            the ``population`` of inputs like these.
+        level: How often intervals are to hold the truth.
+        interval: ``auto`` (what holds at this sample size and skewness), ``t``, ``bootstrap``, or, from the
+            scale alone, ``betting``, ``hoeffding``, ``bernstein``; ``none``.
+        scale: The lowest and the highest score that there can be.
+        by: A column of the items: also estimate its groups.
+        seed: The seed of folds and bootstrap.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> chosen = sparingly.select(data, "random", 120, seed=1)
+        >>> found = sparingly.estimate(data, chosen, "overall", estimator="weighted_mean")
+        >>> found.n, found.size, found.target
+        (120, 240, 'set')
+    """
+    asked = Asked(target, level, interval, scale, seed)
+    name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
+    if by is not None and by not in data.columns:
+        raise UnknownNameError("column", by, data.columns, "It is the column whose groups are estimated.")
+    view = frame_of(data, selection)
+    scores = view.truth(name)
+    if selection is not None and not selection.is_probability_sample:
+        return _chosen_only(view, scores, selection, name, asked)
+    sample = sample_from(view, scores, selection)
+    method = _settled(estimator, view, sample)
+    linear = method.linear(sample, view, seed)
+    linear = replace(linear, notes=(*_frame_notes(sample, selection), *linear.notes))
+    whole = assemble(sample, linear, view.models, asked, aspect=name, estimator=str(method))
+    return replace(
+        whole,
+        groups={} if by is None else _groups(view, by, sample, linear, whole, asked),
+        signature=_signature(view, selection, name, method, asked, len(sample.rows)),
+    )
+
+
+def _settled(estimator: str | Method | None, data: EvalSet, sample: Sample) -> Estimator:
+    """Return the estimator, or the one for what there is."""
+    if estimator is not None:
+        return as_estimator(estimator).resolve(data)
+    if len(data.metrics):
+        return as_estimator("greg").resolve(data)
+    return as_estimator("weighted_mean" if sample.stratum_of is None else "stratified_mean")
+
+
+def _frame_notes(sample: Sample, selection: Selection | None) -> tuple[str, ...]:
+    """Say where the scores are not plain means over the whole set."""
+    never = selection is not None and bool(selection.never)
+    return (*((IMPORTANCE,) if sample.weights is not None else ()), *((NEVER,) if never else ()))
+
+
+def _groups(
+    data: EvalSet, by: str, sample: Sample, linear: Linear, whole: Estimate, asked: Asked
+) -> Mapping[str, Estimate]:
+    """Return the estimates of the groups of a column; a group without a judged item has none."""
+    labels = np.array(["(none)" if value is None else f"{value}" for value in data.columns[by]])
+    found: dict[str, Estimate] = {}
+    for label in sorted(set(labels.tolist())):
+        inside = labels == label
+        if not inside[sample.rows].any():
+            continue
+        part, form = part_of(sample, linear, inside)
+        plain = replace(part, notes=())
+        form = replace(form, notes=())
+        found[label] = assemble(
+            plain, form, whole.models, asked, aspect=whole.aspect, estimator=whole.estimator
+        )
+    return found
+
+
+def _chosen_only(data: EvalSet, scores: Floats, selection: Selection, aspect: str, asked: Asked) -> Estimate:
+    """Return the scores of the chosen items, which are no scores of the set."""
+    rows = data.positions(selection.items)
+    inside = scores[rows]
+    weights = np.ones(len(rows)) if selection.cluster_weight is None else selection.cluster_weight
+    there = ~np.isnan(inside)
+    if not there.any():
+        raise DataError("No chosen item is judged, so there is nothing to estimate from.")
+    total = (there * weights[:, None]).sum(axis=0)
+    means = np.divide(
+        (np.where(there, inside, 0.0) * weights[:, None]).sum(axis=0),
+        total,
+        out=np.full(len(total), np.nan),
+        where=total > 0,
+    )
+    nothing = np.full(len(means), np.nan)
+    return Estimate(
+        models=data.models,
+        scores=means,
+        standard_errors=nothing,
+        low=nothing,
+        high=nothing,
+        intervals=("none",) * len(means),
+        covariance=np.full((len(means), len(means)), np.nan),
+        freedom=0.0,
+        target="chosen items",
+        level=asked.level,
+        aspect=aspect,
+        estimator="mean",
+        n=int(there.any(axis=1).sum()),
+        size=len(data),
+        outcome=Outcome(withheld=len(means)),
+        notes=(RANKING_ONLY,),
+        signature=_signature(data, selection, aspect, as_estimator("mean"), asked, len(rows)),
+    )
+
+
+def _signature(
+    data: EvalSet, selection: Selection | None, aspect: str, method: Estimator, asked: Asked, n: int
+) -> EstimateSignature:
+    told = {name for name in (fields.DOCUMENT, fields.WEIGHT) if name in data.columns}
+    read = method.reads(data) | {fields.column(name) for name in told}
+    labels = frozenset(truth_fields(data, aspect)) & set(data.fields)
+    return EstimateSignature(
+        estimator=method.full_text,
+        aspect=aspect,
+        target=asked.target,
+        level=asked.level,
+        interval=asked.interval,
+        seed=asked.seed,
+        n=n,
+        of=len(data),
+        inputs=data.digest(read),
+        labels=data.digest(labels),
+        version=__version__,
+        selection=None if selection is None else str(selection.signature),
+    )

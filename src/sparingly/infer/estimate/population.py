@@ -1,0 +1,69 @@
+"""The joint covariance of scores of inputs like these: the items of the set are left to chance, too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparingly.infer.estimate.linear import Linear
+from sparingly.infer.estimate.sample import Floats, Rows, Sample, group_sums
+from sparingly.infer.estimate.units import gather
+from sparingly.infer.estimate.variance import Errors, by_model, draw_covariance, left_to_chance, proper
+
+ONE_DOCUMENT = (
+    "all judged items are in one document, so for other inputs like these the items count as drawn."
+)
+
+
+def population_errors(sample: Sample, linear: Linear) -> Errors:
+    """Return the errors of scores of inputs like these, drawn document by document where there are any.
+
+    V̂ = V̂_set + S_y²/N. An item contributes ψ_i = w_i(f_i − f̄) + e_i/π_i, the second part where it was judged.
+    N⁻² Σ_documents (Σψ)² holds S_y²/N and the variance of an independent draw, N⁻² Σ (1 − π)(e/π)², in the
+    place of which that of the actual draw is put.
+    """
+    cluster, seen, notes = _clusters(sample)
+    told = _told(sample, linear, cluster)
+    told = told[told.any(axis=1)] / sample.size
+    few = seen / max(seen - 1.0, 1.0)
+    covariance = proper(few * (told.T @ told) + _beyond_independence(sample, linear))
+    fitted = linear.parameters - 1.0 if sample.document is None else 0.0
+    freedom = max(seen - 1.0 - fitted, 0.0)
+    drawn = "judged items" if len(told) and cluster is not sample.document else "judged documents"
+    return Errors(covariance, freedom, seen, told, np.zeros(len(told), np.int64), drawn, notes)
+
+
+def _clusters(sample: Sample) -> tuple[Rows, float, tuple[str, ...]]:
+    """Return what counts as drawn from the population, and of how many such something was judged."""
+    counting = sample.rows[sample.importance > 0]
+    if sample.document is not None:
+        seen = len(np.unique(sample.document[counting]))
+        if seen > 1:
+            return sample.document, float(seen), ()
+    return np.arange(sample.size), float(len(counting)), () if sample.document is None else (ONE_DOCUMENT,)
+
+
+def _told(sample: Sample, linear: Linear, cluster: Rows) -> Floats:
+    """Return what every cluster contributes to the scores: Σψ over its items."""
+    told = group_sums(linear.residual / sample.probability, cluster[sample.rows])
+    told = np.concatenate([told, np.zeros((int(cluster.max()) + 1 - len(told), told.shape[1]))])
+    if linear.predicted is None:
+        return told
+    ahead = linear.predicted - sample.whole_mean(linear.predicted)
+    if sample.weights is not None:
+        ahead = ahead * sample.weights[:, None]
+    return told + group_sums(ahead, cluster)
+
+
+def _beyond_independence(sample: Sample, linear: Linear) -> Floats:
+    """Return the covariance by the actual draw less what it were if every unit had been drawn by itself."""
+    if sample.separate:
+        return np.diag([_beyond_independence(*part)[0, 0] for part in by_model(sample, linear)])
+    units = gather(sample, linear.residual)
+    left = left_to_chance(units, units.draw[:, None])
+    raised = np.sqrt(left) * units.total
+    covariance = raised.T @ raised
+    own = left_to_chance(units, units.chance)
+    np.fill_diagonal(covariance, (own * units.total**2).sum(axis=0))
+    opened = float((own > 0).any(axis=1).sum())
+    few = opened / max(opened - 1.0, 1.0)
+    return draw_covariance(sample, units, linear) - covariance * few / sample.size**2

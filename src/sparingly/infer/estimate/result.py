@@ -1,0 +1,242 @@
+"""The estimate: scores of the whole set with their errors, as a user sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.html import html_table
+from sparingly.base.stats.pairs import pair_indices
+from sparingly.data.plain import plain
+from sparingly.infer.estimate.full_set_p import full_set_p_values
+from sparingly.infer.estimate.guard import Outcome
+from sparingly.infer.estimate.intervals import Intervals
+from sparingly.infer.estimate.pairs import PairErrors
+from sparingly.infer.estimate.sample import Floats
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far two models are apart: the first less the second.
+
+    Attributes:
+        first: One model.
+        second: The other.
+        difference: The first's score less the second's.
+        standard_error: Its standard error.
+        low: The low end of its interval; NaN where it is withheld.
+        high: The high end.
+        interval: The kind of the interval, ``none`` where it is withheld.
+    """
+
+    first: str
+    second: str
+    difference: float
+    standard_error: float
+    low: float
+    high: float
+    interval: str
+
+
+@dataclass(frozen=True)
+class EstimateSignature:
+    """How an estimate came about, so that it can be had again."""
+
+    estimator: str
+    aspect: str
+    target: str
+    level: float
+    interval: str
+    seed: int
+    n: int
+    of: int
+    inputs: str
+    labels: str
+    version: str
+    selection: str | None = None
+
+    def __str__(self) -> str:
+        """Return the signature in one line."""
+        parts = [self.estimator, f"aspect:{self.aspect}", f"target:{self.target}", f"level:{self.level:g}"]
+        names = ("interval", "seed", "n", "of", "inputs", "labels", "version")
+        parts += [f"{name}:{getattr(self, name)}" for name in names]
+        return "|".join(parts) + (f"|selection:[{self.selection}]" if self.selection else "")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """Scores of models over the whole set (or the population), from the judged items.
+
+    Attributes:
+        models: The models.
+        scores: Their scores.
+        standard_errors: The standard error of every score; NaN where none can be told.
+        low: The low ends of the intervals; NaN where one is withheld.
+        high: The high ends.
+        intervals: The kind of every interval: t, bootstrap, betting, hoeffding, bernstein, exact, none.
+        covariance: models × models, for differences and rankings.
+        freedom: Degrees of freedom of the errors.
+        target: What the scores speak about: this ``set``, or the ``population`` of inputs like these.
+        level: The level of the intervals.
+        aspect: What was judged.
+        estimator: The estimator as text.
+        n: The number of judged items.
+        size: The number of items that the scores speak about.
+        outcome: How many intervals were printed, widened, replaced, withheld, and how many scores fell back.
+        notes: What to mind.
+        groups: The same for the parts of the set, where these were asked for.
+        signature: From which it can be had again; None for plain arrays.
+    """
+
+    models: tuple[str, ...]
+    scores: Floats
+    standard_errors: Floats
+    low: Floats
+    high: Floats
+    intervals: tuple[str, ...]
+    covariance: Floats
+    freedom: float
+    target: str
+    level: float
+    aspect: str
+    estimator: str
+    n: int
+    size: int
+    outcome: Outcome
+    notes: tuple[str, ...] = ()
+    groups: Mapping[str, Estimate] = field(default_factory=dict)
+    signature: EstimateSignature | None = None
+    pairs: PairErrors | None = None
+
+    def __repr__(self) -> str:
+        return f"Estimate({self.headline})"
+
+    @property
+    def headline(self) -> str:
+        """What was estimated, in one line."""
+        return (
+            f"{self.aspect} of {len(self.models)} models over {self.target_text}, "
+            f"from {self.n} judged items by {self.estimator}"
+        )
+
+    @property
+    def target_text(self) -> str:
+        """What the scores speak about, in words."""
+        return f"this set of {self.size} items" if self.target == "set" else "inputs like these"
+
+    def __str__(self) -> str:
+        """Return the scores as a small table, best first, with what to mind below it."""
+        rows = [(self.models[place], *self._cells(place)) for place in self.order]
+        width = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            f"{name:<{width[0]}}  {score:>{width[1]}}{error:<{width[2]}}  {ends}"
+            for name, score, error, ends in rows
+        ]
+        return "\n".join(
+            [self.headline, *lines, str(self.outcome), *(f"note: {note}" for note in self.notes)]
+        )
+
+    def _cells(self, place: int) -> tuple[str, str, str]:
+        error, low, high = self.standard_errors[place], self.low[place], self.high[place]
+        told = f" ± {error:.3g}" if np.isfinite(error) else ""
+        ends = f"[{low:.4g}, {high:.4g}]" if np.isfinite(low) and np.isfinite(high) else "no interval"
+        return f"{self.scores[place]:.4g}", told, ends
+
+    def _repr_html_(self) -> str:
+        columns = ("model", "score", "standard error", "low", "high", "interval")
+        values = (self.scores, self.standard_errors, self.low, self.high)
+        rows = [
+            (self.models[place], *(float(part[place]) for part in values), self.intervals[place])
+            for place in self.order
+        ]
+        return html_table(columns, rows, self.headline, "; ".join((str(self.outcome), *self.notes)))
+
+    @property
+    def order(self) -> list[int]:
+        """The models' places, best score first; a model without a score comes last."""
+        keys = [(np.isnan(score), -score, name) for score, name in zip(self.scores, self.models, strict=True)]
+        return sorted(range(len(keys)), key=keys.__getitem__)
+
+    def difference(self, first: str, second: str) -> Difference:
+        """Return how far two models are apart, with an interval of its own."""
+        places = [self._place(first), self._place(second)]
+        if places[0] == places[1]:
+            raise UsageError(f"A difference is of two models, not of {first} and itself.")
+        return self._differences(np.array(places[:1]), np.array(places[1:]))[0]
+
+    def differences(self) -> tuple[Difference, ...]:
+        """Return the differences of all pairs of models, in the order of their names."""
+        return self._differences(*pair_indices(len(self.models)))
+
+    def full_set_p(self, *, shrink: bool = True) -> Floats:
+        """Return the p-value that judging everything would give for every pair of models, as predicted.
+
+        One value per pair in the order of ``differences``: the chance, under no difference, of one as large
+        in favour of the first. It is no substitute for a p-value of what was judged; see
+        ``sparingly.full_set_p_values``.
+        """
+        first, second = pair_indices(len(self.models))
+        if self.pairs is None:
+            raise UsageError("Without inclusion probabilities nothing can be said of the whole set.")
+        differences = self.scores[first] - self.scores[second]
+        errors = self.pairs.errors.of_pairs(first, second)[0]
+        deviations = self.pairs.deviations(first, second)
+        return full_set_p_values(differences, deviations, self.size, errors=errors if shrink else None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimate as plain values; what is not known is None."""
+        names = ("aspect", "estimator", "target", "level", "n", "size", "freedom")
+        rows = [
+            {
+                "model": self.models[place],
+                "score": plain(self.scores[place]),
+                "standard_error": plain(self.standard_errors[place]),
+                "low": plain(self.low[place]),
+                "high": plain(self.high[place]),
+                "interval": self.intervals[place],
+            }
+            for place in range(len(self.models))
+        ]
+        return {
+            **{name: plain(getattr(self, name)) for name in names},
+            "models": rows,
+            "covariance": plain(np.where(np.isfinite(self.covariance), self.covariance, np.nan)),
+            "outcome": {**vars(self.outcome), "shares": self.outcome.shares()},
+            "notes": list(self.notes),
+            "groups": {name: group.to_dict() for name, group in self.groups.items()},
+            "signature": None if self.signature is None else str(self.signature),
+        }
+
+    def _place(self, model: str) -> int:
+        if model not in self.models:
+            raise UnknownNameError("model", model, self.models)
+        return self.models.index(model)
+
+    def _differences(self, first: Any, second: Any) -> tuple[Difference, ...]:
+        centre = self.scores[first] - self.scores[second]
+        errors, found = self._pair_intervals(first, second, centre)
+        return tuple(
+            Difference(
+                self.models[one],
+                self.models[other],
+                float(centre[place]),
+                float(errors[place]),
+                float(found.low[place]),
+                float(found.high[place]),
+                found.kinds[place],
+            )
+            for place, (one, other) in enumerate(zip(first, second, strict=True))
+        )
+
+    def _pair_intervals(self, first: Any, second: Any, centre: Floats) -> tuple[Floats, Intervals]:
+        if self.pairs is None:
+            nothing = np.full(len(centre), np.nan)
+            return nothing, Intervals(nothing, nothing, ("none",) * len(centre), Outcome())
+        names = [
+            f"{self.models[one]} − {self.models[other]}" for one, other in zip(first, second, strict=True)
+        ]
+        return self.pairs.intervals(first, second, centre, names)

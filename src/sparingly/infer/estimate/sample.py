@@ -1,0 +1,284 @@
+"""The sample: what was judged, and by which chances it came to be judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.errors import DataError, UsageError
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The judged items of a set of ``size`` items, with the chance of every judgement.
+
+    Rows stand in the order of the items' ids. Codes are whole numbers from 0.
+
+    Attributes:
+        rows: Where the judged items stand among all of them.
+        scores: items × models, NaN where a model was not judged on an item.
+        probability: items × models: the chance that the item was drawn *and* the model judged on it.
+        size: The number N of items that the scores speak about.
+        draw: The chance that the item was drawn, whichever models were judged on it.
+        unit: What was drawn: one code per row; the item itself, its document, or its snippet.
+        stratum: The group within which it was drawn, one code per row.
+        weights: How much every one of the N items matters, mean 1; None where all matter the same.
+        document: The document of every one of the N items; None without documents.
+        stratum_of: The stratum of every one of the N items, coded as ``stratum``; None where it is not known.
+        pool: The chance of the first phase, a factor of ``draw``; None for one phase.
+        pool_unit: What the first phase drew, one code per row; None for one phase.
+        coordinates: Where the rows lie in the space over which the draw was spread; None for other draws.
+        balance: Variables whose totals the draw matched, one column each; None for other draws.
+        unit_by_model: items × models: what was drawn for each model, where every model had a draw of its own;
+            None where all shared one.
+        ordered: Whether units were drawn along a list, so that not all samples were equally likely.
+        design: The draw as text.
+        notes: What to mind.
+    """
+
+    rows: Rows
+    scores: Floats
+    probability: Floats
+    size: int
+    draw: Floats
+    unit: Rows
+    stratum: Rows
+    weights: Floats | None = None
+    document: Rows | None = None
+    stratum_of: Rows | None = None
+    pool: Floats | None = None
+    pool_unit: Rows | None = None
+    coordinates: Floats | None = None
+    balance: Floats | None = None
+    unit_by_model: Rows | None = None
+    ordered: bool = False
+    design: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def models(self) -> int:
+        """The number of models."""
+        return int(self.scores.shape[1])
+
+    @cached_property
+    def judged(self) -> Mask:
+        """Which model was judged on which item."""
+        return ~np.isnan(self.scores)
+
+    @cached_property
+    def values(self) -> Floats:
+        """The scores with 0 where there is none."""
+        return np.where(self.judged, self.scores, 0.0)
+
+    @cached_property
+    def share(self) -> Floats:
+        """Importance over probability of every judgement, 0 where there is none: what it stands for."""
+        raised = np.where(self.judged, 1.0 / self.probability, 0.0)
+        return raised if self.weights is None else raised * self.weights[self.rows, None]
+
+    @property
+    def separate(self) -> bool:
+        """Whether every model had a draw of its own."""
+        return self.unit_by_model is not None
+
+    def at(self, kept: Rows) -> Sample:
+        """Return the sample with some of its rows."""
+
+        def some(values: NDArray[Any] | None) -> Any:
+            return None if values is None else values[kept]
+
+        return replace(
+            self,
+            rows=some(self.rows),
+            scores=some(self.scores),
+            probability=some(self.probability),
+            draw=some(self.draw),
+            unit=dense(self.unit[kept]),
+            stratum=some(self.stratum),
+            pool=some(self.pool),
+            pool_unit=some(self.pool_unit),
+            coordinates=some(self.coordinates),
+            balance=some(self.balance),
+            unit_by_model=some(self.unit_by_model),
+        )
+
+    def of_model(self, model: int) -> Sample:
+        """Return the sample of one model, as if there were no other."""
+        kept = np.flatnonzero(self.judged[:, model])
+        some, column = self.at(kept), slice(model, model + 1)
+        unit = some.unit if some.unit_by_model is None else dense(some.unit_by_model[:, model])
+        return replace(
+            some,
+            scores=some.scores[:, column],
+            probability=some.probability[:, column],
+            draw=some.probability[:, model],
+            unit=unit,
+            unit_by_model=None,
+        )
+
+    @cached_property
+    def units(self) -> Rows:
+        """The number of drawn units on which each model was judged."""
+        there = group_sums(self.judged.astype(np.float64), self.unit) > 0
+        return np.asarray(there.sum(axis=0), np.int64)
+
+    @property
+    def fewest_units(self) -> int:
+        """The number of units of the model that was judged on fewest; one that nobody judged is left out."""
+        return int(self.units[self.units > 0].min(initial=len(self.rows)))
+
+    @property
+    def importance(self) -> Floats:
+        """How much every row matters."""
+        return np.ones(len(self.rows)) if self.weights is None else self.weights[self.rows]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything was judged, so that nothing is left to chance."""
+        return len(self.rows) == self.size and bool(self.judged.all() and (self.probability == 1.0).all())
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether it is one draw of single items, all as likely as each other and alike in importance."""
+        if self.coordinates is not None or self.balance is not None or self.pool is not None:
+            return False
+        if self.separate or self.ordered or self.weights is not None or self.stratum.any():
+            return False
+        return len(np.unique(self.unit)) == len(self.rows) and bool(np.ptp(self.draw) <= 1e-9)
+
+    def whole_mean(self, values: Floats) -> Floats:
+        """Return the mean of values (N × models) over all items, by importance."""
+        if self.weights is None:
+            return np.asarray(values.mean(axis=0))
+        return np.asarray(self.weights @ values / self.size)
+
+
+def group_sums(values: Floats, codes: Rows) -> Floats:
+    """Return the sums of rows by their code, one row per code."""
+    totals = np.zeros((int(codes.max(initial=-1)) + 1, *values.shape[1:]))
+    np.add.at(totals, codes, values)
+    return totals
+
+
+def dense(codes: Rows) -> Rows:
+    """Return codes without gaps, in the same order."""
+    return np.unique(codes, return_inverse=True)[1].astype(np.int64)
+
+
+def as_codes(labels: Any, count: int, what: str) -> Rows:
+    """Return labels as codes in the order of the labels; None is one group."""
+    if labels is None:
+        return np.zeros(count, np.int64)
+    given = np.asarray(labels)
+    if given.shape != (count,):
+        raise UsageError(f"There are {count} items, but the {what} have the shape {given.shape}.")
+    return np.unique(given.astype(str) if given.dtype == object else given, return_inverse=True)[1].astype(
+        np.int64
+    )
+
+
+def sample_of(
+    scores: Any,
+    probability: Any = None,
+    size: int | None = None,
+    *,
+    strata: Any = None,
+    units: Any = None,
+    documents: Any = None,
+    weights: Any = None,
+    coordinates: Any = None,
+    balance: Any = None,
+) -> Sample:
+    """Make a sample from arrays.
+
+    Args:
+        scores: items × models; NaN where not judged. An item without any judgement was not drawn.
+        probability: The chance of every item (or cell) to be judged; all the same unless given.
+        size: The number of items in the set; the length of ``scores`` unless given.
+        strata: The stratum of every item.
+        units: The unit (document) in which every item was drawn.
+        documents: The document of every item of the whole set, for the target ``population``.
+        weights: The importance of every item of the whole set.
+        coordinates: items × dimensions: the space over which the draw was spread.
+        balance: items × variables: what the draw was balanced on.
+    """
+    values = np.asarray(scores, np.float64)
+    values = values[:, None] if values.ndim == 1 else values
+    if values.ndim != 2:
+        raise UsageError(f"Scores are items × models, not of the shape {values.shape}.")
+    total = len(values) if size is None else int(size)
+    drawn = np.flatnonzero(~np.isnan(values).all(axis=1))
+    own = np.arange(len(values)) if units is None else as_codes(units, len(values), "units")
+    check_counts(len(drawn), len(values), total)
+    whole = total == len(values)
+    if not whole and (documents is not None or weights is not None):
+        raise UsageError(
+            "Weights and documents are those of all items, so the rows of scores must be all items, too "
+            "(NaN where not judged)."
+        )
+    chances = _chances(probability, values.shape, len(drawn) / total, drawn)
+    return Sample(
+        rows=drawn,
+        scores=values[drawn],
+        probability=chances,
+        size=total,
+        draw=np.asarray(chances.max(axis=1)),
+        unit=dense(own[drawn]),
+        stratum=as_codes(strata, len(values), "strata")[drawn],
+        weights=None if weights is None else checked_weights(weights, total),
+        document=None if documents is None else as_codes(documents, total, "documents"),
+        stratum_of=as_codes(strata, total, "strata") if strata is not None and whole else None,
+        coordinates=_columns(coordinates, drawn),
+        balance=_columns(balance, drawn),
+    )
+
+
+def check_counts(judged: int, rows: int, size: int) -> None:
+    """Complain about a sample without judgements, or larger than the set."""
+    if judged == 0:
+        raise DataError("No item is judged, so there is nothing to estimate from.")
+    if rows > size:
+        raise UsageError(f"There are {rows} rows of scores but only {size} items in the set.")
+
+
+def checked_weights(weights: Any, size: int) -> Floats | None:
+    """Return the importance of the items, scaled to mean 1; None where all matter the same."""
+    given = np.asarray(weights, np.float64)
+    if given.shape != (size,):
+        raise UsageError(f"There are {size} items, but the weights have the shape {given.shape}.")
+    if np.isnan(given).any():
+        lost = int(np.isnan(given).sum())
+        raise DataError(f"{lost} of {size} items have no weight. Give every item one, or none.")
+    if (given < 0).any() or not given.sum() > 0:
+        raise DataError("Weights of items are 0 or more, and not all of them are 0.")
+    return None if np.ptp(given) == 0 else given / given.mean()
+
+
+def _chances(probability: Any, shape: tuple[int, ...], uniform: float, drawn: Rows) -> Floats:
+    given = np.asarray(uniform if probability is None else probability, np.float64)
+    if given.ndim == 1:
+        given = given[:, None]
+    try:
+        chances = np.broadcast_to(given, shape)[drawn]
+    except ValueError:
+        raise UsageError(
+            f"Probabilities are one number, one per item, or items × models {shape}, not {given.shape}."
+        ) from None
+    if not ((chances > 0) & (chances <= 1)).all():
+        raise UsageError("Inclusion probabilities lie above 0 and are at most 1.")
+    return chances
+
+
+def _columns(values: Any, drawn: Rows) -> Floats | None:
+    if values is None:
+        return None
+    given = np.asarray(values, np.float64)
+    return (given[:, None] if given.ndim == 1 else given)[drawn]

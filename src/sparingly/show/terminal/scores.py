@@ -1,0 +1,90 @@
+"""Estimated scores and rankings in the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.rank.margin_tests import MarginTest
+from sparingly.infer.rank.ranking import Ranking
+from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
+
+_MOST_PAIRS = 12
+
+
+def show_estimate(estimate: Estimate, console: Console | None = None) -> None:
+    """Print the scores with their intervals, those of parts of the set, and what to mind."""
+    console = console or make_console()
+    line(console, estimate.headline, style="bold")
+    _show_scores(console, estimate)
+    for name, part in estimate.groups.items():
+        line(console, f"{name}: {part.n} judged items", style="bold")
+        _show_scores(console, part)
+    line(console, str(estimate.outcome))
+    notes(console, estimate.notes)
+    if estimate.signature is not None:
+        line(console, f"signature: {estimate.signature}", style="dim")
+
+
+def _show_scores(console: Console, estimate: Estimate) -> None:
+    level = percent(estimate.level, 0)
+    rows = [
+        (
+            estimate.models[place],
+            number(estimate.scores[place]),
+            number(estimate.standard_errors[place], 3),
+            number(estimate.low[place]),
+            number(estimate.high[place]),
+            estimate.intervals[place],
+        )
+        for place in estimate.order
+    ]
+    columns = ("model", "score", "standard error", f"{level} from", "to", "interval")
+    console.print(make_table(columns, rows, numbers=5))
+
+
+def show_ranking(ranking: Ranking, console: Console | None = None) -> None:
+    """Print the models in order with their possible ranks and groups, and the undecided pairs."""
+    console = console or make_console()
+    line(console, ranking.headline, style="bold")
+    rows = [
+        (
+            model.ranks,
+            model.model,
+            number(model.score),
+            number(model.standard_error, 3),
+            fixed(model.standardised),
+            percent(model.chance_of_best, 0),
+            "-" if model.group is None else str(model.group),
+        )
+        for model in ranking.models
+    ]
+    columns = ("ranks", "model", "score", "standard error", "standardised", "best", "group")
+    console.print(make_table(columns, rows, numbers=5))
+    _show_pairs(console, ranking)
+    notes(console, ranking.notes)
+    if ranking.signature is not None:
+        line(console, f"signature: {ranking.signature}", style="dim")
+
+
+def _show_pairs(console: Console, ranking: Ranking) -> None:
+    """Print neighbours in the order: whether each is told apart from the next."""
+    rows = []
+    for place in range(min(len(ranking.models) - 1, _MOST_PAIRS)):
+        better, worse = ranking.models[place], ranking.models[place + 1]
+        full = None if ranking.full_set is None else float(ranking.full_set[place, place + 1])
+        rows.append(
+            (
+                f"{better.model} over {worse.model}",
+                number(float(ranking.p_values[place, place + 1]), 2),
+                number(float(ranking.corrected[place, place + 1]), 2),
+                number(full, 2),
+            )
+        )
+    columns = (f"neighbours ({ranking.test} test)", "p", "p, corrected", "p if all were judged, predicted")
+    console.print(make_table(columns, rows, numbers=3))
+
+
+def show_margin_test(answer: MarginTest, console: Console | None = None) -> None:
+    """Print the answer to a question with a margin."""
+    line(console or make_console(), str(answer), style="bold")

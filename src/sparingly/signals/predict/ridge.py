@@ -1,0 +1,149 @@
+"""Ridge regression on cells, with an intercept per model and the penalty judged by leaving out whole items.
+
+min over β, a, d of Σ_ij w_ij (y_ij − a − d_j − x_ij·β)² + κ Σ_j d_j² + λ ‖β‖²
+
+Leaving out item i changes its residuals r_i to (I − H_i)⁻¹ r_i, where H_i is the item's block of the hat
+matrix (Allen 1974, PRESS, for a group of rows): one eigendecomposition serves every penalty, exactly, and the
+cells of one item, which share its difficulty, never predict each other.
+
+Instead of the best penalty alone, all that are nearly as good take part: with D_λ the loss of λ minus that of
+the best and s_λ its standard error over items, coefficients are averaged with weights exp(−½ (D_λ/s_λ)²). The
+infinite penalty (intercepts only) is among them, so that metrics which say nothing are not believed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparingly.data.evalset import Floats
+from sparingly.signals.predict.intercepts import intercept_smoother
+
+# In units of the mean eigenvalue of the features' cross product.
+PENALTIES = tuple(float(10.0**power) for power in np.arange(-3.0, 3.01, 0.5))
+_NOTHING = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeFit:
+    """A fitted ridge.
+
+    Attributes:
+        coefficients: One per feature.
+        intercepts: One per model.
+        parameters: The trace of the hat matrix, which counts the parameters that were really free.
+        left_out: The residual of every cell when its item is left out, items x models; 0 without a label.
+        penalties: The penalties that were tried, the last one infinite.
+        shares: How much each of them counts.
+    """
+
+    coefficients: Floats
+    intercepts: Floats
+    parameters: float
+    left_out: Floats
+    penalties: Floats
+    shares: Floats
+
+    def predict(self, x: Floats) -> Floats:
+        """Return predictions for items x models x features."""
+        return np.asarray(x @ self.coefficients + self.intercepts)
+
+
+def fit_ridge(
+    x: Floats, y: Floats, weights: Floats, penalties: tuple[float, ...] = PENALTIES, relative: bool = True
+) -> RidgeFit:
+    """Fit scores y (items x models) to features x (items x models x features).
+
+    Weights are 0 where there is no label (y is not read there). With ``relative``, penalties are multiples of
+    the mean eigenvalue of the features' cross product.
+    """
+    y = np.where(weights > 0, y, 0.0)
+    # The common intercept is free: taking out the mean first only saves digits.
+    centre = float((weights * y).sum() / weights.sum())
+    problem = _Problem.of(x, y - centre, weights)
+    scale = problem.energy.sum() / x.shape[2] if relative else 1.0
+    tried = np.append(np.array(penalties) * scale, np.inf)
+    tries = [problem.solve(penalty) for penalty in tried]
+    left_out = np.stack([one.left_out for one in tries])
+    shares = _shares((left_out**2).sum(axis=2))
+    coefficients = problem.axes @ np.tensordot(shares, np.stack([one.slopes for one in tries]), 1)
+    unexplained = y - x @ coefficients
+    intercepts = problem.smoother @ (weights * unexplained).sum(axis=0)
+    root = np.sqrt(weights)
+    return RidgeFit(
+        coefficients=coefficients,
+        intercepts=intercepts,
+        parameters=float(shares @ np.array([one.parameters for one in tries])),
+        left_out=np.tensordot(shares, left_out, 1) / np.where(root > 0, root, 1.0),
+        penalties=tried,
+        shares=shares,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    slopes: Floats  # on the axes
+    left_out: Floats  # times the root of the weights
+    parameters: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """The regression in the coordinates in which its features are uncorrelated.
+
+    Attributes:
+        axes: Features x axes.
+        energy: The eigenvalue of each axis.
+        rows: Items x models x axes, times the root of the weights, intercepts taken out.
+        pull: The cross product of each axis with the scores.
+        scores: Items x models, times the root of the weights, intercepts taken out.
+        roots: The roots of the weights.
+        smoother: From weighted sums to intercepts.
+    """
+
+    axes: Floats
+    energy: Floats
+    rows: Floats
+    pull: Floats
+    scores: Floats
+    roots: Floats
+    smoother: Floats
+
+    @classmethod
+    def of(cls, x: Floats, y: Floats, weights: Floats) -> _Problem:
+        """Take the shrunk intercepts out of features and scores, and rotate the features."""
+        smoother = intercept_smoother(weights.sum(axis=0))
+        roots = np.sqrt(weights)
+        centred = x - smoother @ np.einsum("ij,ijp->jp", weights, x)
+        flat = (roots[:, :, None] * centred).reshape(-1, x.shape[2])
+        cross = flat.T @ (roots[:, :, None] * x).reshape(-1, x.shape[2])
+        energy, axes = np.linalg.eigh((cross + cross.T) / 2.0)
+        kept = energy > _NOTHING * max(energy[-1], 0.0)
+        axes, energy = axes[:, kept], energy[kept]
+        rows = (flat @ axes).reshape(*y.shape, -1)
+        pull = np.einsum("ijk,ij->k", rows, roots * y)
+        scores = roots * (y - smoother @ (weights * y).sum(axis=0))
+        return cls(axes, energy, rows, pull, scores, roots, smoother)
+
+    def solve(self, penalty: float) -> _Solution:
+        """Return the slopes under a penalty and the residuals of items that were left out."""
+        shrunk = 1.0 / (self.energy + penalty)
+        slopes = shrunk * self.pull
+        hat = (self.rows * shrunk) @ self.rows.transpose(0, 2, 1)
+        hat += self.roots[:, :, None] * self.smoother * self.roots[:, None, :]
+        residual = self.scores - self.rows @ slopes
+        identity = np.eye(residual.shape[1])
+        left_out = np.asarray(np.linalg.solve(identity - hat, residual[:, :, None])[:, :, 0], np.float64)
+        return _Solution(slopes, left_out, float(np.einsum("ijj->", hat)))
+
+
+def _shares(losses: Floats) -> Floats:
+    """Return how much every penalty counts, from the losses of penalties x items."""
+    best = int(np.argmin(losses.sum(axis=1)))
+    worse = losses - losses[best]
+    mean = worse.mean(axis=1, keepdims=True)
+    error = np.sqrt(((worse - mean) ** 2).sum(axis=1))
+    far = np.divide(worse.sum(axis=1), error, out=np.zeros(len(losses)), where=error > 0)
+    shares: Floats = np.exp(-0.5 * far**2)
+    return np.asarray(shares / shares.sum())

@@ -1,0 +1,115 @@
+"""``estimate`` and ``rank`` on the command line."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sparingly
+from sparingly.base.errors import EXIT_DONE, EXIT_NO, EXIT_WRONG
+from sparingly.cli.app import run
+
+Command = Callable[[str], tuple[int, str, str]]
+ESTIMATE = "estimate data.jsonl drawn.json -a overall -e weighted_mean"
+RANK = "rank data.jsonl drawn.json -a overall -e weighted_mean"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's data, a random draw of it, and the top of a list."""
+    place = tmp_path_factory.mktemp("scores")
+    data = sparingly.load_demo()
+    sparingly.save(data, place / "data.jsonl")
+    sparingly.select(data, "random", 120, seed=1).save(place / "drawn.json")
+    sparingly.select(data, "metric_var:metric=learned", 48).save(place / "top.json")
+    return place
+
+
+@pytest.fixture
+def command(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def in_process(line: str) -> tuple[int, str, str]:
+        code = run(shlex.split(line))
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return in_process
+
+
+def test_estimates_name_their_target_and_their_signature(command: Command) -> None:
+    code, out, err = command(ESTIMATE)
+    assert (code, err) == (EXIT_DONE, "")
+    assert "over this set of 240 items, from 120 judged items by weighted_mean" in out
+    assert "signature: weighted_mean:" in out
+    assert "over inputs like these" in command(f"{ESTIMATE} --target population")[1]
+
+
+def test_estimates_as_json_equal_those_in_python(command: Command, folder: Path) -> None:
+    held = json.loads(command(f"{ESTIMATE} --by domain --level 0.9 --json")[1])
+    data = sparingly.load(folder / "data.jsonl")
+    drawn = sparingly.Selection.load(folder / "drawn.json")
+    found = sparingly.estimate(data, drawn, "overall", estimator="weighted_mean", by="domain", level=0.9)
+    assert held == json.loads(json.dumps(found.to_dict()))
+    assert set(held["groups"]) == {"literary", "news", "social", "speech"}
+
+
+def test_the_top_of_a_list_gives_no_scores_of_the_set(command: Command) -> None:
+    out = command("estimate data.jsonl top.json -a overall")[1]
+    assert "ranking only: scores are of the selected items, not of the test set" in out
+    held = json.loads(command("estimate data.jsonl top.json -a overall --json")[1])
+    assert all(model["low"] is None for model in held["models"])
+
+
+def test_intervals_from_the_scale_alone(command: Command) -> None:
+    held = json.loads(command(f"{ESTIMATE} --interval hoeffding --scale 0,100 --json")[1])
+    assert {model["interval"] for model in held["models"]} == {"hoeffding"}
+    code, _, err = command(f"{ESTIMATE} --scale 0-100")
+    assert code == EXIT_WRONG
+    assert err == 'sparingly: The scale "0-100" is not two numbers: write --scale 0,100.\n'
+
+
+@pytest.mark.parametrize("format", ["markdown", "latex"])
+def test_tables_for_papers(command: Command, format: str) -> None:
+    for line in (ESTIMATE, RANK):
+        code, out, err = command(f"{line} --format {format}")
+        assert (code, err) == (EXIT_DONE, "")
+        assert ("| `Rowan` |" if format == "markdown" else r"\texttt{Rowan}") in out
+
+
+def test_a_ranking_in_text_and_json(command: Command) -> None:
+    code, out, err = command(RANK)
+    assert (code, err) == (EXIT_DONE, "")
+    assert "8 models by overall on inputs like these, from 120 judged items" in out
+    assert "p if all were judged, predicted" in out
+    held = json.loads(command(f"{RANK} --groups-by algorithm1 --test wilcoxon --json")[1])
+    assert held["groups_by"] == "algorithm1"
+    assert held["test"] == "wilcoxon"
+    assert held["claim"] is None
+
+
+def test_a_release_gate_leaves_with_1_when_the_claim_is_not_shown(command: Command) -> None:
+    claim = f"{RANK} --model Rowan --against Cedar-MT"
+    code, out, _ = command(f"{claim} --margin 1")
+    assert code == EXIT_DONE
+    assert "Rowan is non-inferior to Cedar-MT within 1" in out
+    code, out, _ = command(f"{claim} --margin 60 --claim superior --json")
+    assert code == EXIT_NO
+    assert json.loads(out)["claim"]["shown"] is False
+    code, _, err = command(f"{RANK} --model Rowan --margin 1")
+    assert code == EXIT_WRONG
+    assert err == "sparingly: A claim needs all three of --model, --against and --margin.\n"
+    assert "Rowan" in command(f"{RANK} --model Rowen --against Birch --margin 1")[2]
+
+
+@pytest.mark.parametrize("verb", ["estimate", "rank"])
+def test_wrong_names_are_one_sentence(command: Command, verb: str) -> None:
+    code, out, err = command(f"{verb} data.jsonl drawn.json -a overal")
+    assert (code, out) == (EXIT_WRONG, "")
+    assert err.count("\n") == 1
+    assert "overall" in err

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sparingly.infer.estimate.linear import difference_form
+from sparingly.infer.estimate.population import ONE_DOCUMENT, population_errors
+from sparingly.infer.estimate.sample import Sample, sample_of
+from sparingly.infer.estimate.variance import Errors, set_errors
+from tests.infer.estimate.samples import Floats, population, uniform_sample
+
+
+def errors_of(sample: Sample, predicted: Floats | None = None) -> Errors:
+    return population_errors(sample, difference_form(sample, predicted))
+
+
+@pytest.mark.parametrize("n", [5, 20, 40])
+def test_a_uniform_sample_speaks_of_the_population_as_if_the_set_were_not_there(n: int) -> None:
+    scores = population(40)
+    rows = list(range(n))
+    found = errors_of(uniform_sample(scores, rows))
+    assert found.covariance == pytest.approx(np.cov(scores[rows].T) / n)
+    assert (found.freedom, found.units) == (n - 1.0, float(n))
+
+
+def test_it_is_that_of_the_set_plus_that_of_the_items() -> None:
+    # With predictions: (1 − f)·S²(y − f)/n and S_y²/N; S_y² is learned from Σ(f − f̄)² + 2Σ(f − f̄)e/π + Σe²/π.
+    scores, told = population(60, 1), population(60, 1, seed=4)
+    sample = uniform_sample(scores, list(range(30)))
+    linear = difference_form(sample, told)
+    found = population_errors(sample, linear).covariance[0, 0]
+    e = scores[:30, 0] - told[:30, 0]
+    e = e - e.mean()
+    f = told[:, 0] - told[:, 0].mean()
+    spread = (f**2).sum() + 2 * (f[:30] * e).sum() * 2 + (e**2).sum() * 2
+    items = spread / 60**2 * 30 / 29
+    assert found == pytest.approx(set_errors(sample, linear).covariance[0, 0] + items, rel=0.02)
+
+
+def test_whole_documents_are_the_units_of_the_population() -> None:
+    # Everything judged: the variance of a mean of 10 documents of 3 items.
+    scores, documents = population(30), np.arange(30) // 3
+    found = errors_of(sample_of(scores, documents=documents))
+    means = scores.reshape(10, 3, 3).mean(axis=1)
+    assert found.covariance == pytest.approx(np.cov(means.T) / 10)
+    assert found.freedom == 9.0
+
+
+def test_items_of_one_document_that_are_alike_count_less() -> None:
+    drawn = np.random.default_rng(0)
+    alike = np.repeat(drawn.normal(size=50), 4)[:, None]
+    seen = np.where(drawn.permutation(200)[:, None] < 100, alike, np.nan)
+    documents = np.arange(200) // 4
+    clustered, alone = errors_of(sample_of(seen, documents=documents)), errors_of(sample_of(seen))
+    # Four equal items a document: the set's mean has the variance of 50 draws, not of 200.
+    assert clustered.covariance[0, 0] > 1.5 * alone.covariance[0, 0]
+
+
+def test_one_document_is_no_sample_of_documents() -> None:
+    scores = population(20)
+    found = errors_of(sample_of(scores, documents=np.zeros(20)))
+    assert found.covariance == pytest.approx(np.cov(scores.T) / 20)
+    assert found.notes == (ONE_DOCUMENT,)
+
+
+def test_models_with_draws_of_their_own_still_share_the_items() -> None:
+    # Models that are equal: over the population their scores go up and down with the items of the set.
+    column = population(40, 1)
+    scores = np.column_stack([column, column])
+    own = replace(sample_of(scores), unit_by_model=np.arange(80).reshape(40, 2))
+    found = errors_of(own)
+    assert found.covariance[0, 1] == pytest.approx(column.var(ddof=1) / 40)
+
+
+def test_the_covariance_is_proper_and_at_least_that_of_the_set() -> None:
+    drawn = np.random.default_rng(5)
+    for _ in range(20):
+        scores = drawn.normal(size=(30, 3))
+        seen = np.where(drawn.random((30, 1)) < 0.6, scores, np.nan)
+        sample = sample_of(seen, documents=np.arange(30) // 5)
+        linear = difference_form(sample, drawn.normal(size=(30, 3)))
+        assert np.linalg.eigvalsh(population_errors(sample, linear).covariance).min() >= -1e-12

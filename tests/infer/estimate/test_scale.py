@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sparingly.base.errors import DataError
+from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
+from sparingly.infer.estimate.sample import sample_of
+from sparingly.infer.estimate.scale import bounded_pairs, bounded_scores
+from sparingly.infer.estimate.sequences import betting_interval
+
+SCORES = np.random.default_rng(0).beta(2, 3, (60, 2))
+SAMPLE = sample_of(SCORES, size=300)
+
+
+def test_hoeffding_and_bernstein_around_the_mean() -> None:
+    bounded = bounded_scores(SAMPLE, "set", (0.0, 1.0), 0.95, 0)
+    assert bounded is not None
+    low, high = bounded("hoeffding")
+    half = hoeffding_serfling(60, 300, 1.0)
+    assert low == pytest.approx(np.maximum(SCORES.mean(axis=0) - half, 0.0))
+    assert high == pytest.approx(SCORES.mean(axis=0) + half)
+    low, _ = bounded("bernstein")
+    half_each = empirical_bernstein(SCORES.std(axis=0), 60, 1.0)
+    assert low == pytest.approx(np.maximum(SCORES.mean(axis=0) - half_each, 0.0))
+
+
+def test_betting_takes_the_scores_in_an_order_that_hangs_on_the_seed_alone() -> None:
+    first, again, other = (bounded_scores(SAMPLE, "set", (0.0, 1.0), 0.95, seed) for seed in (1, 1, 2))
+    assert first is not None
+    assert again is not None
+    assert other is not None
+    assert first("betting")[0].tolist() == again("betting")[0].tolist()
+    assert first("betting")[0].tolist() != other("betting")[0].tolist()
+    in_order = betting_interval(SCORES, 300, 0.0, 1.0)
+    assert first("betting")[0] == pytest.approx(in_order.low, abs=0.05)
+
+
+def test_a_population_has_no_end() -> None:
+    of_set, of_all = (bounded_scores(SAMPLE, target, (0.0, 1.0), 0.95, 0) for target in ("set", "population"))
+    assert of_set is not None
+    assert of_all is not None
+    assert (of_all("hoeffding")[1] > of_set("hoeffding")[1]).all()
+    in_documents = sample_of(SCORES, documents=np.arange(60) // 2)
+    assert bounded_scores(in_documents, "population", (0.0, 1.0), 0.95, 0) is None
+
+
+def test_differences_reach_twice_as_far() -> None:
+    pairs = bounded_pairs(SAMPLE, "set", (0.0, 1.0), 0.95, 0)
+    assert pairs is not None
+    low, high = pairs(np.array([0]), np.array([1]))("hoeffding")
+    assert (high - low) / 2 == pytest.approx([hoeffding_serfling(60, 300, 2.0)])
+
+
+def test_they_hold_for_uniform_samples_of_items_only() -> None:
+    wrong = [
+        sample_of(SCORES, strata=np.arange(60) // 30, size=60),
+        sample_of(SCORES, units=np.arange(60) // 2),
+        sample_of(SCORES, np.linspace(0.1, 1, 60), 300),
+        sample_of(np.where(np.arange(120).reshape(60, 2) == 3, np.nan, SCORES)),
+    ]
+    for sample in wrong:
+        assert bounded_scores(sample, "set", (0.0, 1.0), 0.95, 0) is None
+        assert bounded_pairs(sample, "set", (0.0, 1.0), 0.95, 0) is None
+    assert bounded_scores(SAMPLE, "set", None, 0.95, 0) is None
+
+
+def test_scores_off_the_scale_are_refused() -> None:
+    with pytest.raises(DataError, match=r"scale from 0 to 0\.5"):
+        bounded_scores(SAMPLE, "set", (0.0, 0.5), 0.95, 0)

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sparingly
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.data.evalset import EvalSet
+from sparingly.infer.rank.pair_tests import wilcoxon_tests
+from sparingly.infer.rank.rank import TOO_SURE, rank, rank_scores
+
+
+@pytest.fixture(scope="module")
+def demo() -> EvalSet:
+    return sparingly.load_demo()
+
+
+def _plain(models: int = 4, items: int = 80, seed: int = 1) -> EvalSet:
+    """A fully judged set without documents, whose models differ by a point each."""
+    drawn = np.random.default_rng(seed)
+    hardness = drawn.normal(0, 10, (items, 1))
+    scores = 70 + hardness + drawn.normal(0, 3, (items, models)) - np.arange(models)
+    return EvalSet.from_arrays(
+        [f"i{place:03d}" for place in range(items)],
+        [f"m{place}" for place in range(models)],
+        aspects={"overall": scores},
+    )
+
+
+def test_a_fully_judged_set_is_ranked_by_the_paired_t_test() -> None:
+    from scipy.stats import ttest_rel
+
+    data = _plain()
+    found = rank(data, aspect="overall", estimator="weighted_mean")
+    scores = data.aspects["overall"]
+    assert [one.model for one in found.models] == [f"m{place}" for place in np.argsort(-scores.mean(axis=0))]
+    first, second = (data.models.index(one.model) for one in found.models[:2])
+    assert found.p_values[0, 1] == pytest.approx(
+        ttest_rel(scores[:, first], scores[:, second]).pvalue, rel=1e-6
+    )
+    assert found.target == "population"
+    assert (found.corrected >= found.p_values - 1e-12)[~np.eye(4, dtype=bool)].all()
+
+
+def test_on_the_set_itself_a_fully_judged_order_is_certain() -> None:
+    found = rank(_plain(), aspect="overall", estimator="weighted_mean", target="set")
+    assert [one.ranks for one in found.models] == ["1", "2", "3", "4"]
+    assert found.groups == tuple((one.model,) for one in found.models)
+    assert found.models[0].chance_of_best == 1.0
+
+
+def test_rank_sets_widen_as_judgements_become_few() -> None:
+    data = _plain(items=200)
+    widths = []
+    for budget in (20, 80, 200):
+        chosen = sparingly.select(data, "random", budget, seed=3)
+        found = rank(data, chosen, "overall", estimator="weighted_mean")
+        widths.append(sum(one.worst_rank - one.best_rank for one in found.models))
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > widths[-1]
+
+
+def test_the_top_of_a_list_is_ranked_on_its_own_items_and_says_so(demo: EvalSet) -> None:
+    chosen = sparingly.select(demo, "metric_var:metric=learned", 60)
+    found = rank(demo, chosen, "overall")
+    assert found.target == "chosen"
+    assert TOO_SURE in found.notes
+    assert found.full_set is None
+    means = demo.aspects["overall"][demo.positions(chosen.items)].mean(axis=0)
+    assert found.models[0].score == pytest.approx(means.max())
+
+
+def test_cluster_weights_count_in_the_ranking(demo: EvalSet) -> None:
+    chosen = sparingly.select(demo, "kmeans:weighted=true", 30)
+    found = rank(demo, chosen, "overall")
+    scores = demo.aspects["overall"][demo.positions(chosen.items)]
+    assert chosen.cluster_weight is not None
+    weighted = chosen.cluster_weight @ scores / chosen.cluster_weight.sum()
+    by_name = {one.model: one.score for one in found.models}
+    assert by_name == pytest.approx(dict(zip(demo.models, weighted.tolist(), strict=True)))
+
+
+def test_published_rules_by_name() -> None:
+    data = _plain()
+    found = rank(data, aspect="overall", estimator="weighted_mean", groups_by="algorithm1")
+    expected = sparingly.significance_groups(data.aspects["overall"])
+    assert found.groups == tuple(tuple(data.models[place] for place in group) for group in expected)
+    other = rank(data, aspect="overall", estimator="weighted_mean", groups_by="mt_metrics_eval")
+    assert len(other.groups) >= len(found.groups)
+    tested = rank(data, aspect="overall", estimator="weighted_mean", test="wilcoxon")
+    order = [data.models.index(one.model) for one in tested.models]
+    two_sided = wilcoxon_tests(data.aspects["overall"]).two_sided
+    np.testing.assert_allclose(tested.p_values, two_sided[np.ix_(order, order)])
+
+
+def test_tests_without_weights_are_refused_where_chances_differ(demo: EvalSet) -> None:
+    chosen = sparingly.select(demo, "pivotal:utility=(metric_var:metric=learned),tau=0.5", 80)
+    with pytest.raises(UsageError, match="knows nothing of weights"):
+        rank(demo, chosen, "overall", test="permutation")
+    with pytest.raises(UsageError, match="algorithm1 knows nothing of weights"):
+        rank(demo, chosen, "overall", groups_by="algorithm1")
+
+
+def test_neither_the_order_of_items_nor_of_models_matters() -> None:
+    data = _plain()
+    scores = data.aspects["overall"]
+    items, models = np.random.default_rng(2).permutation(80), [2, 0, 3, 1]
+    shuffled = EvalSet.from_arrays(
+        list(data.items[items]),
+        [data.models[place] for place in models],
+        aspects={"overall": scores[items][:, models]},
+    )
+    first, second = (rank(one, aspect="overall", estimator="weighted_mean") for one in (data, shuffled))
+    assert first.to_dict()["models"] == second.to_dict()["models"]
+
+
+def test_margins_from_a_ranking() -> None:
+    data = _plain()
+    found = rank(data, aspect="overall", estimator="weighted_mean")
+    best, worst = found.models[0], found.models[-1]
+    assert best.score is not None
+    assert worst.score is not None
+    answer = found.margin_test("superior", best.model, worst.model, 0.1)
+    assert answer.shown
+    assert answer.difference == pytest.approx(best.score - worst.score)
+    assert not found.margin_test("non-inferior", worst.model, best.model, 0.1).shown
+    with pytest.raises(UnknownNameError, match="m0"):
+        found.margin_test("superior", "m00", "m1", 1.0)
+
+
+def test_plain_arrays() -> None:
+    found = rank_scores(np.array([70.0, 80.0, np.nan]), np.diag([1.0, 1.0, np.nan]), models=("a", "b", "c"))
+    assert [one.model for one in found.models] == ["b", "a", "c"]
+    assert found.models[2].score is None
+    assert found.models[2].group is None
+    assert "from given scores" in str(found)
+    assert "<td>b</td>" in found._repr_html_()
+    with pytest.raises(UsageError, match="2 names"):
+        rank_scores(np.ones(3), np.eye(3), models=("a", "b"))
+
+
+def test_wrong_choices_are_named() -> None:
+    data = _plain()
+    with pytest.raises(UnknownNameError, match="wilcoxon"):
+        rank(data, aspect="overall", test="wilcoxn")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="rank_sets"):
+        rank(data, aspect="overall", groups_by="rank_set")  # type: ignore[arg-type]
