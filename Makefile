@@ -1,5 +1,5 @@
 # Every target prepares .venv by itself; all that is needed is Python 3.11 or newer, git and make.
-.PHONY: help demo test check bench tables docs examples lock format clean ready ready-dev lint types imports unit tests transformer
+.PHONY: help demo test check bench tables statistics docs examples lock format clean ready ready-dev lint types imports unit tests transformer
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -19,7 +19,7 @@ PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=2 $(BIN)/py
 timed = @echo "== $(1)"; start=$$(date +%s); $(2) && echo "== $(1): $$(( $$(date +%s) - start )) s"
 
 help:  ## Say what there is to make
-	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s%s\n", $$1, $$2 }'
 
 demo: ready  ## Do the main job on the data inside the package; leaves a report in sparingly-demo/
 	@$(BIN)/sparingly demo --out sparingly-demo
@@ -41,6 +41,11 @@ bench: ready-dev  ## Measure speed and memory
 
 tables: ready-dev  ## Compute the tables of docs/results.md from ../shared/data anew
 	@$(BIN)/python benchmarks/tables.py all
+
+statistics: ready-dev  ## Run every statistical test and the whole grid of coverage (an hour or more)
+	@$(PYTEST) -m statistics
+	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/coverage_grid.py
+	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/irt_coverage.py
 
 docs: ready-dev  ## Build the documentation into site/
 	@$(BIN)/python tools/reference_pages.py

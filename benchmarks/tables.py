@@ -4,6 +4,7 @@
     python benchmarks/tables.py parity     labels needed for random's accuracy
     python benchmarks/tables.py appendix   the other published methods, beside their published figures
     python benchmarks/tables.py diffuse    which form of diffuse is best on sets not looked at before
+    python benchmarks/tables.py crowd      methods that see four models, judged on the rest
     python benchmarks/tables.py all
 
 Figures go to benchmarks/results/, tables into the page between their markers. Finished cells are kept in
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import _tables_appendix
+import _tables_crowd
 import _tables_diffuse
 import _tables_parity
 import _tables_spa
@@ -47,6 +49,7 @@ TABLES = {
     "parity": Table(_tables_parity.figures, _tables_parity.blocks),
     "appendix": Table(_tables_appendix.figures, _tables_appendix.blocks),
     "diffuse": Table(_tables_diffuse.figures, _tables_diffuse.blocks),
+    "crowd": Table(_tables_crowd.figures, _tables_crowd.blocks),
 }
 
 
