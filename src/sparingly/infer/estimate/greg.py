@@ -57,7 +57,8 @@ class Greg(Estimator):
             return too_few(sample)
         told = self._predicted(sample, data, seed)
         predicted = told.held_out if self.crossfit else told.everywhere
-        fitted = 1.0 if self.crossfit else 1.0 + (told.parameters or 0.0)
+        # The mean is among the numbers that the regression fitted.
+        fitted = 1.0 if self.crossfit else max(1.0, told.parameters or 1.0)
         notes = (UNCOUNTED,) if not self.crossfit and told.parameters is None else ()
         if not self.guard:
             return replace(difference_form(sample, predicted, parameters=fitted), notes=notes)
