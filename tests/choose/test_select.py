@@ -240,3 +240,20 @@ def test_a_pool_must_be_in_the_data(data: EvalSet) -> None:
         sparingly.select(data, "random", 2, pool=stranger)
     with pytest.raises(UsageError, match="6 items is larger than the 5"):
         sparingly.select(data, "random", 6, pool=pool)
+
+
+def test_a_second_phase_remembers_what_the_first_could_not_choose() -> None:
+    data = sparingly.load_demo()
+    shut = list(data.items[:100])
+    first = sparingly.select(data, "uniform", 80, never=shut)
+    second = sparingly.select(data, "uniform", 40, pool=first)
+    assert second.never == tuple(sorted(shut))
+    assert "100 items are never chosen: the selection speaks for the others only." in second.notes
+    assert sparingly.verify(second, data).ok
+
+
+def test_draws_of_each_model_are_no_pool() -> None:
+    data = sparingly.load_demo()
+    apart = sparingly.select(data, "snippets:kind=segment,matching=false", 60)
+    with pytest.raises(UsageError, match="draws of their own"):
+        sparingly.select(data, "random", 10, pool=apart)

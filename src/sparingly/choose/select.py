@@ -62,8 +62,8 @@ def select(
     """
     amount, chooser = Budget.parse(budget), _with_design(as_selector(method), design)
     seed = _checked_seed(seed)
-    view = data if pool is None else data.take(items=pool.items)
-    barred, sides = _barred(never), sides_of(view, crowd, judge)
+    view = data if pool is None else _pool_view(data, pool)
+    barred, sides = _barred(never, pool), sides_of(view, crowd, judge)
     candidates, seen = _candidates(view, barred), sides.seen(view)
     chooser = chooser.resolve(seen, amount)
     read = chooser.reads(seen)
@@ -85,7 +85,7 @@ def select(
         crowd=sides.crowd,
         judged=None if sides.judged is None else digest_ids(sides.judged),
     )
-    return _selection(view, chosen, signature, pool, barred)
+    return _selection(data, view, chosen, signature, pool, barred)
 
 
 def as_selector(method: str | Method) -> Selector:
@@ -131,11 +131,21 @@ def _checked_seed(seed: int) -> int:
         raise UsageError(f"A seed is a whole number, not {seed!r}.") from None
 
 
-def _barred(never: Iterable[str]) -> tuple[str, ...]:
-    """Return the ids that must not be chosen, in order; whole numbers stand for their digits."""
+def _pool_view(data: EvalSet, pool: Selection) -> EvalSet:
+    """Return the items of a pool; one in which every model has items of its own is no pool for all."""
+    if pool.models is not None and len(set(pool.models)) > 1:
+        raise UsageError("A selection in which models have draws of their own cannot be a pool.")
+    return data.take(items=pool.items)
+
+
+def _barred(never: Iterable[str], pool: Selection | None) -> tuple[str, ...]:
+    """Return the ids that must not be chosen, in order; whole numbers stand for their digits.
+
+    What the pool could not hold is not spoken for by what is chosen from it, either.
+    """
     if isinstance(never, str):
         raise UsageError(f"The never-select list is a list of ids, not the text {never!r}.")
-    return tuple(sorted({str(name) for name in never}))
+    return tuple(sorted({*(str(name) for name in never), *(() if pool is None else pool.never)}))
 
 
 def _with_shut(barred: tuple[str, ...], view: EvalSet, chosen: Chosen) -> tuple[str, ...]:
@@ -173,7 +183,12 @@ def _with_sides(
 
 
 def _selection(
-    view: EvalSet, chosen: Chosen, signature: Signature, pool: Selection | None, barred: tuple[str, ...]
+    data: EvalSet,
+    view: EvalSet,
+    chosen: Chosen,
+    signature: Signature,
+    pool: Selection | None,
+    barred: tuple[str, ...],
 ) -> Selection:
     items = view.items[chosen.rows]
     probability, pool_probability = _probabilities(items, chosen, pool)
@@ -192,7 +207,7 @@ def _selection(
         reasons=chosen.reasons,
         reason=chosen.reason,
         cost_unit=chosen.cost_unit,
-        notes=(*chosen.notes, *_cost_note(chosen), *_never_notes(view, barred)),
+        notes=(*chosen.notes, *_cost_note(chosen), *_never_notes(data, barred)),
         pool=None if pool is None else np.array(sorted(pool.items), object),
         never=barred,
     )
@@ -223,11 +238,11 @@ def _phase_seed(seed: int, pool: Selection | None) -> int:
     return seed_list(seed, 1, first.method, first.budget, str(first.seed), first.inputs, str(first.labels))[0]
 
 
-def _never_notes(view: EvalSet, barred: tuple[str, ...]) -> tuple[str, ...]:
+def _never_notes(data: EvalSet, barred: tuple[str, ...]) -> tuple[str, ...]:
     """Say what the never-select list shuts out, and which of its ids are not there."""
     if not barred:
         return ()
-    here = set(view.items)
+    here = set(data.items)
     unknown = [name for name in barred if name not in here]
     shut = f"{len(barred) - len(unknown)} items are never chosen: the selection speaks for the others only."
     lost = f"the never-select list names {len(unknown)} ids that are not there: {listing(unknown, 3)}."
