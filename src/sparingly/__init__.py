@@ -69,6 +69,10 @@ if TYPE_CHECKING:
     from sparingly.infer.estimate.full_set_p import full_set_p_values
     from sparingly.infer.estimate.result import Difference, Estimate
     from sparingly.infer.estimate.sequences import bernstein_sequence, betting_interval, betting_sequence
+    from sparingly.infer.plan.judge_mix import JudgeMix, judge_mix
+    from sparingly.infer.plan.plan import plan
+    from sparingly.infer.plan.precision import Precision, precision
+    from sparingly.infer.plan.result import Plan
     from sparingly.infer.rank.agreement import Agreement, agreement
     from sparingly.infer.rank.compare import Comparison, CurveComparison, agree, curve, parity
     from sparingly.infer.rank.crowd import CrowdCurve, crowd
@@ -151,6 +155,10 @@ _HOMES = {
     "sparingly.infer.estimate.full_set_p": ("full_set_p_values",),
     "sparingly.infer.estimate.result": ("Difference", "Estimate"),
     "sparingly.infer.estimate.sequences": ("bernstein_sequence", "betting_interval", "betting_sequence"),
+    "sparingly.infer.plan.judge_mix": ("JudgeMix", "judge_mix"),
+    "sparingly.infer.plan.plan": ("plan",),
+    "sparingly.infer.plan.precision": ("Precision", "precision"),
+    "sparingly.infer.plan.result": ("Plan",),
     "sparingly.infer.rank.agreement": ("Agreement", "agreement"),
     "sparingly.infer.rank.compare": ("Comparison", "CurveComparison", "agree", "curve", "parity"),
     "sparingly.infer.rank.crowd": ("CrowdCurve", "crowd"),
@@ -207,6 +215,7 @@ __all__ = [
     "Irt",
     "IrtCheck",
     "ItemCurves",
+    "JudgeMix",
     "KMeans",
     "LocalPivotal",
     "MarginTest",
@@ -222,7 +231,9 @@ __all__ = [
     "PairWinner",
     "Parity",
     "Pivotal",
+    "Plan",
     "Ppi",
+    "Precision",
     "Preferences",
     "Random",
     "RankSets",
@@ -278,6 +289,7 @@ __all__ = [
     "holm",
     "irt_check",
     "item_curves",
+    "judge_mix",
     "last_member_groups",
     "load",
     "load_demo",
@@ -292,6 +304,8 @@ __all__ = [
     "parity",
     "parse_method",
     "permutation_tests",
+    "plan",
+    "precision",
     "rank",
     "rank_scores",
     "rank_sets",

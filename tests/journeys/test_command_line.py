@@ -16,7 +16,8 @@ from tests.journeys.command import DONE, NO, environment, parsed, run
 pytestmark = pytest.mark.journey
 
 COMMANDS = (
-    "info", "methods", "select", "verify", "writeup", "estimate", "rank", "agree", "figure", "convert", "demo"
+    "info", "methods", "select", "verify", "writeup", "plan", "estimate", "rank", "agree", "figure",
+    "convert", "demo",
 )  # fmt: skip
 VAR = "metric_var:metric=learned"
 

@@ -20,6 +20,7 @@ from sparingly.cli.estimate import estimate
 from sparingly.cli.figure import figure
 from sparingly.cli.info import info
 from sparingly.cli.methods import methods
+from sparingly.cli.plan import plan
 from sparingly.cli.rank import rank
 from sparingly.cli.select import select
 from sparingly.cli.verify import verify
@@ -49,7 +50,8 @@ def build() -> App:
         suppress_keyboard_interrupt=False,
         console=PipedConsole(),
     )
-    for command in (info, methods, select, verify, writeup, estimate, rank, agree, figure, convert, demo):
+    choosing, inferring = (info, methods, plan, select, verify, writeup), (estimate, rank, agree)
+    for command in (*choosing, *inferring, figure, convert, demo):
         app.command(command)
     app.command(cite, name="--cite")
     app.register_install_completion_command(add_to_startup=False)

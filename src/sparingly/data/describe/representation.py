@@ -1,50 +1,54 @@
-"""Whom a selection over-represents: shares by domain and length, and metric means, against the set."""
+"""Whom a selection over-represents: shares, coverage, blind spots and metric means, against the set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.html import html_table
 from sparingly.data import fields
 from sparingly.data.describe.documents import coded
+from sparingly.data.describe.representation_leanings import Leaning, leanings
+from sparingly.data.describe.representation_metrics import (
+    BlindSpots,
+    MetricShares,
+    blind_spots,
+    flag_shares,
+    flags_of,
+    metric_shares,
+)
+from sparingly.data.describe.representation_shares import (
+    Rows,
+    Share,
+    document_length_shares,
+    domain_shares,
+    source_length_shares,
+)
 from sparingly.data.evalset import EvalSet, Floats
 
 if TYPE_CHECKING:
     from sparingly.data.selection import Selection
 
-Rows = NDArray[np.int64]
-Codes = NDArray[np.int64]
-
-WORDS = "words"
 DOUBLING = (1, 2, 4, 8, 16, 32, 64, 128)
-_QUARTERS = ("shortest quarter", "second quarter", "third quarter", "longest quarter")
+WEIGHED = "scores weigh every item by one over its probability: this costs precision, and does not mislead."
 
 
 @dataclass(frozen=True)
-class Share:
-    """How much of the set and of the selection is of one kind.
+class Covered:
+    """How much of something a selection touches: items, documents, domains, or outputs (of a model)."""
 
-    Attributes:
-        group: The kind, such as a domain or a band of lengths.
-        items: Items of the set that are of it.
-        selected: Selected items that are of it.
-        full_share: ``items`` as a share of the set.
-        selected_share: ``selected`` as a share of the selection.
-        ratio: The second share over the first: above 1 is over-represented.
-    """
-
-    group: str
-    items: int
+    what: str
     selected: int
-    full_share: float
-    selected_share: float
-    ratio: float
+    of: int
+
+    @property
+    def share(self) -> float:
+        """``selected / of``."""
+        return self.selected / self.of if self.of else 1.0
 
 
 @dataclass(frozen=True)
@@ -64,43 +68,70 @@ class Representation:
     Attributes:
         n: Selected items.
         of: Items of the set.
+        coverage: How many items, documents, domains and outputs the selection touches.
         domains: Shares by domain.
         document_lengths: Shares of items by the length of the document that they come from (Lo and Knowles
             2023, Table 4): samples that favour short documents do not speak for long ones.
         source_lengths: Shares by quarter of the set's source lengths.
+        metrics: Shares by quarter of every metric's item means.
+        flags: Shares of items that no metric flags (their means lie in the better half of every metric). A
+            selection that has none of them cannot find out what the metrics miss.
+        blind_spots: For every aspect, shares of the judged items that people find bad, by whether a metric
+            flags them.
         cost: Mean cost of the set's items and of the selected ones, or None.
         means: Every metric's mean by model. Selected items may be harder or easier than the set.
+        leanings: What is badly over- or under-represented.
+        notes: What to mind.
     """
 
     n: int
     of: int
+    coverage: tuple[Covered, ...]
     domains: tuple[Share, ...]
     document_lengths: tuple[Share, ...]
     source_lengths: tuple[Share, ...]
+    metrics: tuple[MetricShares, ...]
+    flags: tuple[Share, ...]
+    blind_spots: tuple[BlindSpots, ...]
     cost: tuple[float, float] | None
     means: tuple[MeanOfModel, ...]
+    leanings: tuple[Leaning, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> dict[str, tuple[Share, ...]]:
+        """All shares by what they are shares of, in the order in which they are shown."""
+        return {
+            "domain": self.domains,
+            "document of": self.document_lengths,
+            "source": self.source_lengths,
+            **{f"metric {one.metric}": one.quarters for one in self.metrics},
+            "metrics": self.flags,
+            **{f"judged {one.aspect}": one.groups for one in self.blind_spots},
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as plain values, for JSON."""
-        return asdict(self)
+        plain = asdict(self)
+        return {**plain, "coverage": [{**asdict(part), "share": part.share} for part in self.coverage]}
 
     def _repr_html_(self) -> str:
-        kinds = {
-            "domain": self.domains,
-            "document length": self.document_lengths,
-            "source length": self.source_lengths,
-        }
         rows = [
             (kind, share.group, share.full_share, share.selected_share, share.ratio)
-            for kind, shares in kinds.items()
+            for kind, shares in self.kinds.items()
             for share in shares
         ]
         head = ("by", "group", "share of the set", "share of the selection", "ratio")
-        return html_table(head, rows, f"{self.n} of {self.of} items")
+        after = " ".join((*(one.text for one in self.leanings), *self.notes))
+        return html_table(head, rows, f"{self.n} of {self.of} items", after)
 
 
 def representation(
-    data: EvalSet, items: Selection | Iterable[str], *, document_bands: Sequence[int] = DOUBLING
+    data: EvalSet,
+    items: Selection | Iterable[str],
+    *,
+    document_bands: Sequence[int] = DOUBLING,
+    metrics: Sequence[str] | None = None,
 ) -> Representation:
     """Compare selected items with the whole set.
 
@@ -109,21 +140,35 @@ def representation(
         items: The selection, or the ids of its items; one that is there twice counts once.
         document_bands: Where each band of document lengths begins; doubling lengths unless given
             (``(1, 10, 20, 30, 40, 50)`` are those of Lo and Knowles 2023).
+        metrics: The metrics whose flags and blind spots are looked at; all of them unless given. The more
+            there are, the fewer items none of them flags.
     """
     if list(document_bands) != sorted(set(document_bands)):
         raise UsageError(f"Bands of document lengths must ascend, not {list(document_bands)}.")
     rows = np.unique(data.positions(_ids(items)))
-    domains, names = coded(data, fields.DOMAIN)
-    by_count = sorted(range(len(names)), key=lambda code: (-int((domains == code).sum()), names[code]))
-    return Representation(
+    for name in metrics or ():
+        if name not in data.metrics:
+            raise UnknownNameError("metric", name, data.metrics)
+    flags = flags_of(data, data.metrics if metrics is None else metrics)
+    parts: dict[str, Any] = {
+        "domains": domain_shares(data, rows),
+        "document_lengths": document_length_shares(data, rows, document_bands),
+        "source_lengths": source_length_shares(data, rows),
+        "metrics": metric_shares(data, rows),
+        "flags": flag_shares(flags, rows),
+        "blind_spots": blind_spots(data, flags, rows),
+    }
+    found = Representation(
         n=len(rows),
         of=len(data),
-        domains=_shares(domains, names, rows, by_count),
-        document_lengths=_document_lengths(data, rows, document_bands),
-        source_lengths=_source_lengths(data, rows),
+        coverage=tuple(_coverage(data, rows, _models(items))),
         cost=_mean_cost(data, rows),
         means=_means(data, rows),
+        **parts,
     )
+    badly = leanings(found.kinds)
+    weighed = badly and getattr(items, "has_unequal_weights", False)
+    return replace(found, leanings=badly, notes=(WEIGHED,) if weighed else ())
 
 
 def _ids(selected: Selection | Iterable[str]) -> Iterable[str]:
@@ -132,66 +177,32 @@ def _ids(selected: Selection | Iterable[str]) -> Iterable[str]:
     return cast("Iterable[str]", selected if items is None or callable(items) else items)
 
 
-def _shares(
-    codes: Codes, names: Sequence[str], rows: Rows, order: Iterable[int] | None = None
-) -> tuple[Share, ...]:
-    """Return the shares of every group that the set has items of; items of none (-1) are left out."""
-    full = np.bincount(codes[codes >= 0], minlength=len(names))
-    there = codes[rows]
-    chosen = np.bincount(there[there >= 0], minlength=len(names))
-    return tuple(
-        _share(names[code], int(full[code]), int(chosen[code]), int(full.sum()), int(chosen.sum()))
-        for code in (range(len(names)) if order is None else order)
-        if full[code]
-    )
+def _models(selected: Selection | Iterable[str]) -> Sequence[tuple[str, ...] | None] | None:
+    """Return the models that the rows of a selection ask for; None where all of them ask for all."""
+    names: Any = getattr(selected, "models", None)
+    return None if names is None or callable(names) else cast("Sequence[tuple[str, ...] | None]", names)
 
 
-def _share(group: str, items: int, selected: int, of: int, n: int) -> Share:
-    full_share, selected_share = items / of, selected / max(n, 1)
-    return Share(group, items, selected, full_share, selected_share, selected_share / full_share)
+def _coverage(data: EvalSet, rows: Rows, asked: Sequence[tuple[str, ...] | None] | None) -> Iterator[Covered]:
+    """Yield how much of the items, documents, domains and, where rows name models, outputs is selected."""
+    yield Covered("items", len(rows), len(data))
+    for what, column in (("documents", fields.DOCUMENT), ("domains", fields.DOMAIN)):
+        codes, names = coded(data, column)
+        if names:
+            there = codes[rows]
+            yield Covered(what, len(np.unique(there[there >= 0])), len(names))
+    if asked is not None:
+        counts = _outputs(data.models, asked)
+        yield Covered("outputs", sum(counts.values()), len(data) * len(data.models))
+        yield from (Covered(f"outputs of {name}", count, len(data)) for name, count in counts.items())
 
 
-def _document_lengths(data: EvalSet, rows: Rows, bands: Sequence[int]) -> tuple[Share, ...]:
-    codes, names = coded(data, fields.DOCUMENT)
-    if not names:
-        return ()
-    lengths = np.bincount(codes[codes >= 0], minlength=len(names))
-    band = np.searchsorted(np.asarray(bands), lengths, side="right") - 1
-    of_item = np.where(codes >= 0, band[codes], -1)
-    return _shares(of_item, [_band_name(bands, place) for place in range(len(bands))], rows)
-
-
-def _band_name(bands: Sequence[int], place: int) -> str:
-    if place + 1 == len(bands):
-        return f"{bands[place]} and more"
-    last = bands[place + 1] - 1
-    return str(last) if last == bands[place] else f"{bands[place]}-{last}"
-
-
-def _source_lengths(data: EvalSet, rows: Rows) -> tuple[Share, ...]:
-    """Cut the set at the quartiles of the sources' lengths: characters, or words where there is no text."""
-    lengths = _lengths(data)
-    known = ~np.isnan(lengths)
-    if not known.any():
-        return ()
-    cuts = np.quantile(lengths[known], [0.25, 0.5, 0.75])
-    quarter = np.where(known, np.searchsorted(cuts, np.where(known, lengths, 0.0), side="left"), -1)
-    ends = [float(lengths[known].min()), *cuts.tolist(), float(lengths[known].max())]
-    unit = "words" if data.sources is None else "characters"
-    names = [
-        f"{name} ({'up to' if place < 3 else 'over'} {ends[place + 1] if place < 3 else ends[3]:g} {unit})"
-        for place, name in enumerate(_QUARTERS)
-    ]
-    return _shares(quarter, names, rows)
-
-
-def _lengths(data: EvalSet) -> Floats:
-    if data.sources is not None:
-        texts: list[str | None] = data.sources.tolist()
-        return np.array([np.nan if text is None else len(text) for text in texts], np.float64)
-    if WORDS in data.columns and data.columns[WORDS].dtype != object:
-        return np.asarray(data.columns[WORDS], np.float64)
-    return np.full(len(data), np.nan)
+def _outputs(models: Sequence[str], asked: Sequence[tuple[str, ...] | None]) -> Mapping[str, int]:
+    counts = dict.fromkeys(models, 0)
+    for names in asked:
+        for name in models if names is None else names:
+            counts[name] = counts.get(name, 0) + 1
+    return {name: counts[name] for name in models}
 
 
 def _mean_cost(data: EvalSet, rows: Rows) -> tuple[float, float] | None:

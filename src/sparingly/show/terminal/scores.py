@@ -20,7 +20,6 @@ def show_estimate(estimate: Estimate, console: Console | None = None) -> None:
     for name, part in estimate.groups.items():
         line(console, f"{name}: {part.n} judged items", style="bold")
         _show_scores(console, part)
-    line(console, str(estimate.outcome))
     notes(console, estimate.notes)
     if estimate.signature is not None:
         line(console, f"signature: {estimate.signature}", style="dim")
@@ -41,6 +40,7 @@ def _show_scores(console: Console, estimate: Estimate) -> None:
     ]
     columns = ("model", "score", "standard error", f"{level} from", "to", "interval")
     console.print(make_table(columns, rows, numbers=5))
+    line(console, str(estimate.outcome))
 
 
 def show_ranking(ranking: Ranking, console: Console | None = None) -> None:
@@ -81,7 +81,7 @@ def _show_pairs(console: Console, ranking: Ranking) -> None:
                 number(full, 2),
             )
         )
-    columns = (f"neighbours ({ranking.test} test)", "p", "p, corrected", "p if all were judged, predicted")
+    columns = (f"neighbours ({ranking.test} test)", "p", "p, corrected", "p of all items, predicted")
     console.print(make_table(columns, rows, numbers=3))
 
 

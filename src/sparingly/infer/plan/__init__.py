@@ -1,0 +1,1 @@
+"""Planning: what a budget of judgements buys, before it is spent."""

@@ -1,0 +1,91 @@
+"""People and an LLM judge: how to divide the money between them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sparingly.base.errors import UsageError
+
+
+@dataclass(frozen=True)
+class JudgeMix:
+    """What the same precision costs with people alone, and with an LLM judge beside them.
+
+    Attributes:
+        saving: The share ρ² of the variance that the judge's scores explain.
+        people_alone: Money for people alone.
+        with_judge: Money for the judge and for the people who are still needed.
+        items_alone: Items for people alone.
+        items_with_judge: Items for people beside the judge.
+        judged: Items for the judge.
+        size: Items in the set.
+    """
+
+    saving: float
+    people_alone: float
+    with_judge: float
+    items_alone: int
+    items_with_judge: int
+    judged: int
+    size: int
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether the judge pays for itself."""
+        return self.with_judge < self.people_alone
+
+    def __str__(self) -> str:
+        if not self.worth_it:
+            return (
+                f"the judge is not worth its price: people on {self.items_alone} items cost "
+                f"{self.people_alone:.2f}, and no mix with the judge costs less"
+            )
+        where = "everything" if self.judged == self.size else f"{self.judged} random items"
+        return (
+            f"the judge pays for itself: {self.with_judge:.2f} for the judge on {where} and people on "
+            f"{self.items_with_judge} of them, against {self.people_alone:.2f} for people on "
+            f"{self.items_alone} items"
+        )
+
+
+def judge_mix(
+    n: int, size: int, models: int, saving: float, *, judge_price: float, person_price: float
+) -> JudgeMix:
+    """Return the cheapest mix of judge and people that is as precise as n items judged by people alone.
+
+    With a share ρ² of the variance explained, m items judged by the LLM and k ≤ m of them by people have the
+    variance (1 − ρ²)/k + ρ²/m of a score of inputs like these (in units of one item's), people alone 1/n. The
+    cost k·p + m·j is least at k/m = √((1 − ρ²)j/(ρ²p)); m is at most the set (Cochran 1977, section 12.4).
+
+    Args:
+        n: Items judged by people alone.
+        size: Items in the set.
+        models: Models, each with an output per item.
+        saving: The share of the variance that the judge's scores explain.
+        judge_price: The price of one output judged by the LLM.
+        person_price: The price of one output judged by a person.
+    """
+    for name, price in (("judge", judge_price), ("person", person_price)):
+        if not math.isfinite(price) or price < 0:
+            raise UsageError(f"The price of a {name}'s judgement is a number of zero or more, not {price:g}.")
+    if not 0 <= saving <= 1:
+        raise UsageError(f"The share of variance that a judge explains lies between 0 and 1, not {saving:g}.")
+    if not 1 <= n <= size:
+        raise UsageError(f"A plan for {n} of {size} items cannot be made.")
+    judged = _judged(n, size, saving, judge_price, person_price)
+    left = 1 / n - saving / judged
+    needed = math.ceil((1 - saving) / left - 1e-9) if left > 0 else judged
+    fewer = min(n, judged, max(1, needed))
+    alone = n * models * person_price
+    both = judged * models * judge_price + fewer * models * person_price
+    return JudgeMix(saving, alone, both, n, fewer, judged, size)
+
+
+def _judged(n: int, size: int, saving: float, judge_price: float, person_price: float) -> int:
+    """Return how many items the judge sees in the cheapest mix, at least as many as people would."""
+    if judge_price == 0 or saving == 0:
+        return size
+    best = n * math.sqrt(saving / judge_price)
+    best *= math.sqrt(person_price * (1 - saving)) + math.sqrt(judge_price * saving)
+    return min(size, max(n, math.ceil(best)))

@@ -1,0 +1,157 @@
+"""``plan``: what a budget of judgements buys, before it is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sparingly.base.errors import MissingDataError, UsageError
+from sparingly.choose.design.budget import Budget
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
+from sparingly.infer.estimate.assemble import Target
+from sparingly.infer.plan.advice import advise
+from sparingly.infer.plan.judge_price import judge_or_people
+from sparingly.infer.plan.outlook import Outlook, Unit, Wanted
+from sparingly.infer.plan.pilot import pilot_of
+from sparingly.infer.plan.result import Plan
+from sparingly.signals.cost import FIT, LENGTH, fit_seconds, item_costs
+
+Budgets = Sequence[int | float | str | Budget]
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+# What people can judge does not grow with the set: these come first where the set is large.
+COUNTS = (100, 300, 1000, 3000)
+_FEWEST_ITEMS = 10
+
+
+def plan(
+    data: EvalSet,
+    selection: Selection | None = None,
+    aspect: str | None = None,
+    *,
+    budgets: Budgets | None = None,
+    width: float | None = None,
+    detect: float | None = None,
+    unit: Unit = "item",
+    cost: str | None = None,
+    judge: str | None = None,
+    judge_price: float | None = None,
+    person_price: float | None = None,
+    target: Target = "population",
+    level: float = 0.95,
+    power: float = 0.8,
+    seed: int = 0,
+) -> Plan:
+    """Say what judging so many items is expected to tell, and recommend what to do.
+
+    From a pilot's ratings (an aspect judged on part of the items) it learns how far scores and differences
+    vary, what the metrics explain of it, and whether unequal probabilities are worth it. Without ratings a
+    metric stands in for people, and the plan says how little that tells.
+
+    Args:
+        data: The evaluation set, with the ratings of a pilot or without.
+        selection: How the pilot was drawn; the judged items are taken for a uniform sample unless given.
+        aspect: What was judged, or a metric that stands in for it; the only aspect unless given, and the
+            metric that agrees most with the others where there is no aspect.
+        budgets: Budgets of the table, as for ``select``: 100, "10%", "8h"; shares of the set unless given.
+        width: The half-width that intervals of scores are to have.
+        detect: The difference between two models that is to be found.
+        unit: What is drawn: items, or whole documents.
+        cost: The seconds of an item: a column, ``fit`` (to the set's own seconds), or ``length`` (the line of
+            Zouhar et al. 2025). The column ``cost``, ``fit`` or ``length`` unless given, whichever can be.
+        judge: The metric that is an LLM judge's score, to weigh its price against people's.
+        judge_price: The price of one output judged by the LLM.
+        person_price: The price of one output judged by a person.
+        target: Whether differences on inputs like these (``population``) or on this ``set`` are to be found.
+        level: The level of intervals and tests.
+        power: The chance with which a difference is to be found.
+        seed: Of folds and simulations.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> pilot = sparingly.select(data, "uniform", 60, seed=1)
+        >>> found = sparingly.plan(data, pilot, "overall", width=2.5)
+        >>> found.n, found.size, found.advice.estimator
+        (60, 240, 'greg')
+    """
+    wanted = Wanted(width, detect, unit, target, level, power, seed)
+    pilot = pilot_of(data, selection, aspect, for_differences=wanted.for_differences, seed=seed)
+    settled = cost if cost is not None else _known_cost(pilot.data)
+    seconds = None if settled is None else float(item_costs(pilot.data, settled)[0].mean())
+    outlook = Outlook(pilot, wanted, seconds)
+    found = _planned(outlook, budgets, settled)
+    return replace(
+        found, judge=judge_or_people(outlook, found.advice.budget, judge, judge_price, person_price)
+    )
+
+
+def _planned(outlook: Outlook, budgets: Budgets | None, cost: str | None) -> Plan:
+    """Return the plan of an outlook, without a judge."""
+    pilot, needed = outlook.pilot, outlook.needed()
+    return Plan(
+        truth=pilot.truth,
+        stands_in=pilot.stands_in,
+        models=pilot.data.models,
+        n=pilot.n,
+        size=pilot.size,
+        wanted=outlook.wanted,
+        correlations=pilot.correlations,
+        saving=pilot.saving,
+        unequal=pilot.unequal,
+        documents=pilot.documents,
+        table=tuple(outlook.precision(n) for n in _rows(outlook, budgets, needed)),
+        needed=needed,
+        cost=cost,
+        judge=None,
+        advice=advise(outlook, needed),
+        notes=(*pilot.notes, *_cost_notes(cost)),
+    )
+
+
+def _known_cost(data: EvalSet) -> str | None:
+    """Return the best way to reckon seconds that the set allows; None where there is none."""
+    if fields.COST in data.columns and not np.isnan(data.columns[fields.COST]).any():
+        return fields.COST
+    if data.sources is None or any(text is None for text in data.sources):
+        return None
+    try:
+        fit_seconds(data)
+    except MissingDataError:
+        return LENGTH
+    return FIT
+
+
+def _cost_notes(cost: str | None) -> tuple[str, ...]:
+    """Say where the hours come from."""
+    if cost is None:
+        return ()
+    how = {
+        LENGTH: "hours are by the line 33.7 s + 0.15 s a word for one output (Zouhar et al. 2025).",
+        FIT: "hours are by a line fitted to the seconds of the set's own ratings.",
+    }
+    return (how.get(cost, f'hours are by the costs in "{cost}", read as seconds.'),)
+
+
+def _rows(outlook: Outlook, budgets: Budgets | None, needed: int | None) -> list[int]:
+    """Return the numbers of items in the table, ascending: those asked for, and the needed one."""
+    size = outlook.pilot.size
+    if budgets is None:
+        wanted = {max(1, round(share * size)) for share in SHARES}
+        found = {n for n in wanted if n >= min(_FEWEST_ITEMS, size)}
+        found |= {n for n in COUNTS if n < SHARES[0] * size}
+    else:
+        found = {_items(Budget.parse(budget), outlook) for budget in budgets}
+    return sorted(found | ({needed} if needed is not None else set()))
+
+
+def _items(budget: Budget, outlook: Outlook) -> int:
+    """Return how many items a budget buys."""
+    if budget.kind != "cost":
+        return budget.count_of(outlook.pilot.size)
+    if not outlook.seconds:
+        raise UsageError(f"The budget {budget} needs costs: name them with cost=length, fit, or a column.")
+    return int(np.clip(budget.amount // outlook.seconds, 1, outlook.pilot.size))

@@ -1,0 +1,58 @@
+"""A plan in the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from sparingly.infer.plan.result import Plan
+from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
+
+
+def show_plan(plan: Plan, data: str = "DATA", console: Console | None = None, most: int = 5) -> None:
+    """Print what the pilot tells, what budgets buy, and what to do; ``data`` names the file in commands."""
+    console = console or make_console()
+    line(console, plan.headline, style="bold")
+    _show_correlations(console, plan, most)
+    for fact in plan.facts():
+        line(console, fact)
+    _show_table(console, plan)
+    for sentence in plan.advice.sentences:
+        line(console, sentence, style="bold")
+    for command in plan.advice.commands(data):
+        line(console, f"  {command}")
+    notes(console, plan.notes)
+
+
+def _show_correlations(console: Console, plan: Plan, most: int) -> None:
+    """Print how the metrics agree with what was judged, the best by differences first."""
+    rows = [
+        (one.metric, fixed(one.pooled), fixed(one.within), fixed(one.differences))
+        for one in plan.correlations[:most]
+    ]
+    if rows:
+        columns = ("metric", "over all outputs", "within items", "differences")
+        console.print(make_table(columns, rows, title=f"correlation with {plan.truth}", numbers=3))
+    if (left := len(plan.correlations) - most) > 0:
+        line(console, f"… and {left} weaker ones (--json shows all)")
+
+
+def _show_table(console: Console, plan: Plan) -> None:
+    rows = [
+        (
+            f"{row.n}{' *' if row.n == plan.needed else ''}",
+            percent(row.share, 0),
+            f"± {number(row.half_width, 3)}",
+            number(row.detectable, 3),
+            percent(row.right_winner, 0),
+            percent(row.right_pairs, 0),
+            percent(row.right_order, 0),
+            fixed(row.hours, 1),
+        )
+        for row in plan.table
+    ]
+    where = "on inputs like these" if plan.wanted.target == "population" else "on this set"
+    columns = ("items", "share", "scores", "finds", "right winner", "right pairs", "right order", "hours")
+    console.print(make_table(columns, rows, title="what a budget buys", numbers=len(columns)))
+    level, power = percent(plan.wanted.level, 0), percent(plan.wanted.power, 0)
+    told = f"finds: the smallest difference between two models shown with a power of {power} {where}"
+    line(console, f"scores: {level} intervals on this set; {told}")

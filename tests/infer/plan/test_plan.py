@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparingly
+from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.infer.plan.plan import SHARES, plan
+from sparingly.infer.plan.result import Plan
+from tests.infer.plan.sets import drawn_pilot, made_set, uneven_set
+
+DATA = made_set()
+PILOT = drawn_pilot(DATA, 80)
+
+
+@pytest.fixture(scope="module")
+def found() -> Plan:
+    return plan(DATA, PILOT, "people", width=0.15)
+
+
+def test_the_table_has_shares_and_the_needed_budget(found: Plan) -> None:
+    shares = {round(share * 400) for share in SHARES}
+    assert {row.n for row in found.table} == shares | {found.needed}
+    assert [row.n for row in found.table] == sorted(row.n for row in found.table)
+    for name, falls in (("half_width", True), ("detectable", True), ("right_pairs", False)):
+        values = [getattr(row, name) for row in found.table]
+        assert values == sorted(values, reverse=falls), name
+
+
+def test_the_needed_budget_is_the_first_that_does(found: Plan) -> None:
+    row = next(row for row in found.table if row.n == found.needed)
+    assert row.half_width <= 0.15
+    assert found.needed is not None
+    before = plan(DATA, PILOT, "people", budgets=[found.needed - 1]).table
+    assert next(row for row in before if row.n == found.needed - 1).half_width > 0.15
+
+
+def test_a_prediction_that_saves_is_recommended(found: Plan) -> None:
+    advice = found.advice
+    assert (advice.method, advice.estimator, advice.budget) == ("local_pivotal", "greg", found.needed)
+    assert f"Judge {found.needed} of the 400 items" in advice.sentences[0]
+    assert 2 <= len(advice.sentences) <= 4
+    assert advice.commands("my data.jsonl") == (
+        f"sparingly select 'my data.jsonl' --method local_pivotal --budget {found.needed} --out chosen.json",
+        "sparingly estimate 'my data.jsonl' chosen.json --aspect people --estimator greg",
+    )
+
+
+def test_what_is_recommended_can_be_done(found: Plan) -> None:
+    assert found.advice.method is not None
+    chosen = sparingly.select(DATA, found.advice.method, found.advice.budget)
+    told = sparingly.estimate(DATA, chosen, "people", estimator=found.advice.estimator)
+    assert told.n == found.needed
+
+
+def test_metrics_that_explain_nothing_are_not_used() -> None:
+    told = plan(made_set(noise=30.0), drawn_pilot(DATA, 80), "people", width=3.0)
+    assert (told.advice.method, told.advice.estimator) == ("uniform", "weighted_mean")
+    assert "too little to build on" in told.advice.sentences[1]
+
+
+def test_a_handful_of_items_is_estimated_without_predictions() -> None:
+    told = plan(DATA, PILOT, "people", width=0.8)
+    assert told.needed is not None
+    assert told.needed < 30
+    assert told.advice.estimator == "weighted_mean"
+    assert "with fewer than 30 items an estimate does not use them" in told.advice.sentences[1]
+
+
+def test_the_table_of_a_large_set_begins_with_what_people_can_judge() -> None:
+    told = plan(made_set(items=5000), drawn_pilot(made_set(items=5000), 60), "people", width=0.3)
+    assert {100, 250, 500} <= {row.n for row in told.table}
+
+
+def test_probabilities_that_are_earned_can_be_pasted() -> None:
+    data = uneven_set()
+    told = plan(data, drawn_pilot(data, 100), "people", width=0.2)
+    assert told.advice.method is not None
+    assert told.advice.method.startswith("local_pivotal:utility=(metric_avg:metric=good),tau=0.")
+    assert "earned their place" in told.advice.sentences[1]
+    chosen = sparingly.select(data, told.advice.method, 50)
+    assert chosen.has_unequal_weights
+
+
+def test_nothing_wanted_asks_for_the_winner() -> None:
+    told = plan(DATA, PILOT, "people")
+    assert "a chance of 90 % that the best model comes out best" in told.advice.sentences[0]
+    row = next(row for row in told.table if row.n == told.needed)
+    assert row.right_winner >= 0.9
+
+
+def test_differences_on_other_inputs_may_be_out_of_reach() -> None:
+    told = plan(DATA, PILOT, "people", detect=0.05)
+    assert told.needed is None
+    assert told.advice.method is None
+    assert "All 400 items are too few for finding a difference of 0.05" in told.advice.sentences[0]
+    assert told.advice.commands() == ("sparingly estimate DATA --aspect people --estimator weighted_mean",)
+    on_this_set = plan(DATA, PILOT, "people", detect=0.15, target="set")
+    assert on_this_set.needed is not None
+    row = next(row for row in on_this_set.table if row.n == on_this_set.needed)
+    assert row.detectable <= 0.15
+
+
+def test_both_a_width_and_a_difference_are_reached() -> None:
+    width = plan(DATA, PILOT, "people", width=0.15).needed
+    detect = plan(DATA, PILOT, "people", detect=0.5).needed
+    both = plan(DATA, PILOT, "people", width=0.15, detect=0.5)
+    assert width is not None
+    assert detect is not None
+    assert both.needed == max(width, detect)
+    assert "a half-width of 0.15 and finding a difference of 0.5" in both.advice.sentences[0]
+
+
+def test_nearly_everything_is_everything() -> None:
+    told = plan(DATA, PILOT, "people", width=0.02)
+    assert told.advice.method is None
+    assert "choosing is not worth it" in told.advice.sentences[0]
+    assert told.advice.budget == 400
+
+
+def test_a_metric_in_the_place_of_people() -> None:
+    told = plan(DATA.without_labels(), budgets=["50%"])
+    assert told.stands_in
+    assert (told.advice.method, told.advice.budget, told.advice.aspect) == ("uniform", 40, None)
+    assert "pilot of 40 items" in told.advice.sentences[0]
+    assert "public sets" in told.advice.sentences[-1]
+    assert told.advice.commands()[1] == "sparingly plan DATA chosen.json"
+    assert "a metric, in the place of people" in told.headline
+    small = plan(DATA.without_labels().at(range(45)))
+    assert "judge all of them" in small.advice.sentences[0]
+
+
+def test_one_model_has_a_width_and_no_winner() -> None:
+    alone = DATA.take(models=["model 1"])
+    told = plan(alone, PILOT, "people", width=0.15)
+    assert "best model" not in told.advice.sentences[-1]
+    nothing = plan(alone, PILOT, "people")
+    assert nothing.needed is None
+    assert "tell which width is wanted" in nothing.advice.sentences[0]
+    with pytest.raises(UsageError, match="no difference to find"):
+        plan(alone, PILOT, "people", detect=1.0)
+
+
+def test_whole_documents_tell_less() -> None:
+    document = [f"d{place // 8:02d}" for place in range(400)]
+    shared = np.repeat(np.random.default_rng(5).normal(size=50), 8)[:, None]
+    data = made_set(columns={"document": document})
+    data = data.with_aspect("people", data.aspects["people"] + shared)
+    pilot = drawn_pilot(data, 200)
+    items, whole = (plan(data, pilot, "people", unit=unit, budgets=[160]) for unit in ("item", "document"))
+    assert whole.documents is not None
+    told = [next(row for row in one.table if row.n == 160).half_width for one in (items, whole)]
+    # 160 items are 20 documents: too few for a prediction, and alike within each.
+    assert told[1] > 1.3 * told[0]
+    wide = plan(data, pilot, "people", unit="document", width=0.35)
+    assert "--unit document" in wide.advice.commands()[0]
+    with pytest.raises(MissingDataError, match="several judged items in the same documents"):
+        plan(DATA, PILOT, "people", unit="document")
+
+
+# --- hours and prices ---------------------------------------------------------------------------------
+
+
+def test_hours_come_from_what_there_is() -> None:
+    costs = np.linspace(30, 90, 400)
+    by_column = plan(made_set(columns={"cost": costs}), PILOT, "people", budgets=[100])
+    assert next(row.hours for row in by_column.table if row.n == 100) == pytest.approx(100 * 60 / 3600)
+    assert by_column.cost == "cost"
+    texts = made_set(sources=["one two three four"] * 400)
+    by_length = plan(texts, PILOT, "people", budgets=[100])
+    seconds = 4 * (33.7 + 0.15 * 4)
+    assert next(row.hours for row in by_length.table if row.n == 100) == pytest.approx(100 * seconds / 3600)
+    assert "33.7 s" in by_length.notes[-1]
+    unknown = plan(DATA, PILOT, "people", budgets=[100])
+    assert (unknown.cost, unknown.table[0].hours) == (None, None)
+
+
+def test_hours_by_the_sets_own_seconds() -> None:
+    demo = sparingly.load_demo()
+    told = plan(demo, drawn_pilot(demo, 60), "overall", cost="fit", budgets=[100])
+    line = sparingly.select(demo, "random", "2h", cost="fit").signature.method
+    intercept, slope = (float(part) for part in line.split("line:")[1].split(",")[0].split(":"))
+    lengths = np.array([len(text.split()) for text in demo.sources]) if demo.sources is not None else None
+    assert lengths is not None
+    expected = 100 * (intercept + slope * lengths.mean()) / 3600
+    assert next(row.hours for row in told.table if row.n == 100) == pytest.approx(expected, rel=1e-3)
+    assert "own ratings" in told.notes[-1]
+
+
+def test_budgets_of_all_kinds() -> None:
+    data = made_set(columns={"cost": np.full(400, 36.0)})
+    told = plan(data, PILOT, "people", budgets=[50, "10%", "1h", "cost:720"], width=0.15)
+    assert {row.n for row in told.table} == {50, 40, 100, 20, told.needed}
+    with pytest.raises(UsageError, match="needs costs"):
+        plan(DATA, PILOT, "people", budgets=["1h"])
+
+
+def test_a_judge_is_weighed_by_what_it_adds() -> None:
+    cheap = plan(DATA, PILOT, "people", width=0.15, judge="good", judge_price=0.001, person_price=1.0).judge
+    assert cheap is not None
+    assert cheap.worth_it
+    assert cheap.saving == pytest.approx(2 / 3, abs=0.1)
+    useless = plan(DATA, PILOT, "people", width=0.15, judge="weak", judge_price=0.1, person_price=1.0).judge
+    assert useless is not None
+    assert not useless.worth_it
+    differences = plan(DATA, PILOT, "people", detect=0.6, judge="good", judge_price=0.001, person_price=1.0)
+    assert differences.judge is not None
+    assert differences.judge.saving == pytest.approx(1 / 2, abs=0.12)
+
+
+def test_what_cannot_be_weighed() -> None:
+    with pytest.raises(UsageError, match="give two prices"):
+        plan(DATA, PILOT, "people", judge="good", judge_price=0.1)
+    with pytest.raises(UsageError, match=r"There are 2 metrics.*judge="):
+        plan(DATA, PILOT, "people", judge_price=0.1, person_price=1.0)
+    with pytest.raises(MissingDataError, match="at least 30 judged items"):
+        plan(DATA, drawn_pilot(DATA, 20), "people", judge="good", judge_price=0.1, person_price=1.0)
+
+
+# --- the result ---------------------------------------------------------------------------------------
+
+
+def test_as_text_and_plain_values(found: Plan) -> None:
+    text = str(found)
+    assert text.startswith("people of 4 models over 400 items, planned from a pilot of 80 items\n")
+    assert "metrics explain" in text
+    assert "does not earn them their place" in text
+    assert "right winner" in text
+    assert repr(found) == f"Plan({found.headline})"
+    assert found._repr_html_().count("<tr>") == len(found.table) + 1
+    held = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert held["needed"] == found.needed
+    assert [row["n"] for row in held["table"]] == [row.n for row in found.table]
+    assert held["advice"]["commands"] == list(found.advice.commands())
+    assert held["unequal"]["trial"]["utility"].startswith("metric_")
+    assert held["saving"]["scores"] == pytest.approx(2 / 3, abs=0.1)
+
+
+def test_the_same_seed_gives_the_same_plan_and_the_order_of_the_file_does_not_matter() -> None:
+    turned = np.random.default_rng(1).permutation(400)
+    again = sparingly.EvalSet.from_arrays(
+        [DATA.items[place] for place in turned],
+        DATA.models[::-1],
+        metrics={name: scores[turned][:, ::-1] for name, scores in DATA.metrics.items()},
+        aspects={"people": DATA.aspects["people"][turned][:, ::-1]},
+    )
+    first, second = (plan(data, PILOT, "people", width=0.15).to_dict() for data in (DATA, again))
+    assert first == second
+
+
+def test_wrong_wishes() -> None:
+    wishes: list[dict[str, Any]] = [{"width": 0.0}, {"detect": -1.0}, {"width": math.inf}]
+    for wish in wishes:
+        with pytest.raises(UsageError, match="number above zero"):
+            plan(DATA, PILOT, "people", **wish)
+    with pytest.raises(UsageError, match="power is a chance"):
+        plan(DATA, PILOT, "people", power=1.0)
+    with pytest.raises(UsageError, match="level"):
+        plan(DATA, PILOT, "people", level=1.5)
+    with pytest.raises(UnknownNameError, match="unit"):
+        plan(DATA, PILOT, "people", unit="word")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="target"):
+        plan(DATA, PILOT, "people", target="world")  # type: ignore[arg-type]

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sparingly
+from sparingly.choose.design.probability import inclusion_probabilities
+from sparingly.infer.plan.pilot import Pilot, pilot_of
+from sparingly.infer.plan.unequal import TAUS, Trial, Unequal
+from tests.infer.plan.sets import drawn_pilot, made_set, uneven_set
+
+
+def known(data: sparingly.EvalSet, n: int, seed: int = 0, *, for_differences: bool = False) -> Pilot:
+    pilot = drawn_pilot(data, n, seed)
+    return pilot_of(data, pilot, "people", for_differences=for_differences, seed=seed)
+
+
+@pytest.mark.parametrize("for_differences", [False, True])
+def test_unequal_probabilities_are_earned_where_the_metric_tells_the_size_of_residuals(
+    for_differences: bool,
+) -> None:
+    told = known(uneven_set(), 100, for_differences=for_differences).unequal
+    assert told is not None
+    assert told.trial is not None
+    assert told.earned
+    assert told.trial.utility == "metric_avg:metric=good"
+    assert told.trial.tau in TAUS
+    assert told.scores < 0.8
+    assert told.differences < 0.8
+
+
+def test_they_are_not_where_residuals_are_all_alike() -> None:
+    for seed in range(4):
+        told = known(made_set(seed=seed), 60, seed).unequal
+        assert told is not None
+        assert not told.earned
+        assert told.scores == pytest.approx(1.0, abs=0.03)
+        assert told.effect(100) == 1.0
+
+
+def test_the_effect_is_that_of_the_probabilities_with_their_caps() -> None:
+    sizes, squares = np.array([0.1, 1.0, 1.0, 9.0]), np.array([0.5, 1.0, 2.0, 9.0])
+    told = Unequal(0.5, 0.5, 0.6, Trial("u", 0.5, 0.8, 0.8, 0.01), True, sizes, squares)
+    chances = inclusion_probabilities(sizes, 2, tau=0.5)
+    assert chances[3] == 1.0
+    expected = (squares * (1 / chances - 1)).sum() / (squares * (4 / 2 - 1)).sum()
+    assert told.effect(2) == pytest.approx(expected)
+    assert told.effect(4) == 1.0
+    better = Unequal(0.5, 0.5, 0.6, Trial("u", 0.5, 0.8, 0.4, 0.01), True, sizes, squares)
+    assert better.effect(2) == pytest.approx(0.75 * expected)
+
+
+def test_a_pilot_expects_a_little_less_than_all_items_would() -> None:
+    """Sizes that are learned from few residuals are nearer to each other."""
+    data = uneven_set()
+    whole = pilot_of(data, None, "people", for_differences=False, seed=0).unequal
+    told = known(data, 100).unequal
+    assert whole is not None
+    assert told is not None
+    assert whole.effect(100) - 0.02 < told.effect(100) < whole.effect(100) + 0.2
+
+
+def test_metrics_that_are_the_same_everywhere_cannot_be_tried() -> None:
+    data = made_set(sources=[f"{'word ' * (place % 7)}end" for place in range(400)])
+    held = data.with_metric("good", np.ones((400, 4))).with_metric("weak", np.zeros((400, 4)))
+    told = known(held, 60).unequal
+    assert told is not None
+    assert told.trial is None
+    assert not told.earned

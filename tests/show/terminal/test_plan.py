@@ -1,0 +1,51 @@
+"""What the terminal shows of a plan."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+
+import sparingly
+from sparingly.data.evalset import EvalSet
+from sparingly.show.terminal.console import make_console
+from sparingly.show.terminal.plan import show_plan
+
+
+@pytest.fixture(scope="module")
+def demo() -> EvalSet:
+    return sparingly.load_demo()
+
+
+def shown(data: EvalSet, **wishes: Any) -> str:
+    pilot = sparingly.select(data, "uniform", 60, seed=1)
+    kept = StringIO()
+    show_plan(sparingly.plan(data, pilot, "overall", **wishes), "data.jsonl", make_console(kept))
+    return kept.getvalue()
+
+
+def test_a_plan(demo: EvalSet) -> None:
+    text = shown(demo, width=2.5)
+    assert text.startswith("overall of 8 models over 240 items, planned from a pilot of 60 items\n")
+    assert "correlation with overall" in text
+    assert "metrics explain " in text
+    marked = next(line for line in text.splitlines() if " * " in line)
+    assert marked.split()[0] == str(sparingly.plan(
+        demo, sparingly.select(demo, "uniform", 60, seed=1), "overall", width=2.5
+    ).needed)  # fmt: skip
+    assert "  sparingly select data.jsonl --method local_pivotal --budget " in text
+    assert "shown with a power of 80 % on inputs like these" in text
+    assert text.endswith('note: hours are by the costs in "cost", read as seconds.\n')
+
+
+def test_differences_on_this_set(demo: EvalSet) -> None:
+    assert "shown with a power of 90 % on this set" in shown(demo, detect=3.0, target="set", power=0.9)
+
+
+def test_the_weakest_metrics_are_left_out(demo: EvalSet) -> None:
+    kept = StringIO()
+    pilot = sparingly.select(demo, "uniform", 60, seed=1)
+    show_plan(sparingly.plan(demo, pilot, "overall"), console=make_console(kept), most=2)
+    assert "… and 2 weaker ones (--json shows all)" in kept.getvalue()
+    assert "noisy" not in kept.getvalue()

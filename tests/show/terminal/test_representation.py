@@ -1,0 +1,56 @@
+"""What the terminal shows of whom a selection over-represents."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import numpy as np
+import pytest
+
+import sparingly
+from sparingly.data.describe import Representation, representation
+from sparingly.data.evalset import EvalSet
+from sparingly.show.terminal.console import make_console
+from sparingly.show.terminal.representation import show_representation
+
+
+def shown(found: Representation) -> str:
+    kept = StringIO()
+    show_representation(found, make_console(kept))
+    return kept.getvalue()
+
+
+@pytest.fixture(scope="module")
+def demo() -> EvalSet:
+    return sparingly.load_demo()
+
+
+def test_a_selection_by_a_metric_is_warned_of(demo: EvalSet) -> None:
+    found = representation(demo, sparingly.select(demo, "metric_avg:metric=learned", 48))
+    text = shown(found)
+    assert "coverage: 48 of 240 items (20.0 %), 22 of 36 documents (61.1 %), 4 of 4 domains (100.0 %)" in text
+    assert "blind spots by overall: no metric flags 0 of the 60 items that people find bad; among" in text
+    assert "warning: metric learned, lowest quarter (up to 41.8): badly over-represented, 100.0 % of" in text
+    assert "nothing is badly" not in text
+    # One warning a kind, and the metrics that lean most.
+    assert text.count("warning: metric learned") == 1
+    assert "… and 2 metrics that lean less (--json shows all)" in text
+    assert f"… and {len(found.leanings) - text.count('warning: ')} more groups are badly represented" in text
+
+
+def test_a_random_draw_is_not(demo: EvalSet) -> None:
+    text = shown(representation(demo, sparingly.select(demo, "uniform", 48, seed=1)))
+    assert text.endswith("nothing is badly over- or under-represented\n")
+    assert "warning" not in text
+
+
+def test_kinds_other_than_metrics_are_warned_of_first() -> None:
+    numbers = np.arange(200.0)
+    data = EvalSet.from_arrays(
+        [f"{place:03d}" for place in range(200)],
+        ["m"],
+        metrics={"x": numbers[:, None]},
+        columns={"domain": ["a"] * 100 + ["b"] * 100},
+    )
+    text = shown(representation(data, data.items[:40]))
+    assert text.index("warning: domain, b") < text.index("warning: metric x")
