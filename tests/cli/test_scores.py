@@ -86,7 +86,7 @@ def test_a_ranking_in_text_and_json(command: Command) -> None:
     code, out, err = command(RANK)
     assert (code, err) == (EXIT_DONE, "")
     assert "8 models by overall on inputs like these, from 120 judged items" in out
-    assert "p if all were judged, predicted" in out
+    assert "p of all items, predicted" in out
     held = json.loads(command(f"{RANK} --groups-by algorithm1 --test wilcoxon --json")[1])
     assert held["groups_by"] == "algorithm1"
     assert held["test"] == "wilcoxon"
@@ -101,6 +101,12 @@ def test_a_release_gate_leaves_with_1_when_the_claim_is_not_shown(command: Comma
     code, out, _ = command(f"{claim} --margin 60 --claim superior --json")
     assert code == EXIT_NO
     assert json.loads(out)["claim"]["shown"] is False
+    assert "Rowan is non-inferior" in command(f"{claim} --margin 1 --format latex")[1]
+    top = "rank data.jsonl top.json -a overall --model Rowan --against Birch --margin 5"
+    assert command(top)[::2] == (
+        EXIT_WRONG,
+        "sparingly: A claim needs items that were drawn by known chances; these were not.\n",
+    )
     code, _, err = command(f"{RANK} --model Rowan --margin 1")
     assert code == EXIT_WRONG
     assert err == "sparingly: A claim needs all three of --model, --against and --margin.\n"

@@ -86,6 +86,7 @@ def rank(
     """
     from sparingly.data.selection import Selection
     from sparingly.infer.rank.rank import rank as order
+    from sparingly.show.report.markup import latex
     from sparingly.show.report.score_tables import ranking_table
     from sparingly.show.terminal.scores import show_margin_test, show_ranking
 
@@ -103,4 +104,7 @@ def rank(
             show_margin_test(answer)
     else:
         sys.stdout.write(ranking_table(ranking, format))
+        sys.stdout.write(
+            "" if answer is None else f"\n{latex(str(answer)) if format == 'latex' else answer}.\n"
+        )
     return EXIT_NO if answer is not None and not answer.shown else EXIT_DONE

@@ -144,3 +144,17 @@ def test_pairs_and_lists_give_no_sample() -> None:
         sample(chosen_from(pairs=pairs))
     with pytest.raises(UsageError, match="without probabilities"):
         sample(chosen_from(probability=None))
+
+
+def test_items_lost_from_a_draw_for_every_model_are_a_loss_of_that_model() -> None:
+    items = [*DATA.items[:10], *DATA.items[5:15]]
+    models = objects([("model 0",)] * 10 + [("model 1",)] * 10)
+    selection = chosen_from(items=objects(items), models=models, probability=np.full(20, 0.25))
+    seen = TRUTH.copy()
+    seen[:4] = np.nan
+    found = sample(selection, seen)
+    # Model 0 lost 4 of its 10 items, model 1 none: 6 items stand for all 40.
+    assert found.rows.tolist() == list(range(4, 15))
+    assert found.probability[found.judged[:, 0], 0] == pytest.approx(np.full(6, 0.15))
+    assert found.probability[found.judged[:, 1], 1] == pytest.approx(np.full(10, 0.25))
+    assert found.share[:, :2].sum(axis=0) == pytest.approx([40.0, 40.0])

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import sparingly
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.data.selection import RANKING_ONLY
 from sparingly.infer.estimate.drawn import ASSUMED
 from sparingly.infer.estimate.estimate import IMPORTANCE, NEVER, estimate
@@ -14,6 +15,7 @@ from tests.infer.estimate.sets import judged_set
 DATA = sparingly.load_demo()
 TRUTH = DATA.aspects["overall"]
 PLAIN = "weighted_mean"
+KINDS: tuple[Interval, ...] = ("auto", "betting")
 
 
 def test_a_uniform_sample_by_hand() -> None:
@@ -47,6 +49,8 @@ def test_the_top_of_a_list_gives_scores_of_the_chosen_items_only() -> None:
     found = estimate(DATA, chosen, "overall")
     assert found.scores == pytest.approx(TRUTH[DATA.positions(chosen.items)].mean(axis=0))
     assert found.notes == (RANKING_ONLY,)
+    assert (found.target, found.target_text) == ("chosen", "the chosen items")
+    assert "|target:chosen|level:0.95|interval:none|" in str(found.signature)
     assert found.outcome.withheld == 8
     assert np.isnan(found.low).all()
     assert np.isnan(found.covariance).all()
@@ -146,3 +150,108 @@ def test_signature_tells_everything_that_it_hangs_on() -> None:
     assert found.signature is not None
     assert other.labels != found.signature.labels
     assert other.inputs == found.signature.inputs
+
+
+def test_what_the_top_of_a_list_cannot_have_is_named() -> None:
+    chosen = sparingly.select(DATA, "metric_var:metric=learned", 50)
+    found = estimate(DATA, chosen, "overall", estimator="greg", interval="t", by="domain")
+    assert found.notes[1:] == (
+        "ignored, because they need inclusion probabilities: estimator=greg, interval=t, by=domain.",
+    )
+    assert estimate(DATA, chosen, "overall", estimator="mean", interval="none").notes == (RANKING_ONLY,)
+    with pytest.raises(UnknownNameError, match="weighted_mean"):
+        estimate(DATA, chosen, "overall", estimator="weigthed_mean")
+
+
+@pytest.mark.parametrize("aspect", ["good", "metric:good"])
+@pytest.mark.parametrize("estimator", ["greg", "control_variate:variate=several"])
+def test_a_metric_that_is_the_truth_does_not_predict_itself(aspect: str, estimator: str) -> None:
+    data = judged_set(120)
+    chosen = sparingly.select(data, "uniform", 60, seed=1)
+    found = estimate(data, chosen, aspect, estimator=estimator)
+    without = data.only(name for name in data.fields if name != "metric:good")
+    aside = without.with_aspect("judged", data.metrics["good"])
+    assert found.scores == pytest.approx(estimate(aside, chosen, "judged", estimator=estimator).scores)
+    assert (found.standard_errors > 0.01).all()
+    with pytest.raises(UnknownNameError, match="good"):
+        estimate(data, chosen, aspect, estimator="control_variate:metric=good")
+
+
+def test_below_ten_units_no_error_is_told_unless_one_insists() -> None:
+    chosen = sparingly.select(DATA, "uniform", 9, seed=1)
+    for interval in (*KINDS, "none"):
+        found = estimate(DATA, chosen, "overall", estimator=PLAIN, interval=interval, scale=(0.0, 100.0))
+        assert np.isnan(found.standard_errors).all()
+        assert np.isnan(found.covariance).all()
+        assert found.errors_withheld
+        assert np.isnan(found.differences()[0].standard_error)
+    assert found.notes == ("no standard errors: 9 drawn units are too few to learn an error from.",)
+    insisted = estimate(DATA, chosen, "overall", estimator=PLAIN, interval="t")
+    assert np.isfinite(insisted.standard_errors).all()
+    assert not insisted.errors_withheld
+    everything = estimate(DATA.at(np.arange(9)), None, "overall", estimator=PLAIN)
+    assert not everything.standard_errors.any()
+
+
+def test_notes_of_groups_are_kept_and_told() -> None:
+    data = judged_set(120, part=["large"] * 105 + ["small"] * 15)
+    chosen = sparingly.select(data, "uniform", 60, seed=1)
+    found = estimate(data, chosen, "truth", estimator=PLAIN, by="part")
+    small = found.groups["small"]
+    assert small.n < 10
+    assert small.outcome.withheld == 3
+    assert any("too few to learn an error from" in note for note in small.notes)
+    lines = str(found).splitlines()
+    start = lines.index(f"small: {small.n} judged items of 15")
+    assert lines[start + 4] == "intervals: 3 withheld"
+    assert lines[start + 5] == f"note: {small.notes[0]}"
+
+
+def test_full_set_p_of_groups_is_that_of_the_group_alone() -> None:
+    chosen = sparingly.select(DATA, "uniform", 160, seed=3)
+    domains = DATA.columns["domain"]
+    rows = DATA.positions(chosen.items)
+    name = max(set(domains), key=lambda label: int((domains[rows] == label).sum()))
+    inside = rows[domains[rows] == name]
+    assert len(inside) >= 30
+    group = estimate(DATA, chosen, "overall", estimator=PLAIN, by="domain").groups[name]
+    apart = TRUTH[inside, 0] - TRUTH[inside, 1]
+    z = apart.mean() * np.sqrt((domains == name).sum()) / apart.std(ddof=1)
+    assert group.full_set_p(shrink=False)[0] == pytest.approx(norm.sf(z))
+
+
+def test_full_set_p_of_a_fully_judged_set_is_its_own_whatever_the_target() -> None:
+    found = estimate(DATA, None, "overall", estimator=PLAIN, target="population")
+    first, second = np.triu_indices(8, 1)
+    apart = TRUTH[:, first] - TRUTH[:, second]
+    z = apart.mean(axis=0) * np.sqrt(240) / apart.std(axis=0, ddof=1)
+    assert np.abs(z).min() < 2.0
+    assert found.full_set_p() == pytest.approx(norm.sf(z))
+
+
+def test_full_set_p_needs_thirty_items_of_both_models() -> None:
+    seen = TRUTH.copy()
+    seen[29:, 0] = np.nan
+    found = estimate(DATA.with_aspect("some", seen), None, "some", estimator=PLAIN).full_set_p(shrink=False)
+    assert np.isnan(found[:7]).all()
+    assert np.isfinite(found[7:]).all()
+
+
+def test_a_model_that_nobody_judged_leaves_the_others_certain() -> None:
+    seen = TRUTH.copy()
+    seen[:, 1] = np.nan
+    found = estimate(DATA.with_aspect("some", seen), None, "some", estimator=PLAIN)
+    assert found.intervals == ("exact", "none", *("exact",) * 6)
+    assert (found.outcome.printed, found.outcome.withheld) == (7, 1)
+    assert not np.delete(found.standard_errors, 1).any()
+    assert np.isnan(found.standard_errors[1])
+
+
+def test_a_selection_from_another_set_is_refused() -> None:
+    data = sparingly.load_demo()
+    part = data.take(items=data.items[:120])
+    drawn = sparingly.select(part, "uniform", 60)
+    with pytest.raises(DataError, match="drawn from 120 items, and this set has 240"):
+        sparingly.estimate(data, drawn, "overall")
+    twice = sparingly.select(data, "uniform", 40, pool=sparingly.select(data, "uniform", 80))
+    assert sparingly.estimate(data, twice, "overall").n == 40

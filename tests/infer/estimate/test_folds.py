@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sparingly.base import rng
@@ -35,3 +37,10 @@ def test_the_seed_decides() -> None:
     first, again, other = (splits_of(sample, KEYS, 4, seed)[0].use for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any()
+
+
+def test_items_of_one_document_of_a_pool_stay_together() -> None:
+    documents = np.repeat(np.arange(6), 5)
+    drawn = replace(sample_of(np.arange(30.0)), pool=np.full(30, 0.5), pool_unit=documents)
+    for split in splits_of(drawn, KEYS, 3, 0):
+        assert not set(documents[split.use]) & set(documents[split.learn])

@@ -82,3 +82,12 @@ def test_the_covariance_is_proper_and_at_least_that_of_the_set() -> None:
         sample = sample_of(seen, documents=np.arange(30) // 5)
         linear = difference_form(sample, drawn.normal(size=(30, 3)))
         assert np.linalg.eigvalsh(population_errors(sample, linear).covariance).min() >= -1e-12
+
+
+def test_what_a_draw_was_balanced_on_is_no_longer_there_to_learn_from() -> None:
+    drawn = np.random.default_rng(5)
+    scores, x = drawn.normal(size=(60, 2)), drawn.normal(size=(60, 19))
+    balanced = sample_of(scores, 0.25, 240, balance=x)
+    found = population_errors(balanced, difference_form(balanced))
+    # The constant and 19 variables: 60 − 20 degrees of freedom.
+    assert (found.units, found.freedom) == (41.0, 40.0)

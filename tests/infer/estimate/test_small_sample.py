@@ -26,14 +26,20 @@ def test_the_slope_shrinks_by_the_formula() -> None:
     assert guarded(sample, told).notes() == ()
 
 
-@pytest.mark.parametrize(("n", "strength"), [(FEWEST - 1, 3.0), (60, 0.0), (60, -2.0)])
-def test_it_falls_back_with_few_items_or_nothing_to_tell(n: int, strength: float) -> None:
+@pytest.mark.parametrize(
+    ("n", "strength", "why"),
+    [
+        (FEWEST - 1, 3.0, "too few judged items to trust the prediction"),
+        (60, 0.0, "the prediction tells nothing of the judged scores"),
+        (60, -2.0, "the prediction tells nothing of the judged scores"),
+    ],
+)
+def test_it_falls_back_with_few_items_or_nothing_to_tell(n: int, strength: float, why: str) -> None:
     sample, told = made(n, strength, seed=3)
     for kept in (guarded(sample, told), calibrated(sample, told)):
         assert kept.fallen_back.all()
         assert not kept.predicted.any()
-        said = "all models fall back to the weighted mean: too few judged items to trust the prediction."
-        assert kept.notes() == (said,)
+        assert kept.notes() == (f"all models fall back to the weighted mean: {why}.",)
         used = difference_form(sample, kept.predicted).scores(sample)
         assert used == pytest.approx(difference_form(sample).scores(sample))
 
@@ -75,3 +81,14 @@ def test_moments_weigh_and_skip_missing_cells() -> None:
     y, x = y - weight @ y / 7, x - weight @ x / 7
     assert (joint[0], own[0], ahead[0]) == pytest.approx((weight @ (x * y), weight @ y**2, weight @ x**2))
     assert joint[1] == pytest.approx(2 * 4 / 6 * 4.0 * 2.0)
+
+
+def test_models_fall_back_for_reasons_of_their_own() -> None:
+    drawn = np.random.default_rng(4)
+    told = drawn.normal(size=(200, 2))
+    scores = -told + drawn.normal(size=(200, 2))
+    seen = np.where(np.arange(200)[:, None] < [20, 60], scores, np.nan)
+    assert guarded(sample_of(seen), told).notes() == (
+        "1 of 2 models fall back to the weighted mean: too few judged items to trust the prediction.",
+        "1 of 2 models fall back to the weighted mean: the prediction tells nothing of the judged scores.",
+    )

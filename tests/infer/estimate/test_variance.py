@@ -225,3 +225,35 @@ def test_a_whole_set_with_gaps_has_the_error_of_the_gaps() -> None:
     assert found.covariance[0, 0] == pytest.approx(0.25 * scores[:30, 0].var(ddof=1) / 30)
     assert found.covariance[1, 1] == 0.0
     assert found.freedom == 29.0
+
+
+def test_what_was_balanced_is_no_longer_there_to_learn_from() -> None:
+    drawn = np.random.default_rng(5)
+    scores, x = drawn.normal(size=(60, 2)), drawn.normal(size=(60, 19))
+    found = errors_of(sample_of(scores, 0.25, 240, balance=x))
+    # 19 variables and the constant.
+    assert (found.units, found.freedom) == (40.0, 40.0)
+
+
+def test_a_balanced_draw_with_more_variables_than_half_its_units_counts_as_a_plain_one() -> None:
+    drawn = np.random.default_rng(5)
+    scores, x = drawn.normal(size=(30, 2)), drawn.normal(size=(30, 15))
+    plain = errors_of(sample_of(scores, 0.25, 120))
+    found = errors_of(sample_of(scores, 0.25, 120, balance=x))
+    assert found.covariance == pytest.approx(plain.covariance)
+    assert (found.units, found.freedom) == (30.0, 29.0)
+
+
+def test_errors_of_a_pool_of_documents_are_learned_from_documents() -> None:
+    documents = np.repeat(np.arange(5), 8)
+    scores = population(40)
+    sample = replace(sample_of(scores, 0.1, 400), pool=np.full(40, 0.5), pool_unit=documents)
+    found = errors_of(sample)
+    assert (found.units, found.freedom, found.drawn) == (5.0, 4.0, "units of the pool")
+    assert found.shape.shape == (5, 3)
+    items = errors_of(replace(sample, pool_unit=None)).shape
+    assert found.shape == pytest.approx(np.add.reduceat(items, range(0, 40, 8), axis=0))
+    assert sample.units.tolist() == [5, 5, 5]
+    # A document that was in the pool for certain leaves its items to the second draw alone.
+    certain = replace(sample, pool=np.where(documents == 0, 1.0, 0.5))
+    assert errors_of(certain).units == 8.0 + 4.0

@@ -7,7 +7,7 @@ import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.pair_tests import wilcoxon_tests
-from sparingly.infer.rank.rank import TOO_SURE, rank, rank_scores
+from sparingly.infer.rank.rank import SAME, TOO_SURE, rank, rank_scores
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +145,60 @@ def test_wrong_choices_are_named() -> None:
         rank(data, aspect="overall", test="wilcoxn")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="rank_sets"):
         rank(data, aspect="overall", groups_by="rank_set")  # type: ignore[arg-type]
+
+
+def test_a_constant_difference_of_few_items_is_no_proof() -> None:
+    scores = np.random.default_rng(0).normal(size=(1000, 1)) + np.array([1.0, 0.0])
+    data = EvalSet.from_arrays(
+        [f"i{place:04d}" for place in range(1000)], ["a", "b"], aspects={"overall": scores}
+    )
+    drawn = sparingly.select(data, "uniform", 40)
+    found = rank(data, drawn, "overall", estimator="weighted_mean")
+    assert SAME in found.notes
+    assert [one.ranks for one in found.models] == ["1-2", "1-2"]
+    assert found.p_values[0, 1] == 1.0
+    assert found.models[0].chance_of_best is None
+    assert not found.margin_test("superior", "a", "b", 0.5).shown
+    whole = rank(data, None, "overall", estimator="weighted_mean", target="set")
+    assert [one.ranks for one in whole.models] == ["1", "2"]
+
+
+def test_only_the_models_that_a_selection_asks_for_are_ranked(demo: EvalSet) -> None:
+    crowd = ["Rowan", "Birch"]
+    chosen = sparingly.select(demo, "metric_var:metric=learned", 60, crowd=crowd)
+    found = rank(demo, chosen, "overall")
+    assert {one.model for one in found.models} == set(demo.models) - set(crowd)
+
+
+def test_a_model_that_nobody_judged_is_named_and_spoils_nothing() -> None:
+    data = _plain()
+    scores = np.array(data.aspects["overall"])
+    scores[:, 1] = np.nan
+    part = EvalSet.from_arrays(list(data.items), list(data.models), aspects={"overall": scores})
+    found = rank(part, None, "overall", estimator="weighted_mean", target="set")
+    assert len(found.models) == 3
+    assert found.notes[-1] == "not judged, so not ranked: m1."
+
+
+def test_standardised_scores_have_mean_zero_under_unequal_chances(demo: EvalSet) -> None:
+    drawn = sparingly.select(demo, "pivotal:utility=(metric_avg:metric=learned),tau=0.9", 100)
+    found = rank(demo, drawn, "overall", estimator="weighted_mean")
+    assert np.mean([one.standardised for one in found.models]) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_paired_tests_are_refused_for_separate_draws_and_importance(demo: EvalSet) -> None:
+    apart = sparingly.select(demo, "snippets:kind=segment,matching=false", 60)
+    with pytest.raises(UsageError, match="Every model has a draw of its own"):
+        rank(demo, apart, "overall", test="wilcoxon")
+    weighted = _plain().with_column("weight", np.arange(1.0, 81.0))
+    with pytest.raises(UsageError, match="do not all count the same"):
+        rank(weighted, None, "overall", groups_by="mt_metrics_eval")
+
+
+def test_claims_are_about_two_models_drawn_by_chance(demo: EvalSet) -> None:
+    found = rank(_plain(), aspect="overall", estimator="weighted_mean")
+    with pytest.raises(UsageError, match="m1 and itself"):
+        found.margin_test("superior", "m1", "m1", 1.0)
+    top = rank(demo, sparingly.select(demo, "metric_var:metric=learned", 40), "overall")
+    with pytest.raises(UsageError, match="known chances"):
+        top.margin_test("non-inferior", "Rowan", "Birch", 1.0)

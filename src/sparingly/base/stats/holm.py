@@ -16,8 +16,8 @@ def holm(p_values: Floats) -> Floats:
     tests. NaN marks a test that was not made: it stays NaN and does not count.
 
     Examples:
-        >>> import numpy as np
-        >>> holm(np.array([0.01, 0.04, 0.03, np.nan]))
+        >>> import numpy as np, sparingly
+        >>> sparingly.holm(np.array([0.01, 0.04, 0.03, np.nan]))
         array([0.03, 0.06, 0.06,  nan])
     """
     flat = np.asarray(p_values, np.float64)

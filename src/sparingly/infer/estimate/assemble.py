@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.infer.estimate.guard import BOOTSTRAP, LEAST, T, why_withheld
 from sparingly.infer.estimate.intervals import Interval, check_level, find_intervals
 from sparingly.infer.estimate.linear import Linear
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
@@ -56,9 +57,11 @@ def assemble(
 ) -> Estimate:
     """Return the estimate that a sample and a linear form give."""
     scores = linear.scores(sample)
-    errors = errors_of(sample, linear, asked.target)
+    over_set = set_errors(sample, linear)
+    errors = over_set if asked.target == "set" else population_errors(sample, linear)
     whole = sample.is_whole and asked.target == "set"
-    covariance = _known(errors, scores, whole)
+    few = _too_few(errors, asked, whole)
+    covariance = _known(errors, scores, whole, few)
     spread = spread_of(models, scores, np.sqrt(np.diag(covariance)), errors.shape, errors, whole)
     # From the scale alone one can speak of plain means only.
     scale = asked.scale if linear.predicted is None or not linear.predicted.any() else None
@@ -81,10 +84,11 @@ def assemble(
         n=int((sample.importance > 0).sum()),
         size=sample.size if sample.weights is None else int((sample.weights > 0).sum()),
         outcome=replace(found.outcome, fallen_back=back),
-        notes=(*sample.notes, *linear.notes, *errors.notes, *found.notes),
+        notes=(*sample.notes, *linear.notes, *errors.notes, *_error_notes(errors, asked, few), *found.notes),
         pairs=PairErrors(
             sample,
             replace(errors, covariance=covariance),
+            _over_set(over_set, scores, asked, sample.is_whole),
             asked.level,
             asked.interval,
             asked.seed,
@@ -94,12 +98,25 @@ def assemble(
     )
 
 
-def errors_of(sample: Sample, linear: Linear, target: Target) -> Errors:
-    """Return the joint errors of the scores for a target."""
-    return set_errors(sample, linear) if target == "set" else population_errors(sample, linear)
+def _too_few(errors: Errors, asked: Asked, whole: bool) -> bool:
+    """Say whether too few units were drawn to learn an error from, and none is insisted on."""
+    return errors.units < LEAST and not whole and asked.interval not in (T, BOOTSTRAP)
 
 
-def _known(errors: Errors, scores: Floats, whole: bool) -> Floats:
-    """Return the covariance, NaN where nothing can be said: without a score or without a second unit."""
-    unknown = np.isnan(scores) | (errors.freedom <= 0 and not whole)
+def _error_notes(errors: Errors, asked: Asked, few: bool) -> tuple[str, ...]:
+    """Say why there are no standard errors, where the missing intervals do not say it already."""
+    if not few or asked.interval == "auto":
+        return ()
+    return (f"no standard errors: {why_withheld(errors.units, errors.drawn, True)}.",)
+
+
+def _over_set(errors: Errors, scores: Floats, asked: Asked, whole: bool) -> Errors:
+    """Return the errors over this very set, NaN where nothing can be said."""
+    few = _too_few(errors, asked, whole)
+    return replace(errors, covariance=_known(errors, scores, whole, few))
+
+
+def _known(errors: Errors, scores: Floats, whole: bool, few: bool) -> Floats:
+    """Return the covariance, NaN where nothing can be said: without a score, or from too few units."""
+    unknown = np.isnan(scores) | few | (errors.freedom <= 0 and not whole)
     return np.where(unknown[:, None] | unknown[None, :], np.nan, errors.covariance)

@@ -158,11 +158,13 @@ def _without_gaps(sample: Sample, asked: Mask) -> Sample:
         draw, chance = sample.draw * share[:, 0], sample.probability * share
         sample = replace(sample, draw=draw, probability=chance)
     kept = np.flatnonzero(there)
-    sample, asked = sample.at(kept), asked[kept]
+    if not sample.separate:
+        sample, asked, kept = sample.at(kept), asked[kept], np.arange(len(kept))
+    # With a draw for every model, an item that is lost is a loss of the models that it was drawn for.
     weight = np.where(asked, 1.0 / sample.probability, 0.0)
     chance = sample.probability * _came(weight, sample.judged, sample.stratum)
     said = f"{lost} chosen items and {cells} outputs of others are not judged: taken to be missing by chance."
-    return replace(sample, probability=chance, notes=(*sample.notes, said))
+    return replace(sample, probability=chance, notes=(*sample.notes, said)).at(kept)
 
 
 def _came(weight: Floats, there: Mask, stratum: Rows) -> Floats:

@@ -20,7 +20,7 @@ from sparingly.infer.estimate.drawn import frame_of, sample_from
 from sparingly.infer.estimate.guard import Outcome
 from sparingly.infer.estimate.intervals import Interval
 from sparingly.infer.estimate.linear import Linear, part_of
-from sparingly.infer.estimate.result import Estimate, EstimateSignature
+from sparingly.infer.estimate.result import CHOSEN, Estimate, EstimateSignature
 from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.scale import Scale
 
@@ -76,10 +76,13 @@ def estimate(
     view = frame_of(data, selection)
     scores = view.truth(name)
     if selection is not None and not selection.is_probability_sample:
-        return _chosen_only(view, scores, selection, name, asked)
+        ignored = _ignored(estimator, interval, scale, by)
+        return _chosen_only(view, scores, selection, name, asked, ignored)
+    _check_same_set(data, selection)
     sample = sample_from(view, scores, selection)
-    method = _settled(estimator, view, sample)
-    linear = method.linear(sample, view, seed)
+    told = _without_truth(view, name)
+    method = _settled(estimator, told, sample)
+    linear = method.linear(sample, told, seed)
     linear = replace(linear, notes=(*_frame_notes(sample, selection), *linear.notes))
     whole = assemble(sample, linear, view.models, asked, aspect=name, estimator=str(method))
     return replace(
@@ -87,6 +90,40 @@ def estimate(
         groups={} if by is None else _groups(view, by, sample, linear, whole, asked),
         signature=_signature(view, selection, name, method, asked, len(sample.rows)),
     )
+
+
+def _without_truth(data: EvalSet, aspect: str) -> EvalSet:
+    """Return the set without the metric that is the truth: it must not predict itself."""
+    own = set(truth_fields(data, aspect)) & {fields.metric(name) for name in data.metrics}
+    return data.only(name for name in data.fields if name not in own) if own else data
+
+
+def _ignored(
+    estimator: str | Method | None, interval: Interval, scale: Scale | None, by: str | None
+) -> tuple[str, ...]:
+    """Say what was asked for that scores of the chosen items cannot have."""
+    named = () if estimator is None else (f"estimator={as_estimator(estimator)}",)
+    parts = (
+        *(name for name in named if name != "estimator=mean"),
+        *((f"interval={interval}",) if interval not in ("auto", "none") else ()),
+        *(("scale",) if scale is not None else ()),
+        *((f"by={by}",) if by is not None else ()),
+    )
+    return (f"ignored, because they need inclusion probabilities: {', '.join(parts)}.",) if parts else ()
+
+
+def _check_same_set(data: EvalSet, selection: Selection | None) -> None:
+    """Refuse a selection that was drawn from more or fewer items: its chances are not of this set."""
+    if selection is None:
+        return
+    first = selection.signature
+    while first.pool is not None:
+        first = first.pool
+    if first.of != len(data):
+        raise DataError(
+            f"The selection was drawn from {first.of} items, and this set has {len(data)}: "
+            "scores can be estimated only of the set that it was drawn from."
+        )
 
 
 def _settled(estimator: str | Method | None, data: EvalSet, sample: Sample) -> Estimator:
@@ -115,15 +152,20 @@ def _groups(
         if not inside[sample.rows].any():
             continue
         part, form = part_of(sample, linear, inside)
-        plain = replace(part, notes=())
-        form = replace(form, notes=())
         found[label] = assemble(
-            plain, form, whole.models, asked, aspect=whole.aspect, estimator=whole.estimator
+            part, form, whole.models, asked, aspect=whole.aspect, estimator=whole.estimator
         )
     return found
 
 
-def _chosen_only(data: EvalSet, scores: Floats, selection: Selection, aspect: str, asked: Asked) -> Estimate:
+def _chosen_only(
+    data: EvalSet,
+    scores: Floats,
+    selection: Selection,
+    aspect: str,
+    asked: Asked,
+    ignored: tuple[str, ...],
+) -> Estimate:
     """Return the scores of the chosen items, which are no scores of the set."""
     rows = data.positions(selection.items)
     inside = scores[rows]
@@ -148,15 +190,19 @@ def _chosen_only(data: EvalSet, scores: Floats, selection: Selection, aspect: st
         intervals=("none",) * len(means),
         covariance=np.full((len(means), len(means)), np.nan),
         freedom=0.0,
-        target="chosen items",
+        target=CHOSEN,
         level=asked.level,
         aspect=aspect,
         estimator="mean",
         n=int(there.any(axis=1).sum()),
         size=len(data),
         outcome=Outcome(withheld=len(means)),
-        notes=(RANKING_ONLY,),
-        signature=_signature(data, selection, aspect, as_estimator("mean"), asked, len(rows)),
+        notes=(RANKING_ONLY, *ignored),
+        signature=replace(
+            _signature(data, selection, aspect, as_estimator("mean"), asked, len(rows)),
+            target=CHOSEN,
+            interval="none",
+        ),
     )
 
 
@@ -164,7 +210,7 @@ def _signature(
     data: EvalSet, selection: Selection | None, aspect: str, method: Estimator, asked: Asked, n: int
 ) -> EstimateSignature:
     told = {name for name in (fields.DOCUMENT, fields.WEIGHT) if name in data.columns}
-    read = method.reads(data) | {fields.column(name) for name in told}
+    read = method.reads(_without_truth(data, aspect)) | {fields.column(name) for name in told}
     labels = frozenset(truth_fields(data, aspect)) & set(data.fields)
     return EstimateSignature(
         estimator=method.full_text,

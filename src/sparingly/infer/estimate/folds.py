@@ -20,10 +20,10 @@ class Split(NamedTuple):
 def splits_of(sample: Sample, keys: rng.Keys, folds: int, seed: int) -> list[Split]:
     """Return the splits of the judged rows into folds; with one fold all are learned from and used.
 
-    Folds are of drawn units (items, or documents where documents were drawn), equal in size, and hang on a
-    hash of the seed and the ids. ``keys`` are those of all items.
+    Folds are of drawn units (items, or documents where documents or a pool of them were drawn), equal in
+    size, and hang on a hash of the seed and the ids. ``keys`` are those of all items.
     """
-    first = np.unique(sample.unit, return_index=True)[1]
+    first = np.unique(sample.cluster, return_index=True)[1]
     count = min(folds, len(first))
     if count < 2:
         everything = np.ones(len(sample.rows), bool)
@@ -32,5 +32,5 @@ def splits_of(sample: Sample, keys: rng.Keys, folds: int, seed: int) -> list[Spl
     order = np.lexsort((own, rng.uniforms(own, seed, "folds")))
     fold = np.empty(len(first), np.int64)
     fold[order] = np.arange(len(first)) % count
-    of_row = fold[sample.unit]
+    of_row = fold[sample.cluster]
     return [Split(of_row != code, of_row == code) for code in range(count)]

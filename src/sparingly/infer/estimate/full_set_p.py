@@ -7,6 +7,9 @@ import numpy as np
 from sparingly.base.errors import UsageError
 from sparingly.infer.estimate.sample import Floats
 
+# With fewer items on which both models were judged, the spread of their differences is not trusted.
+FEWEST_COMMON = 30
+
 
 def full_set_p_values(
     differences: Floats, deviations: Floats, size: int, *, errors: Floats | None = None

@@ -86,9 +86,9 @@ class Greg(Estimator):
 
 
 def _groups(sample: Sample) -> Rows | None:
-    """Return what must stay in one fold: the drawn units, where they are not single items."""
-    if len(np.unique(sample.unit)) == len(sample.rows):
+    """Return what must stay in one fold: the units of the draw or of the pool, where not single items."""
+    if len(np.unique(sample.cluster)) == len(sample.rows):
         return None
-    groups = np.arange(sample.size) + int(sample.unit.max()) + 1
-    groups[sample.rows] = sample.unit
+    groups = np.arange(sample.size) + int(sample.cluster.max()) + 1
+    groups[sample.rows] = sample.cluster
     return groups

@@ -71,8 +71,10 @@ def find_intervals(
     """
     check_level(level)
     if spread.whole:
-        kinds = (EXACT,) * len(spread.centre)
-        return Intervals(spread.centre, spread.centre, kinds, Outcome(printed=len(kinds)))
+        # A model that nobody judged has no score.
+        kinds = tuple(NONE if np.isnan(score) else EXACT for score in spread.centre)
+        outcome = Outcome(printed=kinds.count(EXACT), withheld=kinds.count(NONE))
+        return Intervals(spread.centre, spread.centre, kinds, outcome)
     if interval == "auto":
         return _guarded(spread, level, seed, bounded)
     if interval == NONE:

@@ -18,7 +18,8 @@ class PairErrors:
 
     Attributes:
         sample: What was judged.
-        errors: The joint errors.
+        errors: The joint errors for the target.
+        over_set: The joint errors over this very set, whatever the target.
         level: The level of intervals.
         interval: Their kind.
         seed: The seed of the bootstrap.
@@ -28,6 +29,7 @@ class PairErrors:
 
     sample: Sample
     errors: Errors
+    over_set: Errors
     level: float
     interval: Interval
     seed: int
@@ -42,6 +44,11 @@ class PairErrors:
         spread = spread_of(names, centre, wrong, shape, self.errors, self.whole)
         bounded = None if self.bounded is None else self.bounded(first, second)
         return wrong, find_intervals(spread, self.level, self.interval, self.seed, bounded)
+
+    def common(self, first: Rows, second: Rows) -> Rows:
+        """Return the number of items that count and on which both models of every pair were judged."""
+        there = (self.sample.judged & (self.sample.importance > 0)[:, None]).astype(np.int64)
+        return np.asarray((there.T @ there)[first, second])
 
     def deviations(self, first: Rows, second: Rows) -> Floats:
         """Return the standard deviation over items of every pair's differences, estimated for the whole set.
@@ -63,7 +70,7 @@ def spread_of(
 
 
 def _deviation(sample: Sample, first: int, second: int) -> float:
-    both = sample.judged[:, first] & sample.judged[:, second]
+    both = sample.judged[:, first] & sample.judged[:, second] & (sample.importance > 0)
     count = int(both.sum())
     if count < 2:
         return float("nan")

@@ -7,7 +7,14 @@ import numpy as np
 from sparingly.infer.estimate.linear import Linear
 from sparingly.infer.estimate.sample import Floats, Rows, Sample, group_sums
 from sparingly.infer.estimate.units import gather
-from sparingly.infer.estimate.variance import Errors, by_model, draw_covariance, left_to_chance, proper
+from sparingly.infer.estimate.variance import (
+    Errors,
+    by_model,
+    deviations,
+    draw_covariance,
+    left_to_chance,
+    proper,
+)
 
 ONE_DOCUMENT = (
     "all judged items are in one document, so for other inputs like these the items count as drawn."
@@ -27,9 +34,10 @@ def population_errors(sample: Sample, linear: Linear) -> Errors:
     few = seen / max(seen - 1.0, 1.0)
     covariance = proper(few * (told.T @ told) + _beyond_independence(sample, linear))
     fitted = linear.parameters - 1.0 if sample.document is None else 0.0
-    freedom = max(seen - 1.0 - fitted, 0.0)
+    units = max(seen - max(_matched(sample, linear) - 1.0, 0.0), 0.0)
+    freedom = max(units - 1.0 - fitted, 0.0)
     drawn = "judged items" if len(told) and cluster is not sample.document else "judged documents"
-    return Errors(covariance, freedom, seen, told, np.zeros(len(told), np.int64), drawn, notes)
+    return Errors(covariance, freedom, units, told, np.zeros(len(told), np.int64), drawn, notes)
 
 
 def _clusters(sample: Sample) -> tuple[Rows, float, tuple[str, ...]]:
@@ -52,6 +60,16 @@ def _told(sample: Sample, linear: Linear, cluster: Rows) -> Floats:
     if sample.weights is not None:
         ahead = ahead * sample.weights[:, None]
     return told + group_sums(ahead, cluster)
+
+
+def _matched(sample: Sample, linear: Linear) -> int:
+    """Return how many variables a balanced draw has matched: so many units tell nothing of its error."""
+    if sample.balance is None:
+        return 0
+    if sample.separate:
+        return max(_matched(*part) for part in by_model(sample, linear))
+    units = gather(sample, linear.residual)
+    return deviations(sample, units, left_to_chance(units, units.chance))[1]
 
 
 def _beyond_independence(sample: Sample, linear: Linear) -> Floats:

@@ -12,11 +12,14 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.html import html_table
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.plain import plain
-from sparingly.infer.estimate.full_set_p import full_set_p_values
+from sparingly.infer.estimate.full_set_p import FEWEST_COMMON, full_set_p_values
 from sparingly.infer.estimate.guard import Outcome
 from sparingly.infer.estimate.intervals import Intervals
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.sample import Floats
+
+# What scores speak about where the items were not drawn by chance.
+CHOSEN = "chosen"
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,8 @@ class Estimate:
         intervals: The kind of every interval: t, bootstrap, betting, hoeffding, bernstein, exact, none.
         covariance: models × models, for differences and rankings.
         freedom: Degrees of freedom of the errors.
-        target: What the scores speak about: this ``set``, or the ``population`` of inputs like these.
+        target: What the scores speak about: this ``set``, the ``population`` of inputs like these, or the
+            ``chosen`` items where these were not drawn by chance.
         level: The level of the intervals.
         aspect: What was judged.
         estimator: The estimator as text.
@@ -126,19 +130,32 @@ class Estimate:
     @property
     def target_text(self) -> str:
         """What the scores speak about, in words."""
+        if self.target == CHOSEN:
+            return "the chosen items"
         return f"this set of {self.size} items" if self.target == "set" else "inputs like these"
 
+    @property
+    def errors_withheld(self) -> bool:
+        """Whether a model has a score but no error, because too few units were drawn to learn one from."""
+        return bool((np.isfinite(self.scores) & np.isnan(self.standard_errors)).any())
+
     def __str__(self) -> str:
-        """Return the scores as a small table, best first, with what to mind below it."""
+        """Return the scores as a small table, best first, with what to mind below it; groups follow."""
+        lines = [self.headline, *self._lines(), *(f"note: {note}" for note in self.notes)]
+        for name, group in self.groups.items():
+            own = [note for note in group.notes if note not in self.notes]
+            title = f"{name}: {group.n} judged items of {group.size}"
+            lines += [title, *group._lines(), *(f"note: {note}" for note in own)]
+        return "\n".join(lines)
+
+    def _lines(self) -> list[str]:
         rows = [(self.models[place], *self._cells(place)) for place in self.order]
         width = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             f"{name:<{width[0]}}  {score:>{width[1]}}{error:<{width[2]}}  {ends}"
             for name, score, error, ends in rows
         ]
-        return "\n".join(
-            [self.headline, *lines, str(self.outcome), *(f"note: {note}" for note in self.notes)]
-        )
+        return [*lines, str(self.outcome)]
 
     def _cells(self, place: int) -> tuple[str, str, str]:
         error, low, high = self.standard_errors[place], self.low[place], self.high[place]
@@ -176,16 +193,20 @@ class Estimate:
         """Return the p-value that judging everything would give for every pair of models, as predicted.
 
         One value per pair in the order of ``differences``: the chance, under no difference, of one as large
-        in favour of the first. It is no substitute for a p-value of what was judged; see
-        ``sparingly.full_set_p_values``.
+        in favour of the first. NaN where fewer than 30 items were judged for both models: their spread
+        cannot be told. Differences are shrunk by their errors over this set, whatever the target. It is no
+        substitute for a p-value of what was judged; see ``sparingly.full_set_p_values``.
         """
         first, second = pair_indices(len(self.models))
         if self.pairs is None:
             raise UsageError("Without inclusion probabilities nothing can be said of the whole set.")
         differences = self.scores[first] - self.scores[second]
-        errors = self.pairs.errors.of_pairs(first, second)[0]
+        errors = self.pairs.over_set.of_pairs(first, second)[0]
         deviations = self.pairs.deviations(first, second)
-        return full_set_p_values(differences, deviations, self.size, errors=errors if shrink else None)
+        deviations = np.where(self.pairs.common(first, second) < FEWEST_COMMON, np.nan, deviations)
+        # Importance has mean 1 over all items of the set, also where only a part of it counts.
+        size = self.pairs.sample.size
+        return full_set_p_values(differences, deviations, size, errors=errors if shrink else None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as plain values; what is not known is None."""

@@ -125,9 +125,20 @@ class Sample:
         )
 
     @cached_property
+    def cluster(self) -> Rows:
+        """What hangs together, one code per row: the drawn unit, or that of the pool in which it was drawn.
+
+        A unit that was in the pool for certain leaves its items to the second draw alone.
+        """
+        if self.pool is None or self.pool_unit is None:
+            return self.unit
+        own = self.unit + int(self.pool_unit.max(initial=-1)) + 1
+        return dense(np.where(self.pool < 1.0, self.pool_unit, own))
+
+    @cached_property
     def units(self) -> Rows:
-        """The number of drawn units on which each model was judged."""
-        there = group_sums(self.judged.astype(np.float64), self.unit) > 0
+        """The number of units, of the draw or of the pool, on which each model was judged."""
+        there = group_sums(self.judged.astype(np.float64), self.cluster) > 0
         return np.asarray(there.sum(axis=0), np.int64)
 
     @property
@@ -142,8 +153,10 @@ class Sample:
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything was judged, so that nothing is left to chance."""
-        return len(self.rows) == self.size and bool(self.judged.all() and (self.probability == 1.0).all())
+        """Whether everything was judged of every model that was, so that nothing is left to chance."""
+        some = self.judged.any(axis=0)
+        judged = bool(self.judged[:, some].all() and (self.probability[:, some] == 1.0).all())
+        return len(self.rows) == self.size and judged
 
     @property
     def is_uniform(self) -> bool:

@@ -18,25 +18,34 @@ FEWEST = 30
 
 @dataclass(frozen=True, eq=False)
 class Guarded:
-    """Predictions (N × models) with their slopes shrunk, and the models for which none is used."""
+    """Predictions (N × models) with their slopes shrunk, and the models for which none is used.
+
+    Attributes:
+        predicted: N × models.
+        fallen_back: The models for which no prediction is used.
+        few: The models that were judged on too few units for one.
+    """
 
     predicted: Floats
     fallen_back: Mask
+    few: Mask
 
     def notes(self) -> tuple[str, ...]:
-        """Say how many models fell back to the weighted mean."""
-        count = int(self.fallen_back.sum())
-        if not count:
-            return ()
-        total = len(self.fallen_back)
-        who = "all models" if count == total else f"{count} of {total} models"
-        return (f"{who} fall back to the weighted mean: too few judged items to trust the prediction.",)
+        """Say how many models fell back to the weighted mean, and why."""
+        few = self._note(self.few, "too few judged items to trust the prediction")
+        useless = self.fallen_back & ~self.few
+        return few + self._note(useless, "the prediction tells nothing of the judged scores")
+
+    def _note(self, which: Mask, why: str) -> tuple[str, ...]:
+        count, total = int(which.sum()), len(which)
+        who = "all models fall" if count == total else f"{count} of {total} models fall"
+        return (f"{who} back to the weighted mean: {why}.",) if count else ()
 
 
 def too_few(sample: Sample) -> Linear:
     """Return the weighted mean, with the note that there are too few units for a prediction."""
     everyone = np.ones(sample.models, bool)
-    notes = Guarded(np.zeros((0, 0)), everyone).notes()
+    notes = Guarded(np.zeros((0, 0)), everyone, everyone).notes()
     return replace(difference_form(sample), fallen_back=everyone, notes=notes)
 
 
@@ -44,9 +53,10 @@ def guarded(sample: Sample, predicted: Floats) -> Guarded:
     """Shrink each model's predictions by max(0, ρ̂² − 1/(n−2))/ρ̂²; use none where ρ̂² < 1/(n−2) or n < 30."""
     correlation = _correlation(*moments(sample, predicted))
     cost = 1.0 / (np.maximum(sample.units, 3) - 2.0)
-    useless = (sample.units < FEWEST) | (correlation <= 0) | (correlation**2 < cost)
+    few = sample.units < FEWEST
+    useless = few | (correlation <= 0) | (correlation**2 < cost)
     slope = np.where(useless, 0.0, _kept(correlation**2, cost))
-    return Guarded(predicted * slope, useless)
+    return Guarded(predicted * slope, useless, few)
 
 
 def calibrated(sample: Sample, predicted: Floats) -> Guarded:
@@ -61,9 +71,10 @@ def calibrated(sample: Sample, predicted: Floats) -> Guarded:
     centred = predicted - sample.whole_mean(predicted)
     level = centred.mean(axis=1, keepdims=True)
     parts = np.stack([np.broadcast_to(level, centred.shape), centred - level])
-    slopes = _two_slopes(sample, parts) if sample.fewest_units >= FEWEST else np.zeros(2)
+    few = sample.fewest_units < FEWEST
+    slopes = np.zeros(2) if few else _two_slopes(sample, parts)
     used = np.einsum("k,kij->ij", slopes, parts)
-    return Guarded(np.asarray(used), np.full(sample.models, not slopes.any()))
+    return Guarded(np.asarray(used), np.full(sample.models, not slopes.any()), np.full(sample.models, few))
 
 
 def _two_slopes(sample: Sample, parts: Floats) -> Floats:

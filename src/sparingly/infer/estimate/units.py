@@ -129,16 +129,18 @@ def from_neighbours(units: Units, left: Floats, coordinates: Floats) -> Floats:
     return np.asarray(np.sqrt(left * near / (near - 1.0)) * (units.total - local))
 
 
-def from_balance(units: Units, left: Floats, balance: Floats) -> Floats:
-    """Return every unit's deviation from what its balancing variables tell, for balanced draws.
+def from_balance(units: Units, left: Floats, balance: Floats) -> tuple[Floats, int]:
+    """Return every unit's deviation from what its balancing variables tell, and q, for balanced draws.
 
     √((1 − π_u)·n/(n − q))·(z_u − bᵀx_u/π_u), b by least squares with weights 1 − π_u over the q
-    variables (Deville and Tillé 2005): a total that the draw has matched has no error left.
+    variables (Deville and Tillé 2005): a total that the draw has matched has no error left. Only n − q units'
+    worth of residuals are left to learn the error from. Where q > n/2 that is too little: deviations are then
+    those from the centre, which say too much rather than too little, and q is 0.
     """
     ahead = np.column_stack([np.ones(len(units)), balance / units.draw[:, None]])
     root = np.sqrt(left.max(axis=1, initial=0.0))
     fit, _, rank, _ = np.linalg.lstsq(ahead * root[:, None], units.total * root[:, None], rcond=1e-10)
     opened = float((root > 0).sum())
-    if opened <= rank:
-        return from_centre(units, left)
-    return np.asarray(np.sqrt(left * opened / (opened - rank)) * (units.total - ahead @ fit))
+    if 2 * rank > opened:
+        return from_centre(units, left), 0
+    return np.asarray(np.sqrt(left * opened / (opened - rank)) * (units.total - ahead @ fit)), int(rank)

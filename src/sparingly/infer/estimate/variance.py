@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sparingly.infer.estimate.linear import Linear
-from sparingly.infer.estimate.sample import Floats, Rows, Sample, group_sums
+from sparingly.infer.estimate.sample import Floats, Rows, Sample, dense, group_sums
 from sparingly.infer.estimate.units import (
     Units,
     collapsed,
@@ -66,12 +66,40 @@ def set_errors(sample: Sample, linear: Linear) -> Errors:
         return _apart([set_errors(*part) for part in by_model(sample, linear)])
     units = gather(sample, linear.residual)
     left = left_to_chance(units, units.chance)
-    deviation = deviations(sample, units, left) * inflation(sample, units, linear)
-    covariance = draw_covariance(sample, units, linear)
+    deviation, matched = deviations(sample, units, left)
     there = units.counted & (left > 0).any(axis=1)
-    freedom = freedom_of(units, left) - (linear.parameters - 1.0)
-    stratum = collapsed(units, left)[there]
-    return Errors(covariance, max(freedom, 0.0), float(there.sum()), deviation[there], stratum)
+    count, freedom = float(there.sum()), freedom_of(units, left)
+    if matched:
+        # Of a part of the set, its share of the n − q.
+        count = freedom = count - matched * count / float((left > 0).any(axis=1).sum())
+    errors = Errors(
+        covariance=draw_covariance(sample, units, linear),
+        freedom=freedom,
+        units=count,
+        shape=(deviation * inflation(sample, units, linear))[there],
+        stratum=collapsed(units, left)[there],
+    )
+    errors = _by_pool(errors, sample.cluster[units.first][there])
+    return replace(errors, freedom=max(errors.freedom - (linear.parameters - 1.0), 0.0))
+
+
+def _by_pool(errors: Errors, cluster: Rows) -> Errors:
+    """Return errors that are learned from the units of the pool, where these are fewer than those drawn.
+
+    The items of one document of a pool of documents tell of one document only.
+    """
+    codes = dense(cluster)
+    count = int(codes.max(initial=-1)) + 1
+    if count == len(codes):
+        return errors
+    return replace(
+        errors,
+        freedom=min(errors.freedom, count - 1.0),
+        units=min(errors.units, float(count)),
+        shape=group_sums(errors.shape, codes),
+        stratum=np.zeros(count, np.int64),
+        drawn="units of the pool",
+    )
 
 
 def by_model(sample: Sample, linear: Linear) -> list[tuple[Sample, Linear]]:
@@ -99,6 +127,7 @@ def _apart(parts: list[Errors]) -> Errors:
         min(part.units for part in parts),
         shape,
         stratum,
+        parts[0].drawn,
     )
 
 
@@ -107,13 +136,13 @@ def draw_covariance(sample: Sample, units: Units, linear: Linear) -> Floats:
     scale = inflation(sample, units, linear)
     if sample.pool is not None:
         return _two_phases(sample, units, sample.pool) * scale**2
-    deviation = deviations(sample, units, left_to_chance(units, units.draw[:, None])) * scale
+    deviation = deviations(sample, units, left_to_chance(units, units.draw[:, None]))[0] * scale
     covariance = deviation.T @ deviation
     lower = units.chance < units.draw[:, None] * (1.0 - 1e-12)
     if (units.judged & ~lower).all():
         return np.asarray(covariance)
     # A pair of models shares what both were judged on; a model's own variance counts that it was left out.
-    own = deviations(sample, units, left_to_chance(units, units.chance)) * scale
+    own = deviations(sample, units, left_to_chance(units, units.chance))[0] * scale
     np.fill_diagonal(covariance, (own**2).sum(axis=0))
     return proper(covariance)
 
@@ -130,14 +159,14 @@ def left_to_chance(units: Units, chance: Floats) -> Floats:
     return np.where(units.judged, np.maximum(1.0 - chance, 0.0), 0.0)
 
 
-def deviations(sample: Sample, units: Units, left: Floats) -> Floats:
-    """Return every unit's deviation, by the kind of the draw."""
+def deviations(sample: Sample, units: Units, left: Floats) -> tuple[Floats, int]:
+    """Return every unit's deviation, by the kind of the draw, and how many variables a balanced one spent."""
     if sample.balance is not None:
         return from_balance(units, left, group_sums(sample.balance, sample.unit))
     if sample.coordinates is not None:
         places = group_sums(sample.coordinates, sample.unit) / units.length[:, None]
-        return from_neighbours(units, left, places)
-    return from_centre(units, left)
+        return from_neighbours(units, left, places), 0
+    return from_centre(units, left), 0
 
 
 def _two_phases(sample: Sample, units: Units, pool: Floats) -> Floats:
@@ -149,7 +178,7 @@ def _two_phases(sample: Sample, units: Units, pool: Floats) -> Floats:
     """
     first = pool[units.first]
     second = left_to_chance(units, (units.draw / first)[:, None])
-    within = deviations(sample, units, second) * np.sqrt(first)[:, None]
+    within = deviations(sample, units, second)[0] * np.sqrt(first)[:, None]
     held = sample.unit if sample.pool_unit is None else sample.pool_unit
     places, at, codes = np.unique(held[units.first], return_index=True, return_inverse=True)
     few = len(places) / max(len(places) - 1.0, 1.0)

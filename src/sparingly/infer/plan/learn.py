@@ -25,8 +25,8 @@ def learned_from(data: EvalSet, sample: Sample, values: Floats, seed: int) -> Pr
 
 def _together(sample: Sample) -> Rows | None:
     """Return what must stay in one fold: the drawn units, where they are not single items."""
-    if len(np.unique(sample.unit)) == len(sample.rows):
+    if len(np.unique(sample.cluster)) == len(sample.rows):
         return None
-    groups = np.arange(sample.size) + int(sample.unit.max()) + 1
-    groups[sample.rows] = sample.unit
+    groups = np.arange(sample.size) + int(sample.cluster.max()) + 1
+    groups[sample.rows] = sample.cluster
     return groups

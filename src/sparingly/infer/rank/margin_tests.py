@@ -43,8 +43,9 @@ class MarginTest:
 
     def __str__(self) -> str:
         verb = "is" if self.shown else "was not shown to be"
+        by = "by more than" if self.question == "superior" else "within"
         return (
-            f"{self.model} {verb} {self.question} to {self.against} within {self.margin:g} "
+            f"{self.model} {verb} {self.question} to {self.against} {by} {self.margin:g} "
             f"(difference {self.difference:.4g}, standard error {self.error:.3g}, p = {self.p_value:.3g})"
         )
 
@@ -59,24 +60,28 @@ def margin_test(
     alpha: float = 0.05,
     model: str = "model",
     against: str = "other",
+    certain: bool = True,
 ) -> MarginTest:
     """Test a question with a margin from an estimated difference and its standard error.
 
     Non-inferiority: H₀ d ≤ −m, t = (d̂ + m)/se. Superiority: H₀ d ≤ m, t = (d̂ − m)/se. Equivalence: two
     one-sided tests (Schuirmann 1987), both must reject; their larger p-value is given. A release gate asks
-    for non-inferiority with the margin that users would not notice.
+    for non-inferiority with the margin that users would not notice. An error of 0 decides only where nothing
+    is left to chance (``certain``); else it shows nothing.
 
     Examples:
-        >>> margin_test("non-inferior", difference=-0.5, error=0.4, margin=2.0).shown
+        >>> import sparingly
+        >>> sparingly.margin_test("non-inferior", difference=-0.5, error=0.4, margin=2.0).shown
         True
     """
     if not math.isfinite(margin) or margin < 0 or (margin == 0 and question == "equivalent"):
         raise UsageError(f"The margin is a number above zero in the unit of the scores, not {margin:g}.")
     if not math.isfinite(difference) or not error >= 0:
         raise UsageError(f"{model} and {against} have no known difference, so no margin can be tested.")
-    above = _upper_tail((difference + margin), error, degrees)
-    below = _upper_tail((margin - difference), error, degrees)
-    beyond = _upper_tail((difference - margin), error, degrees)
+    above, below, beyond = (
+        _upper_tail(distance, error, degrees) if certain or error > 0 else 1.0
+        for distance in (difference + margin, margin - difference, difference - margin)
+    )
     p_value = {"non-inferior": above, "equivalent": max(above, below), "superior": beyond}[question]
     return MarginTest(question, model, against, margin, difference, error, p_value, alpha)
 

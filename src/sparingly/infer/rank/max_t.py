@@ -23,6 +23,12 @@ def pair_errors(covariance: Floats) -> Floats:
     return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
 
+def pair_tells(covariance: Floats) -> NDArray[np.bool_]:
+    """Return for which pairs there is any error, models × models: none is left where it is mere rounding."""
+    most = float(np.sqrt(np.diag(covariance).max(initial=0.0)))
+    return np.asarray(pair_errors(covariance) > 1e-7 * most)
+
+
 def max_t_critical(
     covariance: Floats,
     *,
@@ -40,6 +46,7 @@ def max_t_critical(
 
     Examples:
         >>> import numpy as np
+        >>> from sparingly.infer.rank.max_t import max_t_critical
         >>> round(max_t_critical(np.eye(2)), 1)  # a single pair: 1.96
         2.0
         >>> round(max_t_critical(np.eye(10)), 1)  # 45 pairs: the studentised range over √2
@@ -49,7 +56,7 @@ def max_t_critical(
         raise UsageError(f"The error rate alpha must lie between 0 and 1, not {alpha}.")
     first, second = np.triu_indices(len(covariance), 1)
     errors = pair_errors(covariance)[first, second]
-    told = errors > 1e-12 * max(1e-300, float(np.sqrt(np.diag(covariance).max(initial=0.0))))
+    told = pair_tells(covariance)[first, second]
     if not told.any():
         return 0.0
     first, second, errors = first[told], second[told], errors[told]
@@ -58,7 +65,7 @@ def max_t_critical(
     for start in range(0, draws, _BLOCK):
         size = min(_BLOCK, draws - start)
         drawn = generator.standard_normal((size, root.shape[1])) @ root.T
-        spread = _spread(generator, degrees, size)
+        spread = heavier_tails(generator, degrees, size)
         statistics = np.abs(drawn[:, first] - drawn[:, second]) / errors
         largest[start : start + size] = statistics.max(axis=1) / spread
     return float(np.quantile(largest, 1 - alpha))
@@ -70,7 +77,8 @@ def _root(covariance: Floats) -> Floats:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-def _spread(generator: np.random.Generator, degrees: float, size: int) -> Floats:
+def heavier_tails(generator: np.random.Generator, degrees: float, size: int) -> Floats:
+    """Return √(χ²/df) for every draw, by which normal draws are divided to become those of a t."""
     if math.isinf(degrees):
         return np.ones(size)
     return np.sqrt(generator.chisquare(degrees, size) / degrees)

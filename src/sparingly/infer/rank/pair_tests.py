@@ -14,7 +14,7 @@ from sparingly.base.stats.holm import holm
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.signed_rank import pair_signed_rank
 from sparingly.base.stats.signflip import pair_p_values
-from sparingly.infer.rank.max_t import pair_errors
+from sparingly.infer.rank.max_t import pair_errors, pair_tells
 
 Floats = NDArray[np.float64]
 
@@ -44,19 +44,22 @@ class PairTests:
         return _square(holm(self.two_sided[first, second]), len(self.worse), mirrored=True)
 
 
-def t_tests(scores: Floats, covariance: Floats, degrees: float = math.inf) -> PairTests:
+def t_tests(
+    scores: Floats, covariance: Floats, degrees: float = math.inf, *, certain: bool = True
+) -> PairTests:
     """Test μ_j < μ_k by t = (μ̂_j − μ̂_k)/se_jk; it honours weights, documents and predictions.
 
-    Two models that never differ have p = 1 in both directions.
+    Two models that never differ have p = 1 in both directions. Where an error of 0 only means that the
+    judged items happen to show the same difference (not ``certain``), nothing is told: p = 1.
     """
     from scipy.stats import norm, t
 
     difference, errors = scores[:, None] - scores[None, :], pair_errors(covariance)
-    told = errors > 0
+    told = pair_tells(covariance)
     ratio = np.divide(difference, errors, out=np.zeros_like(difference), where=told)
     tail = norm.cdf(ratio) if math.isinf(degrees) else t.cdf(ratio, degrees)
     # Without any error left the sign decides; without a difference nothing speaks against the null.
-    sure = np.where(difference < 0, 0.0, 1.0)
+    sure = np.where((difference < 0) & certain, 0.0, 1.0)
     worse = np.where(told, tail, sure)
     worse[np.isnan(difference)] = np.nan
     np.fill_diagonal(worse, np.nan)

@@ -9,16 +9,18 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import DataError, UnknownNameError, UsageError
+from sparingly.base.errors import DataError, UnknownNameError, UsageError, listing
 from sparingly.base.registry import Method
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_indices
+from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.group_rules import any_member_groups, last_member_groups
+from sparingly.infer.rank.max_t import pair_tells
 from sparingly.infer.rank.means import settled
 from sparingly.infer.rank.pair_tests import PairTests, permutation_tests, t_tests, wilcoxon_tests
 from sparingly.infer.rank.rank_sets import chance_of_best, checked, rank_sets
@@ -30,6 +32,7 @@ TOO_SURE = (
     "the items were not drawn by chance: p-values, ranks and groups are about these items, "
     "and are too sure of themselves where they are taken for the test set's."
 )
+SAME = "some models differ by the same on every judged item: that is no proof, so they are not told apart."
 GroupsBy = Literal["rank_sets", "algorithm1", "mt_metrics_eval"]
 
 
@@ -41,15 +44,38 @@ class Judged:
     keys: Keys
     weights: Floats
 
+    def of_models(self, places: list[int]) -> Judged:
+        """Return the judgements of some models; an item with none of them is left out."""
+        scores = self.scores[:, places]
+        there = ~np.isnan(scores).all(axis=1)
+        return Judged(scores[there], self.keys[there], self.weights[there])
+
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What is known of the models' scores: the scores, their joint covariance, its degrees of freedom."""
+    """What is known of the models' scores: the scores, their joint covariance, its degrees of freedom.
+
+    ``certain`` says whether an error of 0 means that nothing is left to chance.
+    """
 
     models: tuple[str, ...]
     scores: Floats
     covariance: Floats
     freedom: float
+    certain: bool = True
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether two models differ by the same on every judged item, which is no proof."""
+        apart = np.abs(self.scores[:, None] - self.scores[None, :]) > 0
+        return not self.certain and bool((apart & ~pair_tells(self.covariance)).any())
+
+    def of_models(self, places: NDArray[np.int64]) -> Known:
+        """Return what is known of some models."""
+        names = tuple(self.models[place] for place in places)
+        return replace(
+            self, models=names, scores=self.scores[places], covariance=self.covariance[np.ix_(places, places)]
+        )
 
 
 def rank(
@@ -89,30 +115,50 @@ def rank(
         >>> chosen = sparingly.select(data, "random", "40%", seed=1)
         >>> ranking = sparingly.rank(data, chosen, "overall")
         >>> ranking.models[0].model, ranking.models[0].ranks
-        ('Rowan', '1-2')
+        ('Rowan', '1-3')
     """
     _check_choice("test", test, get_args(Test))
     _check_choice("rule for groups", groups_by, get_args(GroupsBy))
-    _check_weights(selection, test, groups_by)
+    if selection is not None and selection.judged is not None:
+        data = data.take(models=selection.judged)
+    _check_weights(data, selection, test, groups_by)
     held = estimate(data, selection, aspect, estimator=estimator, target=target, interval="none", seed=seed)
     judged = _judged(data, selection, held)
     on_chosen = selection is not None and not selection.is_probability_sample
-    known = Known(held.models, held.scores, held.covariance, held.freedom)
-    if on_chosen:
-        known = _of_chosen(held, judged)
+    known, notes = _with_scores(_of_chosen(held, judged) if on_chosen else _known(held))
+    judged = judged.of_models([held.models.index(name) for name in known.models])
     tests = _tests(test, judged, known, seed)
-    ranking = _ranked(known, tests, _standardised(known.scores, judged.scores), alpha, seed)
+    ranking = _ranked(known, tests, _standardised(held, judged, known), alpha, seed)
     ranking = _regrouped(ranking, known, judged, groups_by, seed)
     if on_chosen:
-        return _told(ranking, held, target="chosen", notes=(*held.notes, TOO_SURE))
-    return _told(ranking, held, target=held.target, notes=held.notes, full_set=_full_set(held, known))
+        return _told(ranking, held, target="chosen", notes=(*held.notes, *notes, TOO_SURE))
+    return _told(ranking, held, notes=(*held.notes, *notes), full_set=_full_set(held, known))
 
 
 def _told(ranking: Ranking, held: Estimate, **parts: Any) -> Ranking:
     """Return the ranking with what it is about."""
     signature = None if held.signature is None else str(held.signature)
-    names = ("aspect", "estimator", "n", "size")
-    return replace(ranking, signature=signature, **{name: getattr(held, name) for name in names}, **parts)
+    about = {name: getattr(held, name) for name in ("aspect", "estimator", "target", "n", "size")}
+    return replace(ranking, signature=signature, **{**about, **parts})
+
+
+def _known(held: Estimate) -> Known:
+    """Return what an estimate knows; an error of 0 is certainty only where everything is judged."""
+    certain = held.pairs is not None and held.pairs.whole
+    return Known(held.models, held.scores, held.covariance, math.inf if certain else held.freedom, certain)
+
+
+def _with_scores(known: Known) -> tuple[Known, tuple[str, ...]]:
+    """Return the models that have a score, and what to say of the others and of errors that tell nothing."""
+    scored = np.flatnonzero(~np.isnan(known.scores))
+    if len(scored) < 2:
+        raise DataError("A ranking needs two models that were judged.")
+    part = known.of_models(scored)
+    if not np.isfinite(part.covariance).all() or part.freedom < 1:
+        raise DataError("Too few items (or documents) are judged to say how sure a ranking is: judge more.")
+    lost = [name for name, score in zip(known.models, known.scores, strict=True) if np.isnan(score)]
+    notes = (f"not judged, so not ranked: {listing(lost)}.",) if lost else ()
+    return part, (*notes, *((SAME,) if part.tells_nothing else ()))
 
 
 def rank_scores(
@@ -142,8 +188,13 @@ def rank_scores(
 
 def _ranked(known: Known, tests: PairTests, standardised: Floats, alpha: float, seed: int) -> Ranking:
     """Return the ranking by rank sets."""
-    sets = rank_sets(known.scores, known.covariance, alpha=alpha, degrees=known.freedom, seed=seed)
-    best = chance_of_best(known.scores, known.covariance, seed=seed)
+    free = known.freedom
+    sets = rank_sets(
+        known.scores, known.covariance, alpha=alpha, degrees=free, seed=seed, certain=known.certain
+    )
+    best = np.full(len(known.scores), np.nan)
+    if not known.tells_nothing:
+        best = chance_of_best(known.scores, known.covariance, degrees=free, seed=seed)
     errors = np.sqrt(np.maximum(np.diag(known.covariance), 0.0))
     order = _order(known)
     models = tuple(
@@ -156,7 +207,7 @@ def _ranked(known: Known, tests: PairTests, standardised: Floats, alpha: float, 
             best_rank=int(sets.low[place]),
             worst_rank=int(sets.high[place]),
             group=None if np.isnan(known.scores[place]) else int(sets.group[place]),
-            chance_of_best=float(best[place]),
+            chance_of_best=None if np.isnan(best[place]) else float(best[place]),
         )
         for rank, place in enumerate(order, start=1)
     )
@@ -169,6 +220,7 @@ def _ranked(known: Known, tests: PairTests, standardised: Floats, alpha: float, 
         freedom=known.freedom,
         test=tests.test,
         alpha=alpha,
+        certain=known.certain,
     )
 
 
@@ -198,15 +250,25 @@ def _order(known: Known) -> list[int]:
 
 def _judged(data: EvalSet, selection: Selection | None, held: Estimate) -> Judged:
     """Return what was judged, of the items and models that the selection asks for."""
-    scores = data.truth(held.aspect)[:, [data.models.index(name) for name in held.models]]
+    scores = data.truth(held.aspect)
     if selection is None:
-        rows, weights = np.arange(len(data)), None
-    else:
-        rows, first = np.unique(data.positions(selection.items), return_index=True)
-        weights = None if selection.cluster_weight is None else selection.cluster_weight[first]
-    rows, weights = rows.astype(np.int64), np.ones(len(rows)) if weights is None else weights
-    there = ~np.isnan(scores[rows]).all(axis=1)
-    return Judged(scores[rows[there]], data.keys[rows[there]], weights[there])
+        return Judged(scores, data.keys, np.ones(len(data))).of_models(list(range(len(data.models))))
+    rows, first = np.unique(data.positions(selection.items), return_index=True)
+    weights = np.ones(len(rows)) if selection.cluster_weight is None else selection.cluster_weight[first]
+    asked = _asked(data, selection, rows)
+    inside = np.where(asked, scores[rows], np.nan)
+    return Judged(inside, data.keys[rows], weights).of_models(list(range(len(data.models))))
+
+
+def _asked(data: EvalSet, selection: Selection, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which models each item is to be judged on."""
+    if selection.models is None:
+        return np.ones((len(rows), len(data.models)), bool)
+    asked = np.zeros((len(rows), len(data.models)), bool)
+    places = np.searchsorted(rows, data.positions(selection.items))
+    for place, names in zip(places, selection.models, strict=True):
+        asked[place] |= np.array([names is None or name in names for name in data.models])
+    return asked
 
 
 def _of_chosen(held: Estimate, judged: Judged) -> Known:
@@ -223,12 +285,12 @@ def _of_chosen(held: Estimate, judged: Judged) -> Known:
     means = np.where(there, judged.scores, 0.0).T @ judged.weights / total
     away = np.where(there, judged.scores - means, 0.0) * share / total
     n = len(judged.scores)
-    return Known(held.models, means, away.T @ away * n / (n - 1), float(n - 1))
+    return Known(held.models, means, away.T @ away * n / (n - 1), float(n - 1), certain=False)
 
 
 def _tests(test: Test, judged: Judged, known: Known, seed: int) -> PairTests:
     if test == "t":
-        return t_tests(known.scores, known.covariance, known.freedom)
+        return t_tests(known.scores, known.covariance, known.freedom, certain=known.certain)
     return (
         wilcoxon_tests(judged.scores)
         if test == "wilcoxon"
@@ -236,22 +298,28 @@ def _tests(test: Test, judged: Judged, known: Known, seed: int) -> PairTests:
     )
 
 
-def _standardised(scores: Floats, judged: Floats) -> Floats:
-    """Return scores in standard deviations of single judgements from their mean."""
-    spread = float(np.nanstd(judged))
-    centre = float(np.nanmean(judged))
-    return (scores - centre) / spread if spread > 0 else np.zeros(len(scores))
+def _standardised(held: Estimate, judged: Judged, known: Known) -> Floats:
+    """Return scores in standard deviations of single judgements from their mean, by what each stands for."""
+    if held.pairs is None:
+        values, share = judged.scores, np.repeat(judged.weights[:, None], judged.scores.shape[1], axis=1)
+    else:
+        values, share = held.pairs.sample.scores, held.pairs.sample.share
+    there = ~np.isnan(values)
+    weights, inside = share[there], values[there]
+    centre = float(np.average(inside, weights=weights))
+    spread = float(np.sqrt(np.average((inside - centre) ** 2, weights=weights)))
+    return (known.scores - centre) / spread if spread > 0 else np.zeros(len(known.scores))
 
 
 def _full_set(held: Estimate, known: Known) -> Floats | None:
-    """Return the predicted full-set p-values as a matrix in the ranking's order, row better than column."""
+    """Return the predicted full-set p-values, two-sided, as a matrix in the ranking's order."""
     if held.pairs is None:
         return None
-    first, second = pair_indices(len(known.models))
-    square = np.full((len(known.models), len(known.models)), np.nan)
-    square[first, second] = held.full_set_p()
-    square[second, first] = 1.0 - square[first, second]
-    order = _order(known)
+    first, second = pair_indices(len(held.models))
+    one_sided = held.full_set_p()
+    square = np.full((len(held.models), len(held.models)), np.nan)
+    square[first, second] = square[second, first] = 2.0 * np.minimum(one_sided, 1.0 - one_sided)
+    order = [held.models.index(known.models[place]) for place in _order(known)]
     return np.asarray(square[np.ix_(order, order)])
 
 
@@ -260,11 +328,15 @@ def _check_choice(kind: str, given: str, known: tuple[str, ...]) -> None:
         raise UnknownNameError(kind, given, known)
 
 
-def _check_weights(selection: Selection | None, test: Test, groups_by: GroupsBy) -> None:
-    """Refuse tests that know nothing of weights where the chances to be drawn differ."""
+def _check_weights(data: EvalSet, selection: Selection | None, test: Test, groups_by: GroupsBy) -> None:
+    """Refuse tests that know nothing of weights where items count differently."""
     rule = test if test != "t" else groups_by
-    if selection is not None and selection.has_unequal_weights and rule != "rank_sets":
-        raise UsageError(
-            f"The items had different chances to be drawn, and {rule} knows nothing of weights: "
-            "use the t test with rank sets."
-        )
+    if rule == "rank_sets":
+        return
+    unequal = selection is not None and selection.has_unequal_weights
+    separate = selection is not None and selection.models is not None and len(set(selection.models)) > 1
+    if fields.WEIGHT in data.columns:
+        unequal |= bool(np.ptp(data.columns[fields.WEIGHT]) > 0)
+    if unequal or separate:
+        why = "Every model has a draw of its own" if separate else "The items do not all count the same"
+        raise UsageError(f"{why}, and {rule} knows nothing of weights: use the t test with rank sets.")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.errors import UsageError
-from sparingly.infer.rank.max_t import DRAWS, max_t_critical, pair_errors
+from sparingly.infer.rank.max_t import DRAWS, heavier_tails, max_t_critical, pair_errors, pair_tells
 
 Floats = NDArray[np.float64]
 Ranks = NDArray[np.int64]
@@ -34,16 +34,23 @@ class RankSets:
 
 
 def rank_sets(
-    scores: Floats, covariance: Floats, *, alpha: float = 0.05, degrees: float = math.inf, seed: int = 0
+    scores: Floats,
+    covariance: Floats,
+    *,
+    alpha: float = 0.05,
+    degrees: float = math.inf,
+    seed: int = 0,
+    certain: bool = True,
 ) -> RankSets:
     """Return simultaneous rank sets (Mogstad et al. 2024; Klein, Wright and Wieczorek 2020).
 
     Report these in place of a bare order: with probability 1 − α every model's true rank lies in its set.
-    A model without a score has the whole range.
+    A model without a score has the whole range. Where an error of 0 only means that the judged items happen
+    to show the same difference (not ``certain``), the two models are not told apart.
 
     Examples:
-        >>> import numpy as np
-        >>> found = rank_sets(np.array([3.0, 2.9, 1.0]), 0.01 * np.eye(3))
+        >>> import numpy as np, sparingly
+        >>> found = sparingly.rank_sets(np.array([3.0, 2.9, 1.0]), 0.01 * np.eye(3))
         >>> found.low.tolist(), found.high.tolist(), found.group.tolist()
         ([1, 1, 3], [2, 2, 3], [1, 1, 2])
     """
@@ -54,6 +61,7 @@ def rank_sets(
     inner, spread = scores[known], covariance[np.ix_(known, known)]
     critical = max_t_critical(spread, alpha=alpha, degrees=degrees, seed=seed)
     above = inner[None, :] - inner[:, None] > critical * pair_errors(spread)
+    above &= certain | pair_tells(spread)
     low[known] = 1 + above.sum(axis=1)
     high[known] = count - above.sum(axis=0)
     return RankSets(low, high, overlapping_groups(low, high), critical)
@@ -69,15 +77,19 @@ def overlapping_groups(low: Ranks, high: Ranks) -> Ranks:
     return group
 
 
-def chance_of_best(scores: Floats, covariance: Floats, *, seed: int = 0, draws: int = DRAWS) -> Floats:
+def chance_of_best(
+    scores: Floats, covariance: Floats, *, degrees: float = math.inf, seed: int = 0, draws: int = DRAWS
+) -> Floats:
     """Return for every model the share of draws from N(μ̂, Σ̂) in which it is the best; ties are shared.
+
+    With finite ``degrees`` of freedom the draws are those of a t, which small samples need.
 
     A posterior probability under a flat prior, not a guarantee: use it to decide between few candidates,
     and the rank sets for claims.
 
     Examples:
-        >>> import numpy as np
-        >>> chance_of_best(np.array([1.0, 1.0, -9.0]), np.diag([1.0, 1.0, 1.0])).round(1)
+        >>> import numpy as np, sparingly
+        >>> sparingly.chance_of_best(np.array([1.0, 1.0, -9.0]), np.diag([1.0, 1.0, 1.0])).round(1)
         array([0.5, 0.5, 0. ])
     """
     scores, covariance = checked(scores, covariance)
@@ -85,7 +97,9 @@ def chance_of_best(scores: Floats, covariance: Floats, *, seed: int = 0, draws: 
     chance = np.zeros(len(scores))
     values, vectors = np.linalg.eigh(covariance[np.ix_(known, known)])
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    drawn = scores[known] + rng.generator(seed, "best").standard_normal((draws, len(known))) @ root.T
+    generator = rng.generator(seed, "best")
+    noise = generator.standard_normal((draws, len(known))) @ root.T
+    drawn = scores[known] + noise / heavier_tails(generator, degrees, draws)[:, None]
     # Rounded, so that models that never differ share the place whatever the last bits say.
     step = max(float(np.ptp(scores[known], axis=0)), float(np.sqrt(values.max(initial=0.0))), 1e-300) * 1e-9
     settled = np.round(drawn / step)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import UnknownNameError
+from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.html import html_table
 from sparingly.data.plain import plain
 from sparingly.infer.rank.margin_tests import MarginTest, Question, margin_test
-from sparingly.infer.rank.max_t import pair_errors
+from sparingly.infer.rank.max_t import pair_errors, pair_tells
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ class RankedModel:
         best_rank: The best rank that is not ruled out, all models taken at once.
         worst_rank: The worst.
         group: The significance group, 1 for the best; None for a model without a score.
-        chance_of_best: The chance that it is the best, under a flat prior.
+        chance_of_best: The chance that it is the best, under a flat prior; None where it cannot be told.
     """
 
     model: str
@@ -41,7 +41,7 @@ class RankedModel:
     best_rank: int
     worst_rank: int
     group: int | None
-    chance_of_best: float
+    chance_of_best: float | None
 
     @property
     def ranks(self) -> str:
@@ -58,8 +58,9 @@ class Ranking:
         models: The models, best score first.
         p_values: Two-sided p-values of all pairs in that order, NaN on the diagonal.
         corrected: The same with Holm's correction.
-        full_set: The one-sided p-value in favour of the row's model that judging everything is predicted to
-            give; None where nothing is known of the whole set. Beside the p-values, never in their place.
+        full_set: The two-sided p-values that judging everything is predicted to give, item by item (documents
+            are not counted as one); None where nothing is known of the whole set. Beside the p-values, never
+            in their place.
         covariance: models × models of the scores, in that order.
         freedom: Degrees of freedom of the errors.
         test: The test behind the p-values.
@@ -73,6 +74,7 @@ class Ranking:
         size: The number of items that the ranking speaks about.
         notes: What to mind.
         signature: How the scores came about, as text.
+        certain: Whether an error of 0 means that nothing is left to chance.
     """
 
     models: tuple[RankedModel, ...]
@@ -91,6 +93,7 @@ class Ranking:
     size: int | None = None
     notes: tuple[str, ...] = ()
     signature: str | None = None
+    certain: bool = True
 
     @property
     def headline(self) -> str:
@@ -122,8 +125,13 @@ class Ranking:
     def margin_test(self, question: Question, model: str, against: str, margin: float) -> MarginTest:
         """Ask whether a model is non-inferior, equivalent or superior to another, with a margin."""
         one, other = self._place(model), self._place(against)
+        if one == other:
+            raise UsageError(f"A claim is about two models, not about {model} and itself.")
+        if self.target == "chosen":
+            raise UsageError("A claim needs items that were drawn by known chances; these were not.")
         scores = [np.nan if held.score is None else held.score for held in self.models]
-        error = float(pair_errors(self.covariance)[one, other])
+        told = pair_tells(self.covariance)[one, other]
+        error = float(pair_errors(self.covariance)[one, other]) if told else 0.0
         return margin_test(
             question,
             scores[one] - scores[other],
@@ -133,6 +141,7 @@ class Ranking:
             alpha=self.alpha,
             model=model,
             against=against,
+            certain=self.certain,
         )
 
     def to_dict(self) -> dict[str, Any]:

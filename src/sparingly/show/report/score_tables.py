@@ -27,7 +27,7 @@ def ranking_table(ranking: Ranking, format: TableFormat = "markdown") -> str:
             code(model.model),
             _number(model.score),
             _number(model.standardised),
-            f"{model.chance_of_best:.2f}",
+            "-" if model.chance_of_best is None else f"{model.chance_of_best:.2f}",
             "" if model.group is None else str(model.group),
         )
         for model in ranking.models
