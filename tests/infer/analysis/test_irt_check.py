@@ -5,7 +5,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UsageError
-from sparingly.infer.analysis.irt_check import NO_INTERVALS, UNSURE_INTERVALS, irt_check
+from sparingly.infer.analysis.irt_check import NO_INTERVALS, irt_check
 from sparingly.signals.irt import fit_irt, scaled
 
 
@@ -42,15 +42,21 @@ def test_abilities_with_intervals() -> None:
     assert found.notes == ("Shown: 10 of 1920 single responses, drawn at random.",)
 
 
-@pytest.mark.parametrize(("fit", "note"), [("map", NO_INTERVALS), ("variational", UNSURE_INTERVALS)])
-def test_intervals_that_cannot_be_trusted_are_withheld(fit: str, note: str) -> None:
+def test_the_fast_fit_knows_no_intervals() -> None:
     data = sparingly.load_demo().at(range(60))
-    found = irt_check(data, f"irt:metric=learned,response=binary,fit={fit}")
-    assert found.notes == (note,)
+    found = irt_check(data, "irt:metric=learned,response=binary,fit=map")
+    assert found.notes == (NO_INTERVALS,)
     assert all(one.low is None and one.high is None for one in found.abilities)
     assert (found.binary, found.points) == (True, ())
-    made = fit_irt(data.metrics["learned"], response="binary", method=fit)  # type: ignore[arg-type]
+    made = fit_irt(data.metrics["learned"], response="binary", method="map")
     assert found.abilities[0].ability == pytest.approx(float(made.ability.max()))
+
+
+def test_successes_have_intervals_too() -> None:
+    data = sparingly.load_demo().at(range(60))
+    found = irt_check(data, "irt:metric=learned,response=binary")
+    assert found.notes == ()
+    assert all(one.low is not None and one.low < one.ability for one in found.abilities)
 
 
 def test_missing_cells_and_models_without_scores() -> None:

@@ -3,91 +3,103 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.special import expit
 
-from sparingly.signals.irt import small
-from sparingly.signals.irt.climb import Patience
+from sparingly.signals.irt.averaged import Normals
+from sparingly.signals.irt.climb import Climb
 from sparingly.signals.irt.fit_variational import climb_normals
-from sparingly.signals.irt.posterior import follow, moments, reweighted
+from sparingly.signals.irt.integral import Integral, Moments, Places
+from sparingly.signals.irt.integral_binary import BinaryIntegral
+from sparingly.signals.irt.integral_continuous import ContinuousIntegral
+from sparingly.signals.irt.posterior import Posterior, posterior
 from sparingly.signals.irt.priors import Priors, Response
-from sparingly.signals.irt.responses import as_responses
-from sparingly.signals.irt.shared import shared_covariance
-from tests.signals.irt.simulated import simulate
+from sparingly.signals.irt.responses import Responses, as_responses
+from sparingly.signals.irt.shared import Shared
+from sparingly.signals.irt.small import DIAGONAL, inverse
+from tests.signals.irt.simulated import simulate, with_gaps
 
 Floats = NDArray[np.float64]
-ITEMS, MODELS = 40, 14
+ITEMS, MODELS, DRAWS = 30, 4, 400
+GENTLE = Priors(discrimination=(1.5, 0.75))
 
 
-def grid_moments(
-    scores: Floats, ability: Floats, noise: float, priors: Priors
-) -> tuple[Floats, Floats, Floats]:
-    """Means and sds of (logit c, a, b) and slopes by ability, by summing over a dense grid."""
-    axes = [
-        mean + sd * np.linspace(-4.0, 4.0, 41)
-        for mean, sd in (priors.logit_feasibility, priors.discrimination, priors.difficulty)
-    ]
-    grid = np.stack([part.ravel() for part in np.meshgrid(*axes, indexing="ij")])
-    away = (grid - priors.item_means) / priors.item_sds
-    rise = expit(grid[1][:, None] * (ability - grid[2][:, None]))
-    curve = expit(grid[0])[:, None] * rise
-    steepness = curve * (1 - rise) * grid[1][:, None]
-    slope = np.zeros(len(ability))
-    prior = -0.5 * (away * away).sum(axis=0)
-    means, sds = np.empty((3, len(scores))), np.empty((3, len(scores)))
-    for place, row in enumerate(scores):
-        logs = prior - 0.5 * (((row - curve) / noise) ** 2).sum(axis=1)
-        weights = np.exp(logs - logs.max())
-        weights /= weights.sum()
-        means[:, place] = grid @ weights
-        sds[:, place] = np.sqrt((grid - means[:, place, None]) ** 2 @ weights)
-        slope += weights @ ((row - curve) * steepness) / noise**2
-    return means, sds, slope
+def fitted(response: Response, noise: float = 0.1) -> tuple[Responses, Climb[Normals], Posterior]:
+    drawn = simulate(GENTLE, ITEMS, MODELS, 2, response, noise)
+    responses = as_responses(with_gaps(drawn.scores, 0.1, 3), response, 0.5, scale=False)
+    normals = climb_normals(responses, GENTLE)
+    return responses, normals, posterior(responses, normals, GENTLE)
 
 
-def test_corrected_moments_are_nearer_to_the_posterior_than_the_fit() -> None:
-    priors = Priors()
-    drawn = simulate(priors, ITEMS, MODELS, 3)
+def weighted_moments(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    mean = np.tensordot(shares, values, 1)
+    return mean, np.tensordot(shares, (values - mean) ** 2, 1)
+
+
+@pytest.mark.parametrize(("response", "noise"), [("binary", 0.0), ("continuous", 0.2), ("continuous", 0.05)])
+def test_means_and_sds_are_those_of_draws_from_the_posterior(response: Response, noise: float) -> None:
+    """Abilities are drawn around what was found, and weighted by how likely the responses make them."""
+    responses, normals, found = fitted(response, noise)
+    integral: Integral = BinaryIntegral(responses, GENTLE)
+    places = integral.start()
+    if response == "continuous":
+        integral = ContinuousIntegral(responses, normals.states, GENTLE)
+        # The draws are wider than each item's posterior at given abilities, and so must its nodes be.
+        places = Places(found.mean, integral.start().slopes, found.sd[2])
+    root = np.linalg.cholesky(found.covariance)
+    steps = 1.2 * np.random.default_rng(5).standard_normal((DRAWS, MODELS))
+    abilities = found.ability + steps @ root.T
+    logs, parts = np.empty(DRAWS), list[Moments]()
+    for place, ability in enumerate(abilities):
+        totals, moments = integral.at(Shared(ability, np.zeros(MODELS), normals.shared.log_noise), places)
+        parts.append(moments)
+        logs[place] = (
+            totals.value - 0.5 * ability @ ability + 0.5 * (steps[place] / 1.2) @ (steps[place] / 1.2)
+        )
+    shares = np.exp(logs - logs.max())
+    shares /= shares.sum()
+    assert 1.0 / (shares @ shares) > 0.25 * DRAWS
+    mean, variance = weighted_moments(abilities, shares)
+    assert np.abs(found.ability - mean).max() < 0.3 * np.sqrt(variance).min()
+    np.testing.assert_allclose(found.ability_sd, np.sqrt(variance), rtol=0.25)
+    means = np.stack([part.mean[:, integral.rows] for part in parts])
+    mean, between = weighted_moments(means, shares)
+    within = np.tensordot(shares, np.stack([part.variance[:, integral.rows] for part in parts]), 1)
+    sds = np.sqrt(within + between)
+    assert np.quantile(np.abs(found.mean - mean) / sds, 0.95) < 0.15
+    np.testing.assert_allclose(np.median(found.sd / sds, axis=1), 1.0, atol=0.06)
+
+
+@pytest.mark.parametrize("response", ["binary", "continuous"])
+def test_it_is_less_sure_than_the_fit(response: Response) -> None:
+    _, normals, found = fitted(response)
+    assert (found.ability_sd > normals.shared.ability_sd).all()
+    sds = np.sqrt(inverse(normals.states[0].precision)[DIAGONAL])
+    # Of difficulties most of all; feasibility is mostly prior, and hardly less sure than before.
+    assert np.median(found.sd / sds, axis=1)[1:].min() > 1.01
+    assert np.mean(found.sd[1:] > sds[1:]) > 0.95
+
+
+def test_scores_of_hardly_any_noise_leave_the_origin_and_the_unit_to_the_priors() -> None:
+    drawn = simulate(Priors(), 60, 10, 4, noise=0.003)
     responses = as_responses(drawn.scores, "continuous", scale=False)
-    found = climb_normals(responses, priors, Patience(rounds=40, steps=4, enough=1e-5, gain=1e-6))
-    state = found.states[0]
-    corrected = reweighted(responses, state, found.shared, priors)
-    noise = float(np.exp(found.shared.log_noise))
-    means, sds, slope = grid_moments(drawn.scores, found.shared.ability, noise, priors)
-    theirs = np.sqrt(small.inverse(state.precision)[small.DIAGONAL])
-    ours = np.sqrt(corrected.variance)
-    for row, name in enumerate(("logit c", "a", "b")):
-        # The normal distribution of the fit is too narrow; the correction recovers most of what it lacks.
-        assert np.mean(theirs[row] / sds[row]) < 0.9, name
-        assert 0.85 < np.mean(ours[row] / sds[row]) < 1.05, name
-        error = np.abs(corrected.mean - means)[row].mean()
-        assert error < 0.2 * sds[row].mean(), name
-    # Where the bound is highest, its own slope by the abilities is that of their prior; the marginal
-    # likelihood's is not, and the corrected one is nearer to it.
-    covariance = shared_covariance(found.sums)[:MODELS, :MODELS]
-    before, after = (covariance @ (held - slope) for held in (found.shared.ability, corrected.slope[:MODELS]))
-    assert np.linalg.norm(after) < 0.8 * np.linalg.norm(before)
+    found = posterior(responses, climb_normals(responses, Priors()), Priors())
+    bends, directions = np.linalg.eigh(found.covariance)
+    away = found.ability - found.ability.mean()
+    common = np.stack([np.ones(10) / np.sqrt(10.0), away / np.linalg.norm(away)])
+    # Two directions are far wider than all others, and they are a shift and a stretch of all abilities.
+    assert bends[-2] > 10.0 * bends[-3]
+    assert np.linalg.svd(common @ directions[:, -2:])[1].min() > 0.99
+    # 60 difficulties and 10 abilities with a standard deviation of 1 tell their common mean to 1/√70.
+    shift = np.sqrt(np.ones(10) @ found.covariance @ np.ones(10)) / 10.0
+    assert shift == pytest.approx(1.0 / np.sqrt(70.0), rel=0.4)
 
 
-@pytest.mark.parametrize("response", ["continuous", "binary"])
-def test_items_follow_the_shared_parameters(response: Response) -> None:
-    priors = Priors()
-    drawn = simulate(priors, 15, 6, 4, response)
-    responses = as_responses(drawn.scores, response, 0.5, scale=False)
-    settled = Patience(rounds=80, steps=4, enough=1e-7, gain=1e-9)
-    found = climb_normals(responses, priors, settled)
-    state, shared = found.states[0], found.shared
-    followed = follow(responses, state, shared)
-    assert followed.shape == (3, 6 + (response == "continuous"), 15)
-    # When all abilities grow by a little, difficulties grow with them, by as much where scores are sure.
-    together = followed[2, :6].sum(axis=0)
-    assert (together > -0.2).all()
-    assert np.median(together) > 0.3
-    covariance = shared_covariance(found.sums)
-    held = reweighted(responses, state, shared, priors)
-    still = np.zeros(len(covariance))
-    mean, sd = moments(responses, state, shared, held, still, covariance)
-    np.testing.assert_array_equal(mean, held.mean)
-    assert (sd >= np.sqrt(held.variance)).all()
-    up = np.r_[np.full(6, 0.1), np.zeros(len(covariance) - 6)]
-    moved, _ = moments(responses, state, shared, held, up, covariance)
-    np.testing.assert_allclose((moved - mean)[2], 0.1 * together)
+def test_one_model_and_models_that_are_all_the_same() -> None:
+    for scores in (
+        np.linspace(0.1, 0.9, 12)[:, None],
+        np.repeat(np.linspace(0.1, 0.9, 12)[:, None], 4, axis=1),
+    ):
+        responses = as_responses(scores, "continuous")
+        found = posterior(responses, climb_normals(responses, Priors()), Priors())
+        assert np.isfinite(found.mean).all()
+        assert (found.sd > 0.0).all()
+        assert (found.ability_sd <= 2.0).all()

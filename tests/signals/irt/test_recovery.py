@@ -1,4 +1,4 @@
-"""Simulations: what was drawn from the model is found again, and intervals hold it as often as they say."""
+"""Simulations: what was drawn from the model is found again (intervals: ``tests/statistics``)."""
 
 from __future__ import annotations
 
@@ -47,27 +47,6 @@ def test_parameters_are_recovered(
             correlations.append(np.corrcoef(each(fit.estimates)[name], each(drawn.truth)[name])[0, 1])
     means = {name: float(np.mean(correlations)) for name, correlations in found.items()}
     assert all(means[name] > bound for name, bound in least.items()), means
-
-
-@pytest.mark.parametrize(("response", "priors"), [("continuous", CONTINUOUS), ("binary", STEEP)])
-def test_intervals_hold_the_truth_as_often_as_they_say(response: Response, priors: Priors) -> None:
-    """Nine out of ten, or a little less; errors of abilities are shared, so they need many simulations."""
-    held: dict[str, list[float]] = {"discrimination": [], "difficulty": [], "ability": []}
-    for seed in range(100, 116):
-        drawn = simulate(priors, 300, 20, seed, response)
-        fit = fit_irt(
-            drawn.scores,
-            response=response,
-            priors=priors,
-            threshold=0.5 if response == "binary" else None,
-            scale=False,
-        )
-        low, high = (each(end) for end in fit.intervals(0.9))
-        for name, shares in held.items():
-            truth = each(drawn.truth)[name]
-            shares.append(float(np.mean((low[name] <= truth) & (truth <= high[name]))))
-    means = {name: float(np.mean(shares)) for name, shares in held.items()}
-    assert all(0.80 <= mean <= 0.97 for mean in means.values()), means
 
 
 def test_more_scores_make_the_fit_surer() -> None:

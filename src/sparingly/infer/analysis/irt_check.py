@@ -22,8 +22,6 @@ BINS = 12
 LEVEL = 0.9
 MOST_POINTS = 1500
 NO_INTERVALS = "The fit by map does not know how sure it is: abilities have no intervals."
-# Those of success and failure held the truth far too seldom in simulations (see ``IrtFit.intervals``).
-UNSURE_INTERVALS = "Intervals of abilities are withheld: with success and failure they promise too much."
 
 
 @dataclass(frozen=True)
@@ -223,9 +221,7 @@ def _abilities(data: EvalSet, fitted: FittedResponses, level: float) -> tuple[Mo
 
 def _no_intervals(fit: IrtFit) -> tuple[str, ...]:
     """Say why abilities have no intervals, where they have none."""
-    if fit.method == "map":
-        return (NO_INTERVALS,)
-    return (UNSURE_INTERVALS,) if fit.response == "binary" else ()
+    return (NO_INTERVALS,) if fit.method == "map" else ()
 
 
 def _mean(values: Floats) -> float:

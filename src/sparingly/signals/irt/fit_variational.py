@@ -2,7 +2,7 @@
 
 Items and abilities are independent of each other (mean field). The three parameters of one item are jointly
 normal, because the scores of a dozen models leave them strongly correlated, and three independent ones would
-come out far too sure.
+come out far too sure. How sure abilities are, and items through them, is found afterwards (``posterior``).
 """
 
 from __future__ import annotations

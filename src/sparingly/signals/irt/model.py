@@ -37,8 +37,9 @@ class IrtFit:
         objective: What was maximised: the log posterior density, or the evidence lower bound.
         priors: What was believed before.
         sds: The standard deviations of the variational distribution, which with its means maximise the bound.
-        centres: Posterior means, corrected for what a normal distribution cannot follow (see ``posterior``).
-        spreads: Posterior standard deviations, corrected in the same way.
+        centres: Posterior means with items that follow the abilities (see ``posterior``); intervals lie about
+            these. None for a fit of points, and for one made without intervals.
+        spreads: Posterior standard deviations, found in the same way.
     """
 
     response: Response
@@ -83,11 +84,15 @@ class IrtFit:
     def intervals(self, level: float = 0.9) -> tuple[Parameters, Parameters]:
         """Return where every parameter lies with the given probability: the lower and the upper ends.
 
-        In simulations, 90 % intervals held the truth 81 to 95 % of the time, but those of the abilities only
-        65 % under the wide default prior of binary responses and 70 % where scores have almost no noise.
+        They come from a distribution in which items follow the abilities (see ``posterior``), and lie about
+        its means, not about the estimates. Scores drawn from the model were covered by 90 % intervals 80 to
+        97 % of the time in every setting that was tried: 50 to 1000 items, 6 to 30 models, with and without
+        gaps. They hold if the model and its priors do.
         """
-        if self.centres is None or self.spreads is None:
+        if self.method == "map":
             raise UsageError("Only the variational fit knows how sure it is. Use fit=variational.")
+        if self.centres is None or self.spreads is None:
+            raise UsageError("This fit was made without intervals. Fit again with intervals=True.")
         if not 0.0 < level < 1.0:
             raise UsageError(f"The level of an interval lies between 0 and 1, not at {level}.")
         reach = NormalDist().inv_cdf(0.5 + level / 2.0)

@@ -1,109 +1,186 @@
-"""How sure the variational fit may be: its distributions, corrected for what they cannot follow.
+"""How sure the variational fit may be: the posterior of abilities with the items integrated out.
 
-Two corrections, in one pass over the data. The posterior of an item is bent and skewed where its normal
-distribution is straight: its mean and variance are taken anew from 27 nodes around it, each weighted by how
-much more likely the posterior makes it than the normal does (importance weights on a product rule of three
-nodes per parameter). The slope of the likelihood by the abilities is averaged in the same way, and they go
-one Newton step along it. And abilities are not independent of items, as the fit has it: all difficulties and
-abilities can shift or stretch together. Their covariance is that of the shared parameters once the items
-have followed them (linear response; Giordano, Broderick and Jordan 2018).
+The fit has items and abilities independent of each other, and that makes it far too sure of both: all
+difficulties and abilities can shift or stretch together, and every item follows the abilities. Here items
+follow: q(x_i | θ) is the posterior of item i given the abilities, which leaves
+
+    log p(θ, s | r) = log p(θ) + log p(s) + Σ_i log ∫ p(r_i | x_i, θ, s) p(x_i) dx_i + const
+
+for the abilities θ and the noise s. Their distribution is the normal one N(m, S) near the top of that
+density, found by Newton's method from the fit: S is the inverse of minus the second derivatives there (Louis
+1982: the mean of minus the second derivatives minus the covariance of the first, over the posterior of the
+items).
+An item's mean is E[x_i | θ = m], and its variance has both parts, with F = ∂E[x_i | θ]/∂θ:
+
+    Var[x_i] = Var[x_i | θ = m] + F S Fᵀ.
+
+Where a density is highest is not where its mass is. Scores tell how abilities lie to each other, but hardly
+the unit k that they are measured in, so in most of its directions the density is the wider the larger k. With
+V = w Σ_d (1 − prior/posterior precision), where w says how much of the width grows with k (``frame``), the
+density has a volume of k to the power of V, and m is the top of the density times that.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
-from sparingly.signals.irt import small
-from sparingly.signals.irt.averaged import Normals, local_around
-from sparingly.signals.irt.likelihood import likelihood_of
+from sparingly.signals.irt.averaged import Normals
+from sparingly.signals.irt.climb import Climb
+from sparingly.signals.irt.frame import Frame
+from sparingly.signals.irt.integral import Integral, Moments, Places
+from sparingly.signals.irt.integral_binary import BinaryIntegral
+from sparingly.signals.irt.integral_continuous import ContinuousIntegral
 from sparingly.signals.irt.priors import Floats, Priors
 from sparingly.signals.irt.responses import Responses
-from sparingly.signals.irt.shared import Shared, borders
+from sparingly.signals.irt.shared import Shared, SharedObjective, Sums
 
-_NODES = np.array(list(product((-np.sqrt(3.0), 0.0, np.sqrt(3.0)), repeat=3)))
-_WEIGHTS = np.array([np.prod(weights) for weights in product((1 / 6, 2 / 3, 1 / 6), repeat=3)])
+_ROUNDS, _COARSE_ROUNDS = 6, 25
+# The variational fit may lose the best or the worst model to infinity; the search starts no further out.
+_FURTHEST = 4.0
+_LARGEST_STEP = 0.7
+# Close enough to the top, in standard deviations.
+_CLOSE = 0.3
+# A value this much lower, per item, may be due to where the nodes are.
+_SLACK = 1e-3
+# No direction is less certain than twice the prior has it.
+_LEAST_BEND = 0.25
+# Nodes of an item stay at least so far apart, as a share of where they began.
+_NARROWEST = 0.05
+# How much longer the steps of the grid are on which the way to the top begins.
+_COARSE = 1.6
+_LEAST_UNIT = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Reweighted:
-    """The posterior of a block of items at the abilities of the fit.
+class Posterior:
+    """Means and standard deviations.
 
     Attributes:
-        mean: The mean of (logit c, a, b), 3 x items.
-        variance: Their variance.
-        slope: The derivative of the marginal log-likelihood with respect to the shared parameters.
+        mean: Of (logit c, a, b), 3 x items.
+        sd: Of the same.
+        ability: The mean of every model's ability.
+        covariance: The covariance of abilities.
     """
 
     mean: Floats
-    variance: Floats
-    slope: Floats
+    sd: Floats
+    ability: Floats
+    covariance: Floats
+
+    @property
+    def ability_sd(self) -> Floats:
+        """The standard deviation of every model's ability."""
+        return np.sqrt(self.covariance.diagonal())
 
 
-def reweighted(responses: Responses, state: Normals, shared: Shared, priors: Priors) -> Reweighted:
-    """Return what importance weights make of a block of items."""
-    values = _node_values(state.mean, state.root)
-    logs, by_ability, squares = _node_likelihoods(responses, values, shared)
-    away = (values - priors.item_means) / priors.item_sds
-    logs -= 0.5 * (away * away).sum(axis=1)
-    logs += 0.5 * (_NODES**2).sum(axis=1)[:, None] + np.log(_WEIGHTS)[:, None]
-    weights = np.exp(logs - logs.max(axis=0))
-    weights /= weights.sum(axis=0)
-    mean = np.einsum("kn,kpn->pn", weights, values)
-    values -= mean
-    slope = np.einsum("kn,kmn->m", weights, by_ability)
+def posterior(responses: Responses, normals: Climb[Normals], priors: Priors) -> Posterior:
+    """Return the posterior of items and abilities, starting from the variational fit."""
     if responses.response == "continuous":
-        noise = np.exp(-2.0 * shared.log_noise) * (weights * squares).sum() - responses.count
-        slope = np.append(slope, noise)
-    variance = np.einsum("kn,kpn,kpn->pn", weights, values, values)
-    return Reweighted(mean, variance, slope)
+        top = _Top(responses, ContinuousIntegral(responses, normals.states, priors), priors)
+        return top.described(top.reached(normals.shared, _ROUNDS))
+    mean, sd = priors.ability
+    ability = np.clip(normals.shared.ability, mean - _FURTHEST * sd, mean + _FURTHEST * sd)
+    start = Shared(ability, normals.shared.ability_sd, normals.shared.log_noise)
+    coarse = _Top(responses, BinaryIntegral(responses, priors, _COARSE), priors)
+    top = _Top(responses, BinaryIntegral(responses, priors), priors)
+    return top.described(top.reached(coarse.reached(start, _COARSE_ROUNDS).shared, _ROUNDS))
 
 
-def _node_values(mean: Floats, root: Floats) -> Floats:
-    """Return (logit c, a, b) at every node, nodes x 3 x items."""
-    first, second, third = _NODES.T[:, :, None]
-    return np.stack(
-        [
-            mean[0] + first * root[0],
-            mean[1] + first * root[1] + second * root[3],
-            mean[2] + first * root[2] + second * root[4] + third * root[5],
-        ],
-        axis=1,
-    )
+@dataclass(frozen=True, eq=False)
+class _Reached:
+    """A point on the way: the shared parameters, what the items say there, and the step to the top."""
+
+    shared: Shared
+    value: float
+    moments: Moments
+    covariance: Floats
+    step: Floats
+    volume: float
+
+    @property
+    def distance(self) -> float:
+        """How far the top seems to be, in standard deviations."""
+        return float(np.abs(self.step / np.sqrt(self.covariance.diagonal())).max())
+
+    def gain(self, other: _Reached) -> float:
+        """Return how much higher the density is at another point."""
+        mine, theirs = (np.log(max(place.shared.ability.std(), _LEAST_UNIT)) for place in (self, other))
+        return float(other.value - self.value + self.volume * (theirs - mine))
 
 
-def _node_likelihoods(responses: Responses, values: Floats, shared: Shared) -> tuple[Floats, Floats, Floats]:
-    """Return the log-likelihood at every node, its slopes by ability, and the squared residuals."""
-    likelihood = likelihood_of(responses, shared.log_noise)
-    logs, squares = np.empty((2, len(values), values.shape[2]))
-    by_ability = np.empty((len(values), *responses.shape))
-    for place, (logit, slope, difficulty) in enumerate(values):
-        with np.errstate(over="ignore"):
-            missed = 1.0 / (1.0 + np.exp(slope * (shared.ability[:, None] - difficulty)))
-            top = 1.0 / (1.0 + np.exp(-logit))
-        curve = 1.0 - missed
-        curve *= top
-        measured = likelihood.measure(curve, by_ability[place])
-        logs[place], squares[place] = measured.value, measured.squares
-        by_ability[place] *= missed
-        by_ability[place] *= slope
-    return logs, by_ability, squares
+class _Top:
+    """The way to the top of the density of the shared parameters."""
 
+    def __init__(self, responses: Responses, integral: Integral, priors: Priors) -> None:
+        self._integral, self._priors = integral, priors
+        self._objective = SharedObjective(responses, priors, uncertain=False)
+        self._noisy = responses.response == "continuous"
+        self._slack = _SLACK * responses.shape[1]
 
-def moments(
-    responses: Responses, state: Normals, shared: Shared, held: Reweighted, step: Floats, covariance: Floats
-) -> tuple[Floats, Floats]:
-    """Return means and standard deviations once abilities have moved, and are uncertain themselves."""
-    followed = follow(responses, state, shared)
-    carried = np.einsum("psn,st,ptn->pn", followed, covariance, followed, optimize=True)
-    mean = held.mean + np.einsum("psn,s->pn", followed, step)
-    return np.asarray(mean), np.sqrt(held.variance + carried)
+    def reached(self, shared: Shared, rounds: int) -> _Reached:
+        """Take Newton steps until the next would be a short one."""
+        places = self._integral.start()
+        here = self._at(shared, places)
+        held = 1.0
+        for _ in range(rounds):
+            if here.distance < _CLOSE:
+                break
+            step = held * here.step
+            there = self._at(self._moved(here.shared, step), self._places(here.moments, step, places))
+            if here.gain(there) >= -self._slack:
+                here, held = there, min(1.0, 2.0 * held)
+            else:
+                held *= 0.3
+        return here
 
+    def described(self, top: _Reached) -> Posterior:
+        """Return means and standard deviations at the top."""
+        rows, models = self._integral.rows, len(top.shared.ability)
+        # The last step is not taken, because it is short, but reckoned with; a long one is not to be trusted.
+        step = top.step if top.distance < 1.0 else np.zeros_like(top.step)
+        return Posterior(
+            top.moments.moved(step)[:, rows],
+            top.moments.sds(top.covariance)[:, rows],
+            top.shared.ability + step[:models],
+            top.covariance[:models, :models],
+        )
 
-def follow(responses: Responses, state: Normals, shared: Shared) -> Floats:
-    """Return how (logit c, a, b) move when a shared parameter grows by 1, 3 x shared x items."""
-    local = local_around(responses, state.mean, state.root, shared)
-    triangle = small.cholesky(state.precision)
-    return -small.backward(triangle, small.forward(triangle, borders(responses, local)))
+    def _at(self, shared: Shared, places: Places) -> _Reached:
+        totals, moments = self._integral.at(shared, places)
+        sums = Sums(-totals.value, totals.curvature, totals.curvature, totals.slope)
+        sums = self._objective.with_priors(sums, shared)
+        models = len(shared.ability)
+        frame = Frame.of(shared.ability)
+        curvature, slope = sums.curvature, sums.slope
+        curvature[:models, :models] += frame.bent(self._objective.slope(shared)[:models])
+        volume = totals.widening * self._told(curvature[:models, :models])
+        slope[:models] += volume * frame.common[1]
+        covariance = self._covariance(curvature)
+        step = covariance @ slope
+        step *= min(1.0, _LARGEST_STEP / max(float(np.abs(step).max()), _LARGEST_STEP))
+        return _Reached(shared, -sums.objective, moments, covariance, step, volume)
+
+    def _told(self, curvature: Floats) -> float:
+        """Return how many directions of the abilities the scores tell of: 1 − prior/posterior precision."""
+        least = self._priors.ability[1] ** -2.0
+        return float((1.0 - least / np.maximum(np.linalg.eigvalsh(curvature), least)).sum())
+
+    def _covariance(self, curvature: Floats) -> Floats:
+        scale = np.full(len(curvature), self._priors.ability[1])
+        bends, directions = np.linalg.eigh(curvature * np.outer(scale, scale))
+        spread = directions * scale[:, None]
+        return np.asarray(spread / np.maximum(np.abs(bends), _LEAST_BEND) @ spread.T)
+
+    def _moved(self, shared: Shared, step: Floats) -> Shared:
+        models = len(shared.ability)
+        noise = shared.log_noise + (float(step[-1]) if self._noisy else 0.0)
+        return Shared(shared.ability + step[:models], shared.ability_sd, noise)
+
+    def _places(self, moments: Moments, step: Floats, places: Places) -> Places:
+        """Return where the items will be after a step, for integrals that ask."""
+        if not len(places.width):
+            return places
+        width = np.maximum(np.sqrt(moments.variance[2]), _NARROWEST * places.width)
+        return Places(moments.moved(step), places.slopes, width)

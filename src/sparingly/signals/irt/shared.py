@@ -200,14 +200,6 @@ class SharedObjective:
         return Shared(shared.ability + step[:models], sd, noise)
 
 
-def shared_covariance(sums: Sums) -> Floats:
-    """Return the covariance of the shared parameters when the items follow them."""
-    scale = np.sqrt(np.maximum(sums.corner.diagonal(), _LEAST_CURVATURE))
-    bends, directions = np.linalg.eigh(sums.curvature / np.outer(scale, scale))
-    spread = directions / scale[:, None]
-    return np.asarray(spread / np.maximum(np.abs(bends), _LEAST_BEND) @ spread.T)
-
-
 def newton_step(sums: Sums, damping: float) -> Floats:
     """Return the step to the optimum of the quadratic that the sums describe, held back by the damping.
 
