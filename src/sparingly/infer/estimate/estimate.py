@@ -79,17 +79,20 @@ def estimate(
         ignored = _ignored(estimator, interval, scale, by)
         return _chosen_only(view, scores, selection, name, asked, ignored)
     _check_same_set(data, selection)
-    sample = sample_from(view, scores, selection)
-    told = _without_truth(view, name)
+    sample, told = sample_from(view, scores, selection), _without_truth(view, name)
     method = _settled(estimator, told, sample)
-    linear = method.linear(sample, told, seed)
-    linear = replace(linear, notes=(*_frame_notes(sample, selection), *linear.notes))
+    linear = _noted(method.linear(sample, told, seed), sample, selection)
     whole = assemble(sample, linear, view.models, asked, aspect=name, estimator=str(method))
     return replace(
         whole,
         groups={} if by is None else _groups(view, by, sample, linear, whole, asked),
         signature=_signature(view, selection, name, method, asked, len(sample.rows)),
     )
+
+
+def _noted(linear: Linear, sample: Sample, selection: Selection | None) -> Linear:
+    """Return the linear form with what is said of the frame in front of its own notes."""
+    return replace(linear, notes=(*_frame_notes(sample, selection), *linear.notes))
 
 
 def _without_truth(data: EvalSet, aspect: str) -> EvalSet:

@@ -23,15 +23,18 @@ from sparingly.signals.irt.responses import Responses
 from sparingly.signals.irt.shared import Shared
 
 _REACH = 4.0
-_FEASIBILITIES = 5
+_FEASIBILITIES, _MOST_FEASIBILITIES = 5, 10
 # Curves steeper than this have few items, in prior standard deviations of discrimination.
 _STEEP = 2.5
-# So far apart may points be when there are so many models; with more of them posteriors are narrower.
-_STEP, _FINEST, _MODELS = 0.4, 0.33, 30
-_LEAST_SLOPES = 15
+# How far apart points may be: discriminations on their stretched scale, difficulties in prior standard
+# deviations. Posteriors are narrower with more models, from these numbers of models on.
+_SLOPE_STEP, _SLOPE_MODELS, _LEAST_SLOPES = 0.4, 30, 15
+_STEP, _MODELS = 0.33, 14
 # Numbers in an array of patterns x points.
 _CELLS = 1_000_000
-_LEAST_SHARE = 1e-5
+# With more models than this, products of two models' answers are too many to be kept.
+_MANY = 30
+_LEAST_SHARE = 1e-7
 Singles = NDArray[np.float32]
 
 
@@ -54,15 +57,18 @@ class Grid:
 
 def grid_of(priors: Priors, models: int, coarser: float = 1.0) -> Grid:
     """Return a grid for the posteriors of items that so many models answered."""
-    step = coarser * min(1.0, np.sqrt(_MODELS / models))
+    slope_step, step = (coarser * min(1.0, np.sqrt(few / models)) for few in (_SLOPE_MODELS, _MODELS))
     (slope, slope_sd), (mean, sd) = priors.discrimination, priors.difficulty
     low, high = slope - _REACH * slope_sd, slope + _REACH * slope_sd
-    slopes, slope_weights = around_zero(low, high, 2.0 / sd, _STEP * step, int(_LEAST_SLOPES / step))
+    slopes, slope_weights = around_zero(
+        low, high, 2.0 / sd, _SLOPE_STEP * slope_step, int(_LEAST_SLOPES / slope_step)
+    )
     # A curve rises within 1/a or so; even steps integrate it well if they are no longer than that by much.
     steepest = sd * (abs(slope) + _STEEP * slope_sd)
-    count = 2 * int(np.ceil(_REACH / (step * min(_FINEST, 2.8 / steepest)))) + 1
+    count = 2 * int(np.ceil(_REACH / (step * min(_STEP, 2.8 / steepest)))) + 1
     away = np.linspace(-_REACH, _REACH, count)
-    heights, height_weights, logits = feasibility_rule(priors.logit_feasibility, _FEASIBILITIES)
+    number = min(max(_FEASIBILITIES, models // 4), _MOST_FEASIBILITIES)
+    heights, height_weights, logits = feasibility_rule(priors.logit_feasibility, number)
     parts = (
         np.log(slope_weights) - 0.5 * ((slopes - slope) / slope_sd) ** 2,
         -0.5 * away**2,
@@ -87,6 +93,7 @@ class BinaryIntegral:
         patterns, rows, counts = np.unique(codes.T, axis=0, return_inverse=True, return_counts=True)
         self.rows: NDArray[np.intp] = rows.ravel()
         self._patterns, self._counts = patterns, counts.astype(np.float32)
+        self._whole = responses.present is None
         self._priors = priors
         self._grid = grid_of(priors, responses.shape[0], coarser)
 
@@ -100,13 +107,13 @@ class BinaryIntegral:
         table = _Table.of(self._grid, shared.ability, self._priors)
         size = max(1, _CELLS // len(self._grid.logs))
         parts = [
-            table.integrate(_Answers(self._patterns[part], self._counts[part]))
+            table.integrate(_Answers(self._patterns[part], self._counts[part], self._whole))
             for part in (slice(start, start + size) for start in range(0, len(self._patterns), size))
         ]
-        sums = reduce(add, (sums for sums, _ in parts))
-        curvature = np.diag(sums.bend) - sums.spread + frame.bent(sums.slope)
+        totals = table.totals(reduce(add, (sums for sums, _ in parts)))
+        curvature = totals.curvature + frame.bent(totals.slope)
         moments = Moments.joined([moments for _, moments in parts])
-        return Totals(sums.value, sums.slope, curvature, widening(sums.bend, sums.turn)), moments
+        return Totals(totals.value, totals.slope, curvature, totals.widening), moments
 
 
 class _Answers:
@@ -116,11 +123,18 @@ class _Answers:
         counts: How many items have each pattern.
         success: 1 where a model succeeded, patterns x models.
         present: 1 where there is an answer.
+        features: (1, success) where every model answers everything, else (present, success).
     """
 
-    def __init__(self, patterns: NDArray[np.int8], counts: Singles) -> None:
+    def __init__(self, patterns: NDArray[np.int8], counts: Singles, whole: bool) -> None:
         self.counts = counts
         self.success, self.present = (patterns == 1).astype(np.float32), (patterns >= 0).astype(np.float32)
+        self.features = np.concatenate([self.present[:, : 1 if whole else None], self.success], axis=1)
+
+    def pairs(self) -> Singles:
+        """Return the products of two features, times the number of items."""
+        first, second = np.triu_indices(self.features.shape[1])
+        return np.asarray(self.counts[:, None] * self.features[:, first] * self.features[:, second])
 
     def averaged(self, pair: tuple[Singles, Singles], weights: Singles) -> Singles:
         """Return weighted sums over points of what failures have there, and successes have more."""
@@ -136,7 +150,9 @@ class _Sums:
         slope: The derivatives by ability.
         bend: The means of minus the second derivatives.
         turn: Their covariances with the derivative by log k.
-        spread: The covariance of derivatives by two abilities.
+        spread: The covariances of derivatives by two abilities; with few models less than that, and the rest
+            is in the pairs.
+        pairs: How much of the posteriors is at each point, with each product of two features.
     """
 
     value: float
@@ -144,6 +160,7 @@ class _Sums:
     bend: Floats
     turn: Floats
     spread: Floats
+    pairs: Floats
 
     def __add__(self, other: _Sums) -> _Sums:
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
@@ -209,6 +226,9 @@ class _Table:
             answers.averaged(self.slopes, shares * row).T - place * slopes.T
             for row, place in zip(self.values, mean, strict=True)
         ]
+        many = slopes.shape[1] > _MANY
+        spread = self._spread(answers, shares, slopes) if many else -(slopes.T * answers.counts) @ slopes
+        pairs = np.zeros((0, 0)) if many else shares.T @ answers.pairs()
         sums = _Sums(
             float(answers.counts @ (largest + np.log(total))),
             *(
@@ -217,17 +237,42 @@ class _Table:
                     answers.counts @ slopes,
                     answers.counts @ bends,
                     answers.counts @ (turned - (shares @ self.stretch)[:, None] * bends),
-                    self._spread(answers, shares, slopes),
+                    spread,
+                    pairs,
                 )
             ),
         )
         variance = np.maximum(self.squares @ shares.T - mean * mean, 0.0)
         return sums, Moments(mean.astype(np.float64), variance.astype(np.float64), np.stack(follow))
 
-    def _spread(self, answers: _Answers, shares: Singles, slopes: Singles) -> Singles:
-        """Return the covariance of derivatives by two abilities, summed over items.
+    def totals(self, sums: _Sums) -> Totals:
+        """Return the second derivatives: the means of minus those at the points, minus a covariance."""
+        products = self._products(sums.pairs) if len(sums.pairs) else 0.0
+        curvature = np.diag(sums.bend) - products - sums.spread
+        return Totals(sums.value, sums.slope, curvature, widening(sums.bend, sums.turn))
 
-        Most points have next to nothing of an item's posterior, and are left out.
+    def _products(self, pairs: Floats) -> Floats:
+        """Return the mean products of derivatives by two abilities, for a few models.
+
+        At a point of the grid the derivatives are linear in a pattern's features, so that the means of their
+        products need only those of the products of features.
+        """
+        points, models = self.slopes[0].shape
+        number = round(np.sqrt(2 * pairs.shape[1] + 0.25) - 0.5)
+        first, second = np.triu_indices(number)
+        products = np.empty((points, number, number))
+        products[:, first, second] = products[:, second, first] = pairs
+        linear = np.zeros((points, models, number))
+        place = np.arange(models)
+        linear[:, place, 0 if number == models + 1 else place] = self.slopes[0]
+        linear[:, place, number - models + place] = self.slopes[1]
+        return np.asarray(np.tensordot(linear @ products, linear, ((0, 2), (0, 2))))
+
+    def _spread(self, answers: _Answers, shares: Singles, slopes: Singles) -> Singles:
+        """Return the covariances of derivatives by two abilities, for many models.
+
+        Their answers leave each item few points of the grid; the others have next to nothing of its
+        posterior.
         """
         rows, points = np.nonzero(shares > _LEAST_SHARE)
         there = answers.present[rows] * self.slopes[0][points]
