@@ -285,6 +285,13 @@ class EvalSet:
 
         return digest(self, (*self.fields, MODELS) if names is None else names)
 
+    @property
+    def places_in_store(self) -> tuple[Rows, Rows]:
+        """Where the items and the models of this view stand in the arrays behind it."""
+        rows = np.arange(len(self.store.items)) if self._rows is None else self._rows
+        models = range(len(self.store.models)) if self._models is None else self._models
+        return rows, np.array(models, np.int64)
+
     # --- inside --------------------------------------------------------------------------------------
 
     @cached_property

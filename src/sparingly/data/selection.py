@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,14 +197,7 @@ class Selection:
 
     def save(self, path: str | Path) -> None:
         """Write the selection as JSON, whole or not at all."""
-        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-        # Half a surrogate pair is no UTF-8; its escape is JSON and stands for the same letter.
-        content = text.encode("utf-8", "backslashreplace") + b"\n"
-
-        def put(file: IO[bytes]) -> None:
-            file.write(content)
-
-        files.write_atomically(Path(path), put)
+        files.write_json(Path(path), self.to_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> Selection:
@@ -276,13 +268,13 @@ _KNOWN_IN_ROWS = frozenset(part.name for part in fields(Row))
 def _signature(values: Any, field: str) -> Signature:
     """Read a signature whose every part is of the kind that re-deriving it needs."""
     held = as_mapping(values, field)
-    for name in ("seed", "n", "of"):
+    for name in ("seed", "n", "of", "round"):
         if name in held and type(held[name]) is not int:
             raise InputError(f"{shown(held[name])} is no whole number", field=f"{field}.{name}")
     for name in ("method", "budget", "inputs", "version"):
         if name in held and not as_text(held[name], f"{field}.{name}"):
             raise InputError("the text is missing", field=f"{field}.{name}")
-    for name in ("labels", "never", "judged"):
+    for name in ("labels", "never", "judged", "earlier", "aspect"):
         as_text(held.get(name), f"{field}.{name}")
     _ids(held, "crowd", f"{field}.crowd")
     if held.get("pool") is not None:

@@ -32,6 +32,8 @@ class Signature:
     ``inputs`` is the digest of what the method read (ids included), ``labels`` that of the judgements it
     used, or None: judgements that arrive later never change it. ``crowd`` names the models that the method
     saw, where these were not all; ``judged`` is then the digest of the models to judge, None for all.
+    A round of several has its number (from 1), the digest of the rounds before it and the aspect that
+    people judge; ``method`` is then the strategy and ``budget`` that of all rounds together.
     """
 
     method: str
@@ -46,6 +48,9 @@ class Signature:
     pool: Signature | None = None
     crowd: tuple[str, ...] = ()
     judged: str | None = None
+    round: int | None = None
+    earlier: str | None = None
+    aspect: str | None = None
 
     def __str__(self) -> str:
         parts = [
@@ -63,6 +68,8 @@ class Signature:
             parts.append(f"crowd:{self.crowd_text}")
         if self.crowd or self.judged:
             parts.append(f"judged:{self.judged or 'all'}")
+        if self.round is not None:
+            parts += [f"round:{self.round}", f"earlier:{self.earlier or 'none'}", f"aspect:{self.aspect}"]
         parts.append(f"version:{self.version}")
         line = "|".join(parts)
         return f"{line}|pool:[{self.pool}]" if self.pool else line
@@ -77,6 +84,8 @@ class Signature:
         values = {**vars(self), "pool": self.pool.to_dict() if self.pool else None, "crowd": list(self.crowd)}
         if not self.crowd and self.judged is None:
             del values["crowd"], values["judged"]
+        if self.round is None:
+            del values["round"], values["earlier"], values["aspect"]
         return {**values, "text": str(self)}
 
     @classmethod
@@ -93,6 +102,9 @@ class Signature:
             pool=cls.from_dict(pool) if pool else None,
             crowd=tuple(values.get("crowd") or ()),
             judged=values.get("judged"),
+            round=values.get("round"),
+            earlier=values.get("earlier"),
+            aspect=values.get("aspect"),
         )
 
 
@@ -122,6 +134,14 @@ def digest_ids(ids: Iterable[str]) -> str:
     """Return a digest of a set of ids."""
     total = hashlib.sha256()
     _add_texts(total, np.array(sorted(ids), object))
+    return total.hexdigest()[:LETTERS]
+
+
+def digest_scores(items: Iterable[str], models: Iterable[str], scores: NDArray[np.float64]) -> str:
+    """Return a digest of scores, items × models, with the ids that they belong to."""
+    total = hashlib.sha256()
+    for array in (np.array(list(items), object), np.array(list(models), object), scores):
+        _add(total, array)
     return total.hexdigest()[:LETTERS]
 
 

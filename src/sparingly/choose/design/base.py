@@ -24,7 +24,8 @@ class Chosen:
     A row is an item, or an item with some of the models where ``models`` names them (a tuple; None for all).
     ``unit`` is the id of what was drawn where that is not the item itself, ``stratum`` the group it was drawn
     in, and ``pool_probability`` the first factor of ``probability`` where the design drew in two phases.
-    ``context`` names the items to show before a row. ``shut`` are rows that the method by its own rules could
+    ``context`` names the items to show before a row. ``pairs`` names the two models to compare on each row,
+    where these are what is judged. ``shut`` are rows that the method by its own rules could
     never choose: like items on a never-select list, they are not what the selection speaks for.
     """
 
@@ -35,6 +36,7 @@ class Chosen:
     stratum: Objects | None = None
     unit: Objects | None = None
     models: Objects | None = None
+    pairs: Objects | None = None
     context: Objects | None = None
     shut: Rows | None = None
     cluster_weight: Floats | None = None

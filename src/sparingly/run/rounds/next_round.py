@@ -1,0 +1,154 @@
+"""``next_round``: from the judgements so far to the next signed round."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+from sparingly._version import __version__
+from sparingly.base.errors import DataError, UsageError
+from sparingly.base.registry import Method
+from sparingly.choose.design.base import Chosen
+from sparingly.choose.design.budget import Budget
+from sparingly.data.evalset import EvalSet, the_only
+from sparingly.data.reveal import reveal
+from sparingly.data.selection import Selection
+from sparingly.data.signature import LETTERS, Signature
+from sparingly.run.rounds.compared import compared_rows
+from sparingly.run.rounds.state import Finished, State, asked_cells
+from sparingly.run.rounds.strategy import Strategy, as_strategy
+
+
+def next_round(
+    data: EvalSet,
+    strategy: str | Method,
+    budget: int | float | str | Budget,
+    *,
+    aspect: str | None = None,
+    rounds: Sequence[Selection] = (),
+    size: int | None = None,
+    seed: int = 0,
+) -> Selection | Finished:
+    """Pick what people should judge next.
+
+    Args:
+        data: The evaluation set with the judgements that came in so far. Judgements that no round asked for
+            are not shown to the strategy.
+        strategy: A strategy, a selector or a utility, or its text: ``waves``, ``casf``, ``random`` …
+        budget: What may be spent over all rounds: a count of items (each judged on all models) or a share.
+        aspect: What people judge; the only one there is unless given.
+        rounds: The earlier rounds, in order.
+        size: How many items a round asks for; the strategy's own number unless given.
+        seed: Settles ties and draws; the same in all rounds.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> first = sparingly.next_round(data, "uniform", 60, aspect="overall", size=20)
+        >>> second = sparingly.next_round(data, "uniform", 60, aspect="overall", size=20, rounds=[first])
+        >>> len(first), len(second), second.signature.round
+        (20, 20, 2)
+    """
+    state, made = state_of(data, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed)
+    chosen = made.next_round(state)
+    if isinstance(chosen, Finished):
+        return chosen
+    picked = _selection(state, made, chosen)
+    _check(state, picked)
+    return picked
+
+
+def state_of(
+    data: EvalSet,
+    strategy: str | Method,
+    budget: int | float | str | Budget,
+    *,
+    aspect: str | None = None,
+    rounds: Sequence[Selection] = (),
+    size: int | None = None,
+    seed: int = 0,
+    everything: bool = False,
+) -> tuple[State, Strategy]:
+    """Return what a strategy knows after some rounds, and the strategy with its choices made.
+
+    With ``everything``, the fields that the strategy does not read are there too, for estimates.
+    """
+    name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
+    if size is not None and size < 1:
+        raise UsageError(f"A round asks for at least one item, not {size}.")
+    amount, asked = Budget.parse(budget), asked_cells(data, rounds)
+    made = as_strategy(strategy).resolve(data.without_labels(), name, amount)
+    shown = made.reads(data.without_labels()) | made.label_fields(data, name)
+    seen = reveal(data, asked, compared_rows(data, rounds))
+    seen = seen if everything else seen.only(shown)
+    return State(seen, name, tuple(rounds), amount, size, seed), made
+
+
+def digest_of_rounds(rounds: Sequence[Selection]) -> str | None:
+    """Return a digest of what some rounds asked for, in order; None where there is no round."""
+    if not rounds:
+        return None
+    total = hashlib.sha256()
+    for one in rounds:
+        rows = [(row.item, row.models, row.pair, row.probability) for row in one]
+        total.update(json.dumps(rows, ensure_ascii=True).encode())
+    return total.hexdigest()[:LETTERS]
+
+
+def _selection(state: State, strategy: Strategy, chosen: Chosen) -> Selection:
+    data = state.data
+    inputs = strategy.reads(data.without_labels())
+    labels = strategy.label_fields(data, state.aspect)
+    signature = Signature(
+        method=strategy.full_text,
+        budget=str(state.budget),
+        seed=state.seed,
+        n=len(chosen.rows),
+        of=len(data),
+        inputs=data.digest(inputs),
+        labels=data.digest(labels) if state.rounds else None,
+        version=__version__,
+        round=state.number,
+        earlier=digest_of_rounds(state.rounds),
+        aspect=state.aspect,
+    )
+    columns = {
+        name: getattr(chosen, name)
+        for name in (
+            "utility",
+            "probability",
+            "pool_probability",
+            "stratum",
+            "unit",
+            "models",
+            "pairs",
+            "context",
+            "cluster_weight",
+            "cost",
+            "cost_unit",
+            "reasons",
+            "reason",
+            "notes",
+        )
+    }
+    return Selection(items=data.items[chosen.rows], signature=signature, **columns)
+
+
+def _check(state: State, picked: Selection) -> None:
+    """Refuse a round that asks for nothing, for something twice, or for more than is left."""
+    if not len(picked):
+        raise DataError(f"The strategy {picked.signature.method} picked an empty round.")
+    if picked.pairs is not None:
+        return
+    cells = asked_cells(state.data, [picked])
+    if (cells & state.asked).any():
+        item = state.data.items[int(np.argmax((cells & state.asked).any(axis=1)))]
+        raise DataError(f'The strategy {picked.signature.method} asks for the item "{item}" again.')
+    if int(cells.sum()) > state.left:
+        raise DataError(
+            f"The strategy {picked.signature.method} asks for {int(cells.sum())} outputs, "
+            f"and the budget leaves {state.left}."
+        )

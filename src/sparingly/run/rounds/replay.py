@@ -1,0 +1,67 @@
+"""Play an evaluation back on data whose judgements are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sparingly.base.registry import Method
+from sparingly.choose.design.budget import Budget
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
+from sparingly.run.rounds.next_round import next_round, state_of
+from sparingly.run.rounds.state import Finished, State
+from sparingly.run.rounds.strategy import Strategy
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Where a replay stands after a round.
+
+    Attributes:
+        state: The set with every judgement that was asked for so far, for ``strategy.estimate``.
+        strategy: The strategy with its choices made.
+        finished: Why it asked no more; None while it goes on.
+    """
+
+    state: State
+    strategy: Strategy
+    finished: Finished | None = None
+
+
+def replay(
+    data: EvalSet,
+    strategy: str | Method,
+    budget: int | float | str | Budget,
+    *,
+    truth: str,
+    size: int | None = None,
+    seed: int = 0,
+) -> Iterator[Look]:
+    """Yield where an evaluation stands after each of its rounds; every asked cell is answered by the truth.
+
+    The truth is an aspect, a combination of aspects, or a metric, which then no method may see. The last
+    look tells why the strategy stopped; a caller that has seen enough just stops asking.
+    """
+    known, aspect = with_truth(data, truth)
+    rounds: list[Selection] = []
+    while True:
+        picked = next_round(known, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed)
+        if not isinstance(picked, Finished):
+            rounds.append(picked)
+        state, made = state_of(
+            known, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed, everything=True
+        )
+        if isinstance(picked, Finished):
+            yield Look(state, made, picked)
+            return
+        yield Look(state, made)
+
+
+def with_truth(data: EvalSet, truth: str) -> tuple[EvalSet, str]:
+    """Return the set with the truth as an aspect, and the aspect; a metric leaves the metrics."""
+    if truth in data.metrics and truth not in data.aspects:
+        rest = data.only(name for name in data.fields if name != fields.metric(truth))
+        return rest.with_aspect(truth, data.metrics[truth]), truth
+    return data, truth
