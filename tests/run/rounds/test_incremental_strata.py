@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sparingly.base.errors import MissingDataError
+from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
+from sparingly.run.rounds.next_round import next_round
+from sparingly.run.rounds.replay import replay
+
+BY = "incremental_strata:by=domain"
+
+
+def uneven(seed: int = 0, **changed: Any) -> EvalSet:
+    """Two strata of 100 items, the second with nine times the spread."""
+    drawn = np.random.default_rng(seed)
+    spread = np.repeat([1.0, 9.0], 100)[:, None]
+    scores = spread * drawn.normal(size=(200, 2)) + [[0.0, 1.0]]
+    parts: dict[str, Any] = {
+        "aspects": {"good": scores},
+        "metrics": {"m": scores + 0.1 * drawn.normal(size=scores.shape)},
+        "columns": {"domain": ["calm"] * 100 + ["wild"] * 100},
+    }
+    return EvalSet.from_arrays([f"i{place:03d}" for place in range(200)], ["a", "b"], **{**parts, **changed})
+
+
+def counts(data: EvalSet, text: str, budget: int = 60, **asked: Any) -> list[tuple[int, int]]:
+    state = list(replay(data, text, budget, truth="good", **asked))[-1].state
+    return [
+        (sum(name == "calm" for name in one.stratum), sum(name == "wild" for name in one.stratum))
+        for one in state.rounds
+        if one.stratum is not None
+    ]
+
+
+def test_the_first_round_is_proportional() -> None:
+    assert counts(uneven(), BY)[0] == (6, 6)
+
+
+@pytest.mark.parametrize("spread", ["ratings", "knn,neighbours=3"])
+def test_later_rounds_go_where_ratings_differ(spread: str) -> None:
+    found = counts(uneven(), f"{BY},spread={spread}")
+    assert [sum(one) for one in found] == [12] * 5
+    calm, wild = np.sum(found[1:], axis=0)
+    # N_l·σ_l is nine times as large in the second stratum: of 60 items 54 belong there.
+    assert wild > 5 * calm
+
+
+def test_no_item_is_drawn_twice_and_the_size_of_a_round_can_be_given() -> None:
+    state = list(replay(uneven(), BY, 60, truth="good", size=25))[-1].state
+    items = [item for one in state.rounds for item in one.items]
+    assert len(set(items)) == len(items) == 60
+    assert [len(one) for one in state.rounds] == [25, 25, 10]
+
+
+def test_strata_that_are_used_up_leave_the_rest_to_others() -> None:
+    assert np.sum(counts(uneven(), BY, 150), axis=0).tolist() == [50, 100]
+
+
+def test_its_estimate_is_the_mean_of_the_strata() -> None:
+    data = uneven()
+    look = list(replay(data, BY, 60, truth="good"))[-1]
+    found = look.strategy.estimate(look.state)
+    judged = look.state.asked[:, 0]
+    scores = data.aspects["good"]
+    by_hand = 0.5 * scores[:100][judged[:100]].mean(axis=0) + 0.5 * scores[100:][judged[100:]].mean(axis=0)
+    np.testing.assert_allclose(found.scores, by_hand)
+    assert any("not exactly unbiased" in note for note in found.notes)
+    assert found.target == "set"
+
+
+def test_neighbours_need_metrics() -> None:
+    with pytest.raises(MissingDataError, match="needs metrics"):
+        next_round(uneven(metrics={}), f"{BY},spread=knn", 60, aspect="good")
+
+
+def test_the_published_warning_is_told() -> None:
+    first = next_round(uneven(), BY, 60, aspect="good")
+    assert isinstance(first, Selection)
+    assert any("worse than random" in note for note in first.notes)
