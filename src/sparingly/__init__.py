@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sparingly.base.errors import AnswerIsNo, DataError, InputError, SparinglyError, UsageError
     from sparingly.base.registry import methods, parse_method
     from sparingly.base.stats.holm import holm
+    from sparingly.base.stats.hypergeometric import chance_of_lead
     from sparingly.base.stats.signed_rank import pair_signed_rank
     from sparingly.base.stats.signflip import pair_p_values
     from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from sparingly.infer.analysis.winning_distances import WinningDistances, winning_distances
     from sparingly.infer.estimate.arrays import estimate_scores
     from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
+    from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
     from sparingly.infer.estimate.estimate import estimate
     from sparingly.infer.estimate.full_set_p import full_set_p_values
     from sparingly.infer.estimate.result import Difference, Estimate
@@ -102,6 +104,7 @@ _HOMES = {
     "sparingly.base.errors": ("AnswerIsNo", "DataError", "InputError", "SparinglyError", "UsageError"),
     "sparingly.base.registry": ("methods", "parse_method"),
     "sparingly.base.stats.holm": ("holm",),
+    "sparingly.base.stats.hypergeometric": ("chance_of_lead",),
     "sparingly.base.stats.signed_rank": ("pair_signed_rank",),
     "sparingly.base.stats.signflip": ("pair_p_values",),
     "sparingly.base.stats.soft_pairwise": ("soft_pairwise_accuracy",),
@@ -150,6 +153,7 @@ _HOMES = {
     "sparingly.infer.analysis.success_by_norm": ("SuccessByNorm", "success_by_norm"),
     "sparingly.infer.analysis.winning_distances": ("WinningDistances", "winning_distances"),
     "sparingly.infer.estimate.arrays": ("estimate_scores",),
+    "sparingly.infer.estimate.bradley_terry": ("BradleyTerry", "bradley_terry"),
     "sparingly.infer.estimate.bounds": ("empirical_bernstein", "hoeffding_serfling"),
     "sparingly.infer.estimate.estimate": ("estimate",),
     "sparingly.infer.estimate.full_set_p": ("full_set_p_values",),
@@ -189,6 +193,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Agreement",
     "AnswerIsNo",
+    "BradleyTerry",
     "Budget",
     "ChosenNorms",
     "ClusterNorms",
@@ -270,7 +275,9 @@ __all__ = [
     "bernstein_sequence",
     "betting_interval",
     "betting_sequence",
+    "bradley_terry",
     "chance_of_best",
+    "chance_of_lead",
     "chosen_norms",
     "cluster_norms",
     "crowd",

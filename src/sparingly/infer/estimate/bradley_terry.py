@@ -1,0 +1,263 @@
+"""``bradley_terry``: how strong models are, from preferences between two of them at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.html import html_table
+from sparingly.data.evalset import EvalSet
+from sparingly.data.plain import plain
+from sparingly.data.selection import Selection
+from sparingly.data.tables import Preferences
+from sparingly.infer.estimate.bradley_terry_fit import Comparisons, Fit, Floats, Ties, fit, win_chances
+from sparingly.signals.length import OUTPUT_LENGTH, length_metric
+
+LENGTH = "length"
+WINS_ALL, LOSES_ALL = "won every comparison", "lost every comparison"
+APART, NEVER = "not connected to the others by wins and losses", "never compared"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BradleyTerry:
+    """Strengths of models: the log-odds that one is preferred to another are the difference of theirs.
+
+    Attributes:
+        models: The models.
+        strengths: Their strengths, which add up to 0 over the models that have one; NaN for the others.
+        standard_errors: Their standard errors, robust to comparisons that share an item.
+        low: The low ends of the intervals.
+        high: The high ends.
+        covariance: Models × models.
+        level: The level of the intervals.
+        status: Why a model has no strength; empty where it has one.
+        ties: How ties were treated.
+        log_ties: The log of Davidson's ν: two equal models tie with the chance ν/(2 + ν); −∞ without ties.
+        effects: What the covariates add to the log-odds, by name, with their standard errors.
+        comparisons: How many comparisons were used.
+        notes: What to mind.
+    """
+
+    models: tuple[str, ...]
+    strengths: Floats
+    standard_errors: Floats
+    low: Floats
+    high: Floats
+    covariance: Floats
+    level: float
+    status: tuple[str, ...]
+    ties: str
+    log_ties: float
+    effects: dict[str, tuple[float, float]]
+    comparisons: int
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"BradleyTerry({len(self.models)} models, {self.comparisons} comparisons)"
+
+    def chance(self, first: str, second: str) -> float:
+        """Return the chance that one model is preferred to another, a tie counting half."""
+        places = []
+        for name in (first, second):
+            if name not in self.models:
+                raise UnknownNameError("model", name, self.models)
+            places.append(self.models.index(name))
+        lead = np.array(self.strengths[places[0]] - self.strengths[places[1]])
+        win, tie = win_chances(lead, self.log_ties)
+        return float(win + tie / 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values."""
+        return {name: plain(value) for name, value in vars(self).items()}
+
+    def _repr_html_(self) -> str:
+        order = np.argsort(-np.nan_to_num(self.strengths, nan=-np.inf), kind="stable")
+        rows = [
+            (self.models[at], self.strengths[at], self.low[at], self.high[at], self.status[at])
+            for at in order
+        ]
+        return html_table(("model", "strength", "low", "high", ""), rows, repr(self))
+
+
+def bradley_terry(
+    data: EvalSet,
+    aspect: str | None = None,
+    *,
+    ties: Ties = "davidson",
+    covariates: Iterable[str] = (),
+    rounds: Sequence[Selection] = (),
+    level: float = 0.95,
+) -> BradleyTerry:
+    """Estimate how strong models are from preferences (Bradley and Terry 1952; ties as in Davidson 1970).
+
+    Args:
+        data: The evaluation set with preferences (see ``with_preferences_from`` to derive them from scores).
+        aspect: Use the preferences of this aspect only; all of them unless given.
+        ties: ``davidson`` gives ties a parameter of their own, ``half`` counts one as half a win (soft
+            preferences need it).
+        covariates: What else may sway people: ``length`` (how much longer the first output is, in
+            standard deviations), or a metric.
+        rounds: Where comparisons were drawn with known chances, the rounds that drew them: each is weighted
+            by one over its chance, so that strengths speak for all pairs alike.
+        level: How often intervals are to hold the truth.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo().with_preferences_from("overall", tie=2.0)
+        >>> found = sparingly.bradley_terry(data)
+        >>> found.models[int(found.strengths.argmax())]
+        'gold'
+    """
+    table = _preferences(data, aspect)
+    names = tuple(covariates)
+    compared = _comparisons(data, table, names, _weights(data, table, rounds), ties)
+    status, usable = _status(compared, len(data.models))
+    inside = np.flatnonzero(usable)
+    if len(inside) < 2:
+        raise UsageError("No two models have both won and lost against each other, so none has a strength.")
+    place = np.full(len(data.models), -1)
+    place[inside] = np.arange(len(inside))
+    kept = compared.at(usable[compared.first] & usable[compared.second])
+    found = fit(
+        Comparisons(
+            place[kept.first], place[kept.second], kept.value, kept.item, kept.weight, kept.covariates
+        ),
+        len(inside),
+        ties,
+    )
+    return _result(data, found, inside, status, names, ties, level, len(kept))
+
+
+def _preferences(data: EvalSet, aspect: str | None) -> Preferences:
+    table = data.preferences
+    if aspect is not None:
+        if aspect not in table.aspects:
+            raise UnknownNameError("aspect with preferences", aspect, table.aspects)
+        table = table.take(np.asarray(table.aspect == table.aspects.index(aspect)))
+    table = table.take(np.asarray(~np.isnan(table.value) & (table.first != table.second)))
+    if not len(table):
+        raise MissingDataError(
+            "The evaluation set has no preferences: derive them with data.with_preferences_from(aspect)."
+        )
+    return table
+
+
+def _comparisons(
+    data: EvalSet, table: Preferences, covariates: tuple[str, ...], weight: Floats, ties: Ties
+) -> Comparisons:
+    soft = ~np.isin(table.value, (-1.0, 0.0, 1.0))
+    if ties == "davidson" and soft.any():
+        raise UsageError(f"{int(soft.sum())} preferences are soft: write ties=half.")
+    columns = [_difference(data, table, name) for name in covariates]
+    return Comparisons(
+        first=table.first.astype(np.int64),
+        second=table.second.astype(np.int64),
+        value=table.value,
+        item=table.item.astype(np.int64),
+        weight=weight,
+        covariates=np.stack(columns, axis=1) if columns else np.zeros((len(table), 0)),
+    )
+
+
+def _difference(data: EvalSet, table: Preferences, name: str) -> Floats:
+    """Return how much more of something the first output has, in standard deviations over the set."""
+    if name == LENGTH:
+        values = length_metric(data, OUTPUT_LENGTH)
+    elif name in data.metrics:
+        values = data.metrics[name]
+    else:
+        raise UnknownNameError("covariate", name, (LENGTH, *data.metrics))
+    spread = float(np.nanstd(values)) or 1.0
+    gap = (values[table.item, table.first] - values[table.item, table.second]) / spread
+    return np.nan_to_num(gap)
+
+
+def _weights(data: EvalSet, table: Preferences, rounds: Sequence[Selection]) -> Floats:
+    """Return one over the chance of every comparison, scaled to a mean of 1; 1 where none was drawn."""
+    known: dict[tuple[int, int, int], float] = {}
+    column = {name: place for place, name in enumerate(data.models)}
+    for one in rounds:
+        if one.pairs is None or one.probability is None:
+            raise UsageError("Only rounds of pairs that were drawn with known chances weigh comparisons.")
+        for item, pair, chance in zip(data.positions(one.items), one.pairs, one.probability, strict=True):
+            low, high = sorted((column[pair[0]], column[pair[1]]))
+            known[int(item), low, high] = float(chance)
+    if not known:
+        return np.ones(len(table))
+    smaller, larger = np.minimum(table.first, table.second), np.maximum(table.first, table.second)
+    keys = zip(table.item.tolist(), smaller.tolist(), larger.tolist(), strict=True)
+    weight = np.array([1.0 / known[key] if key in known else 0.0 for key in keys])
+    if not weight.any():
+        raise UsageError("None of the preferences was asked for by the rounds.")
+    return np.asarray(weight / weight[weight > 0].mean())
+
+
+def _status(compared: Comparisons, models: int) -> tuple[tuple[str, ...], NDArray[np.bool_]]:
+    """Return why models have no finite strength, and which have one (Ford 1957).
+
+    Strengths are finite where every model can be reached from every other along wins; a tie is a win for
+    both. The largest group of models of which that is true is kept.
+    """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    counts = compared.weight > 0
+    wins = np.zeros((models, models))
+    first, second, value = compared.first[counts], compared.second[counts], compared.value[counts]
+    np.add.at(wins, (first[value > -1], second[value > -1]), 1.0)
+    np.add.at(wins, (second[value < 1], first[value < 1]), 1.0)
+    _, group = connected_components(csr_matrix(wins), directed=True, connection="strong")
+    sizes = np.bincount(group)
+    usable = np.asarray(group == int(np.argmax(sizes)))
+    if sizes.max() < 2:
+        usable[:] = False
+    said = []
+    for model in range(models):
+        won, lost = wins[model].sum(), wins[:, model].sum()
+        alone = {(True, False): WINS_ALL, (False, True): LOSES_ALL, (False, False): NEVER}
+        said.append("" if usable[model] else alone.get((won > 0, lost > 0), APART))
+    return tuple(said), usable
+
+
+def _result(
+    data: EvalSet,
+    found: Fit,
+    inside: NDArray[np.int64],
+    status: tuple[str, ...],
+    covariates: tuple[str, ...],
+    ties: Ties,
+    level: float,
+    used: int,
+) -> BradleyTerry:
+    from scipy.stats import norm
+
+    models, count = len(data.models), len(inside)
+    strengths, covariance = np.full(models, np.nan), np.full((models, models), np.nan)
+    strengths[inside] = found.strengths
+    covariance[np.ix_(inside, inside)] = found.covariance[:count, :count]
+    errors = np.sqrt(np.diag(covariance))
+    reach = float(norm.ppf(0.5 + level / 2)) * errors
+    more = np.sqrt(np.diag(found.covariance))[count + 1 :]
+    return BradleyTerry(
+        models=data.models,
+        strengths=strengths,
+        standard_errors=errors,
+        low=strengths - reach,
+        high=strengths + reach,
+        covariance=covariance,
+        level=level,
+        status=status,
+        ties=ties,
+        log_ties=found.log_ties,
+        effects={
+            name: (float(effect), float(error))
+            for name, effect, error in zip(covariates, found.effects, more, strict=True)
+        },
+        comparisons=used,
+        notes=tuple(f'"{name}" {why}.' for name, why in zip(data.models, status, strict=True) if why),
+    )

@@ -1,0 +1,258 @@
+"""``diffuse_iterative``: compare two models on ever finer clusters until one of them leads clearly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from sparingly.base.errors import DataError, UnknownNameError, UsageError
+from sparingly.base.registry import parameter, register
+from sparingly.base.stats.hypergeometric import chance_of_lead
+from sparingly.base.stats.ties import preferred
+from sparingly.choose.design.base import Chosen
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.split_tree import SplitTree, Step
+from sparingly.choose.design.two_stage import linkage_of
+from sparingly.choose.design.whole_set import remembered
+from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.infer.estimate.result import Estimate
+from sparingly.run.rounds.state import Finished, State
+from sparingly.run.rounds.strategy import Strategy
+from sparingly.signals.embed.differences import stacked_differences
+from sparingly.signals.embed.evalset import embed_outputs, embedding_fields
+
+INCONCLUSIVE = "inconclusive"
+_HEURISTIC = "the stop is a heuristic: it takes the picks for a random sample that is looked at once."
+
+
+class PairVerdict(NamedTuple):
+    """Where the comparison of two models stands.
+
+    Attributes:
+        pair: The two models.
+        winner: The model that won; None while it is open, ``inconclusive`` where the labels ran out.
+        votes: How many votes each of them has.
+        judged: How many labels count, ties among them; those of clusters that were split do not.
+        spent: How many labels were asked for.
+        chance: How likely a lead like this is by chance (see ``chance_of_lead``).
+    """
+
+    pair: tuple[str, str]
+    winner: str | None
+    votes: tuple[int, int]
+    judged: int
+    spent: int
+    chance: float
+
+
+@register("diffuse_iterative")
+@dataclass(frozen=True, kw_only=True)
+class DiffuseIterative(Strategy):
+    """Compares models on representatives of clusters of their differences, splitting until one leads clearly.
+
+    Ward clusters of the difference vectors; ``least`` of them at once, then one is split after the other: two
+    new items are asked for, and the parent's leaves the vote. It stops where k of n votes are as unlikely
+    as ``p`` by chance, sf(k − 1; N, N/2, n) ≤ p, or answers *inconclusive* after ``most`` labels. With
+    more than two models, every pair is compared by itself, all open pairs in the same round.
+
+    Choose it to pick the better of two models with few preferences. The answer names a winner; how far ahead
+    it is would be exaggerated. The stop is a heuristic: for error rates that hold, use a stop with
+    ``valid=group_sequential`` or ``valid=anytime`` on a random sample.
+    """
+
+    reference: ClassVar[str] = "Ashury Tahan et al. 2024, Algorithm 1, appendix A.3"
+    needs: ClassVar[tuple[str, ...]] = ("outputs", "preferences or ratings")
+
+    p: float = parameter(0.2, "the risk: how unlikely by chance a lead must be")
+    least: int = parameter(5, "how many labels there are at least", minimum=1)
+    most: int = parameter(200, "how many labels a pair of models may take", minimum=1)
+    models: tuple[str, ...] = parameter((), "the models to compare, two or more; all unless given")
+    tie: float = parameter(
+        0.0, "where scores stand in for preferences: how far apart they are tied", minimum=0.0
+    )
+    embedding: str = parameter("tfidf", "as in diffuse")
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.p < 1.0:
+            raise UsageError(f"In diffuse_iterative, p is a risk between 0 and 1, not {self.p:g}.")
+        if self.least > self.most:
+            raise UsageError("In diffuse_iterative, least is at most as large as most.")
+
+    def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
+        """Settle the models."""
+        for name in self.models:
+            if name not in data.models:
+                raise UnknownNameError("model", name, data.models)
+        names = tuple(sorted(self.models or data.models))
+        if len(names) < 2:
+            raise DataError("diffuse_iterative compares models, and there are fewer than two.")
+        return replace(self, models=names)
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the outputs, or the column with their vectors."""
+        return embedding_fields(self.embedding, outputs=True)
+
+    def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
+        """Show the preferences, and the scores from which they can be derived."""
+        return super().label_fields(data, aspect) | {"preferences"}
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of models that are compared."""
+        return list(combinations(self.models, 2))
+
+    def next_round(self, state: State) -> Chosen | Finished:
+        """Ask for the next comparisons of every pair that is open."""
+        verdicts = self.verdicts(state)
+        left = self._limit(state) - sum(one.spent for one in verdicts)
+        rows: list[int] = []
+        pairs: list[tuple[str, str]] = []
+        for verdict in verdicts:
+            if verdict.winner is not None:
+                continue
+            asked = self._next_step(state, verdict.pair, verdict.spent)
+            if len(rows) + len(asked) > left:
+                break
+            rows += asked
+            pairs += [verdict.pair] * len(asked)
+        if not rows:
+            return _finished(verdicts)
+        named = np.empty(len(rows), object)
+        named[:] = pairs
+        return Chosen(
+            rows=np.array(rows, np.int64),
+            pairs=named,
+            reason="represents a cluster of differences",
+            notes=(_HEURISTIC,) if state.number == 1 else (),
+        )
+
+    def verdicts(self, state: State) -> list[PairVerdict]:
+        """Return where every pair stands after the rounds so far."""
+        return [self._verdict(state, pair) for pair in self.pairs]
+
+    def estimate(self, state: State, **asked: Any) -> Estimate:
+        """Refuse: votes on picked items tell who wins, not how good a model is."""
+        raise UsageError(
+            "diffuse_iterative tells which model wins and gives no scores; use a design such as uniform."
+        )
+
+    def _limit(self, state: State) -> int:
+        return state.budget.count_of(len(state.data) * len(self.pairs), "comparisons")
+
+    def _verdict(self, state: State, pair: tuple[str, str]) -> PairVerdict:
+        outcome = outcomes(state, pair, self.tie)
+        done, spent = self._done(state, pair)
+        current = standing_points(done)
+        told = outcome[current] if len(current) else np.empty(0)
+        if np.isnan(told).any():
+            raise DataError(
+                f'{int(np.isnan(told).sum())} comparisons of "{pair[0]}" and "{pair[1]}" are not judged yet: '
+                "record the earlier rounds first."
+            )
+        wins = (int((told > 0).sum()), int((told < 0).sum()))
+        lead = max(wins)
+        chance = float(chance_of_lead(len(state.data), np.array(max(len(told), 1)), np.array(lead)))
+        winner = None
+        if len(told) >= self.least and wins[0] != wins[1] and chance <= self.p:
+            winner = pair[0] if wins[0] > wins[1] else pair[1]
+        elif spent and not self._next_step(state, pair, spent):
+            winner = INCONCLUSIVE
+        return PairVerdict(pair, winner, wins, len(told), spent, chance if len(told) else 1.0)
+
+    def _done(self, state: State, pair: tuple[str, str]) -> tuple[list[Step], int]:
+        """Return the steps that a pair has taken, and how many labels they asked for."""
+        taken = [one for one in state.rounds if one.pairs is not None and pair in set(one.pairs)]
+        spent = sum(sum(two == pair for two in one.pairs) for one in taken if one.pairs is not None)
+        done: list[Step] = []
+        asked = 0
+        for step in self._steps(state, pair):
+            if asked >= spent:
+                break
+            done.append(step)
+            asked += len(step.asked)
+        return done, spent
+
+    def _next_step(self, state: State, pair: tuple[str, str], spent: int) -> list[int]:
+        """Return the items of the next step that asks for something; none beyond ``most``."""
+        asked = 0
+        for step in self._steps(state, pair):
+            asked += len(step.asked)
+            if asked > spent:
+                return list(step.asked) if asked <= self.most else []
+        return []
+
+    def _steps(self, state: State, pair: tuple[str, str]) -> Iterator[Step]:
+        view = state.data.take(models=pair)
+        key = ("diffuse steps", pair, self.embedding, self.least, state.seed)
+
+        def steps() -> list[Step]:
+            vectors, there = embed_outputs(view, self.embedding)
+            rows = np.flatnonzero(there.all(axis=1))
+            if not len(rows):
+                raise DataError(f'"{pair[0]}" and "{pair[1]}" have no outputs for the same item.')
+            points = stacked_differences(vectors[rows], there[rows])
+            tree = SplitTree(linkage_of(points, view.keys[rows], "ward"), points, view.keys[rows], state.seed)
+            return [
+                Step(
+                    None if step.dropped is None else int(rows[step.dropped]),
+                    tuple(int(row) for row in rows[list(step.asked)]),
+                )
+                for step in tree.steps(self.least)
+            ]
+
+        yield from remembered(view, key, steps)
+
+
+def standing_points(steps: list[Step]) -> Rows:
+    """Return the points that count after some steps."""
+    standing: dict[int, None] = {}
+    for step in steps:
+        if step.dropped is not None:
+            standing.pop(step.dropped, None)
+        standing |= dict.fromkeys(step.asked)
+    return np.array(list(standing), np.int64)
+
+
+def outcomes(state: State, pair: tuple[str, str], tie: float) -> Floats:
+    """Return who won on every item: 1 the first, −1 the second, 0 a tie, NaN where nobody compared them.
+
+    Preferences that people gave count before those derived from scores; several of one item are averaged.
+    """
+    data = state.data
+    first, second = (data.models.index(name) for name in pair)
+    found = preferred(state.labels[:, first] - state.labels[:, second], tie)
+    table = data.preferences
+    same = ((table.first == first) & (table.second == second)).astype(float)
+    turned = ((table.first == second) & (table.second == first)).astype(float)
+    used = np.flatnonzero(same + turned)
+    if not len(used):
+        return found
+    value = table.value[used] * (same - turned)[used]
+    count = np.bincount(table.item[used], minlength=len(data))
+    total = np.bincount(table.item[used], value, minlength=len(data))
+    return np.where(count > 0, np.sign(total), found)
+
+
+def _finished(verdicts: list[PairVerdict]) -> Finished:
+    if len(verdicts) == 1:
+        one = verdicts[0]
+        answer = one.winner or INCONCLUSIVE
+        reason = (
+            f"{one.votes[0]} to {one.votes[1]} of {one.judged} labels; by chance a lead like that has "
+            f"{one.chance:.2g}."
+        )
+        return Finished(reason, answer)
+    open_pairs = sum(one.winner in (None, INCONCLUSIVE) for one in verdicts)
+    decided = [
+        f"{one.winner} beats {one.pair[1] if one.winner == one.pair[0] else one.pair[0]}"
+        for one in verdicts
+        if one.winner not in (None, INCONCLUSIVE)
+    ]
+    return Finished(
+        f"{len(decided)} of {len(verdicts)} pairs have a winner, {open_pairs} are inconclusive.",
+        "; ".join(decided) or INCONCLUSIVE,
+    )
