@@ -94,6 +94,10 @@ if TYPE_CHECKING:
     from sparingly.infer.rank.stability import Stability, StabilityOverSets, stability, stability_over_sets
     from sparingly.infer.rank.standings import Standing, standings
     from sparingly.infer.rank.winners import SuccessRate, pair_margins, success_rate
+    from sparingly.run.rounds import Casf, DiffuseIterative, DOptimal, IncrementalStrata, OneShot
+    from sparingly.run.rounds.next_round import next_round
+    from sparingly.run.rounds.replay import replay
+    from sparingly.run.rounds.state import Finished, State
     from sparingly.run.verify import Verification, verify
     from sparingly.show.figures.draw import figure
     from sparingly.show.figures.save import save_figure
@@ -182,6 +186,10 @@ _HOMES = {
     "sparingly.infer.rank.stability": ("Stability", "StabilityOverSets", "stability", "stability_over_sets"),
     "sparingly.infer.rank.standings": ("Standing", "standings"),
     "sparingly.infer.rank.winners": ("SuccessRate", "pair_margins", "success_rate"),
+    "sparingly.run.rounds": ("Casf", "DOptimal", "DiffuseIterative", "IncrementalStrata", "OneShot"),
+    "sparingly.run.rounds.next_round": ("next_round",),
+    "sparingly.run.rounds.replay": ("replay",),
+    "sparingly.run.rounds.state": ("Finished", "State"),
     "sparingly.run.verify": ("Verification", "verify"),
     "sparingly.show.figures.draw": ("figure",),
     "sparingly.show.figures.save": ("save_figure",),
@@ -195,6 +203,7 @@ __all__ = [
     "AnswerIsNo",
     "BradleyTerry",
     "Budget",
+    "Casf",
     "ChosenNorms",
     "ClusterNorms",
     "Combination",
@@ -203,19 +212,23 @@ __all__ = [
     "CrowdCurve",
     "Cube",
     "CurveComparison",
+    "DOptimal",
     "DataError",
     "Description",
     "DiffUse",
     "Difference",
     "DifferenceMap",
+    "DiffuseIterative",
     "Diversity",
     "Documents",
     "Draws",
     "Estimate",
     "EvalSet",
+    "Finished",
     "Greg",
     "Guided",
     "Heuristic",
+    "IncrementalStrata",
     "InputError",
     "Irt",
     "IrtCheck",
@@ -232,6 +245,7 @@ __all__ = [
     "MetricQuality",
     "MetricVar",
     "Mix",
+    "OneShot",
     "PairTests",
     "PairWinner",
     "Parity",
@@ -254,6 +268,7 @@ __all__ = [
     "Stability",
     "StabilityOverSets",
     "Standing",
+    "State",
     "Stratified",
     "StratifiedMean",
     "SubsetSearch",
@@ -304,6 +319,7 @@ __all__ = [
     "margin_test",
     "methods",
     "metric_quality",
+    "next_round",
     "pair_margins",
     "pair_margins_from_preferences",
     "pair_p_values",
@@ -317,6 +333,7 @@ __all__ = [
     "rank_scores",
     "rank_sets",
     "ranking_table",
+    "replay",
     "representation",
     "save",
     "save_figure",

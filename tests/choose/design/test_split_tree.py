@@ -59,3 +59,22 @@ def test_equal_points_are_no_trouble() -> None:
     vectors = np.zeros((6, 3))
     tree = SplitTree(ward_linkage(vectors), vectors, rng.keys_of(list("abcdef")))
     assert sorted(point for step in tree.steps(2) for point in step.asked) == list(range(6))
+
+
+def test_representatives_of_ever_more_clusters_are_those_of_each_cut() -> None:
+    tree = tree_of(40)
+    standing: list[int] = []
+    for count, (left, joined) in enumerate(tree.representatives(12), start=1):
+        if left is not None:
+            standing.remove(left)
+        standing += joined
+        picked, _ = represent(tree.vectors, tree.linkage.cut(count), count, "cosine", tree.keys, tree.seed)
+        assert sorted(standing) == sorted(picked.tolist())
+    assert count == 12
+
+
+def test_steps_end_where_enough_was_asked_for() -> None:
+    tree = tree_of(40)
+    some, every = tree.steps(5, 11), tree.steps(5)
+    assert sum(len(step.asked) for step in some) == 11
+    assert some == every[: len(some)]

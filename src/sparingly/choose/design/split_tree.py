@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -57,15 +58,16 @@ class SplitTree:
         best = members[cosines >= cosines.max() - 1e-12]
         return int(best[np.argmin(self._ties[best])])
 
-    def steps(self, first: int) -> list[Step]:
-        """Return all steps of iterative selection: ``first`` clusters at once, then one split after another.
+    def steps(self, first: int, most: int | None = None) -> list[Step]:
+        """Return the steps of iterative selection: ``first`` clusters at once, then one split after another.
 
         A split asks for two new points, one from each part, and takes the parent's out of the vote (Ashury
         Tahan et al. 2024, Algorithm 1). A part whose points were all asked before is represented by the
-        nearest of them.
+        nearest of them. With ``most``, the step after which so many points were asked for is the last.
         """
         points = len(self)
         first = min(first, points)
+        limit = points if most is None else most
         free = np.ones(points, bool)
         standing: dict[int, int] = {}
         for node in self._cut(first):
@@ -74,8 +76,22 @@ class SplitTree:
         # Largest clusters first, as diffuse lists them; the order does not change the vote.
         found = [Step(None, tuple(standing.values()))]
         for merge in range(points - 1 - first, -1, -1):
+            if points - int(free.sum()) >= limit:
+                break
             found.append(self._split(points + merge, merge, standing, free))
         return found
+
+    def representatives(self, most: int) -> Iterator[tuple[int | None, tuple[int, ...]]]:
+        """Yield for 1, 2 … ``most`` clusters the point that stops representing, and those that begin."""
+        points, free = len(self), np.ones(len(self), bool)
+        root = self.representative(2 * points - 2, free)
+        yield None, (root,)
+        known = {2 * points - 2: root}
+        for merge in range(points - 2, points - 1 - min(most, points), -1):
+            children = self.linkage.merges[merge].tolist()
+            for child in children:
+                known[child] = self.representative(child, free)
+            yield known.pop(points + merge), tuple(known[child] for child in children)
 
     def _split(self, node: int, merge: int, standing: dict[int, int], free: NDArray[np.bool_]) -> Step:
         dropped = standing.pop(node)

@@ -111,7 +111,7 @@ def bradley_terry(
         >>> data = sparingly.load_demo().with_preferences_from("overall", tie=2.0)
         >>> found = sparingly.bradley_terry(data)
         >>> found.models[int(found.strengths.argmax())]
-        'gold'
+        'Rowan'
     """
     table = _preferences(data, aspect)
     names = tuple(covariates)

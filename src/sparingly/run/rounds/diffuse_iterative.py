@@ -187,7 +187,7 @@ class DiffuseIterative(Strategy):
 
     def _steps(self, state: State, pair: tuple[str, str]) -> Iterator[Step]:
         view = state.data.take(models=pair)
-        key = ("diffuse steps", pair, self.embedding, self.least, state.seed)
+        key = ("diffuse steps", pair, self.embedding, self.least, self.most, state.seed)
 
         def steps() -> list[Step]:
             vectors, there = embed_outputs(view, self.embedding)
@@ -201,7 +201,7 @@ class DiffuseIterative(Strategy):
                     None if step.dropped is None else int(rows[step.dropped]),
                     tuple(int(row) for row in rows[list(step.asked)]),
                 )
-                for step in tree.steps(self.least)
+                for step in tree.steps(self.least, self.most)
             ]
 
         yield from remembered(view, key, steps)
