@@ -121,8 +121,16 @@ def _replayed(
     return {
         "curve": compare.curve(held, method, truth, **how) if replay.curve else None,
         "parity": compare.parity(held, method, truth, **how) if replay.parity else None,
-        "draws": draws(held, method, signature.n, truth, **often) if replay.draws else None,
+        "draws": draws(held, method, _items_each(chosen), truth, **often) if replay.draws else None,
     }
+
+
+def _items_each(chosen: Selection) -> int:
+    """Return how many items a run takes: of each model, where the models have rows of their own."""
+    if chosen.models is None or len(set(chosen.models)) < 2:
+        return chosen.signature.n
+    rows = sum(len(names) for names in chosen.models if names is not None)
+    return max(1, round(rows / len(chosen.judged or ("",))))
 
 
 def _can_be_replayed(chosen: Selection) -> bool:

@@ -78,6 +78,47 @@ def test_what_is_missing_or_too_little_is_said() -> None:
         select(data.only([]), "documents", 10)
     with pytest.raises(UnknownNameError, match='There is no column "heft"'):
         select(data, "documents:weights=heft", 10)
-    with pytest.raises(UsageError, match="its budget is a count or a share"):
-        select(data, "documents", "cost:10")
+    with pytest.raises(UsageError, match=r"a cost of 3 is less than one document.*cost of 5\."):
+        select(data, "documents", "cost:3")
+    with pytest.raises(UsageError, match="larger than everything there is, which costs 40"):
+        select(data, "documents", "cost:41")
+    with pytest.raises(UsageError, match="A cost budget needs costs"):
+        select(made(), "documents", "cost:10")
     assert len(select(data, "documents", "100%")) == 40
+
+
+COSTS = np.tile([1.0, 5.0, 2.0, 8.0], 10)
+
+
+@pytest.mark.parametrize("chance", ["equal", "size"])
+def test_under_a_cost_the_expected_cost_is_the_budget(chance: str) -> None:
+    data = made(price=COSTS)
+    whole = np.bincount([int(name[1:]) for name in TEXT], COSTS)
+    spent, seen = [], dict[str, float]()
+    for seed in range(300):
+        chosen = select(data, f"documents:cost=price,chance={chance}", "cost:60", seed=seed)
+        seen |= chances(chosen)
+        spent.append(chosen.total_cost or 0.0)
+        assert chosen.total_cost == sum(whole[int(unit[1:])] for unit in chances(chosen))
+    assert sum(seen[f"d{number}"] * whole[number] for number in range(8)) == pytest.approx(60)
+    shape = np.ones(8) if chance == "equal" else np.array(SIZES)
+    assert [seen[f"d{number}"] / seen["d0"] for number in range(8)] == pytest.approx(shape.tolist())
+    (note,) = [note for note in chosen.notes if "on average" in note and "at most" in note]
+    most = float(note.split("at most ")[1].split(",")[0])
+    assert note.startswith("a draw like this takes 60 on average")
+    assert max(spent) == most
+
+
+def test_costs_are_told_under_a_count_too() -> None:
+    chosen = select(made(price=COSTS), "documents:cost=price", 10, seed=1)
+    assert chosen.cost is not None
+    assert chosen.total_cost == COSTS[[int(name[1:]) for name in chosen.items]].sum()
+    assert len(chosen) == len(select(made(), "documents", 10, seed=1))
+
+
+def test_a_document_that_costs_nothing_is_drawn_all_the_same() -> None:
+    data = made(price=[0.0 if name == "d3" else 1.0 for name in TEXT])
+    found: dict[str, float] = {}
+    for seed in range(80):
+        found |= chances(select(data, "documents:cost=price", "cost:12", seed=seed))
+    assert found["d3"] == pytest.approx(12 / 36)

@@ -226,3 +226,15 @@ def _by_unit(data: EvalSet, chosen: sparingly.Selection) -> Iterator[tuple[str, 
     positions = data.columns["position"][data.positions(chosen.items)]
     for unit in dict.fromkeys(chosen.unit):
         yield unit, [int(place) for place in positions[chosen.unit == unit]]
+
+
+@pytest.mark.parametrize("kind", ["budgeted", "document", "segment"])
+def test_a_length_goes_with_fixed_snippets_only(kind: str) -> None:
+    with pytest.raises(UsageError, match=f"length=3 goes with kind=fixed, and the kind here is {kind}"):
+        select(made(), f"snippets:kind={kind},length=3", 12)
+    assert "length=10" in select(made(), "snippets:kind=fixed", 12).signature.method
+
+
+def test_a_cost_is_refused_with_what_to_do_instead() -> None:
+    with pytest.raises(UsageError, match=r"not cost:20: divide the cost .* or draw whole documents"):
+        select(made(), "snippets", "cost:20")

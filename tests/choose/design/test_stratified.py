@@ -165,7 +165,72 @@ def test_what_does_not_go_together_is_said(method: str, sentence: str) -> None:
 
 
 def test_other_budgets_and_columns_without_numbers() -> None:
-    with pytest.raises(UsageError, match="its budget is a count or a share, not cost:5"):
-        select(made(cost=[1.0] * 20), "stratified", "cost:5")
+    with pytest.raises(UsageError, match="A cost budget needs costs"):
+        select(made(), "stratified", "cost:5")
+    with pytest.raises(UsageError, match=r"a cost of 1 is less than one item: only 0\.5 of them"):
+        select(made(cost=[2.0] * 20), "stratified", "cost:1")
     with pytest.raises(DataError, match='The column "document" has no numbers, so it has no spread'):
         select(made(), "stratified:allocation=optimal,spread=document", 5)
+
+
+PRICES = [1.0, 4.0] * 5 + [2.0] * 6 + [1.0, 1.0, 4.0, 9.0]
+
+
+def test_under_a_cost_the_expected_cost_is_the_budget() -> None:
+    data, spent, seen = made(price=PRICES), [], dict[str, float]()
+    for seed in range(300):
+        chosen = select(data, "stratified:cost=price", "cost:26", seed=seed)
+        seen |= chance_by(chosen)
+        spent.append(chosen.total_cost or 0.0)
+    # Proportional: the same share of every stratum, 26 of what all cost.
+    assert seen == pytest.approx(dict.fromkeys(seen, 26 / sum(PRICES)))
+    assert np.mean(spent) == pytest.approx(26, abs=4 * float(np.std(spent)) / np.sqrt(300))
+    (note,) = [note for note in chosen.notes if "at most" in note]
+    assert note.startswith("a draw like this takes 26 on average and at most ")
+    assert max(spent) <= float(note.split("at most ")[1].split(",")[0])
+
+
+def test_the_greatest_cost_can_be_reached() -> None:
+    data = made(price=PRICES)
+    # A quarter of every stratum, 2.5, 1.5, 0.75 and 0.25: the dearest 2 and 1, and of two strata one more.
+    chosen = [select(data, "stratified:cost=price", "cost:13", seed=seed) for seed in range(2000)]
+    (note,) = [note for note in chosen[0].notes if "at most" in note]
+    assert max(one.total_cost or 0.0 for one in chosen) == float(note.split("at most ")[1].split(",")[0])
+
+
+def test_the_best_allocation_under_a_cost_takes_less_of_what_is_dear() -> None:
+    data, seen = made(residual=[1.0] * 20, price=[1.0] * 10 + [4.0] * 10), dict[str, float]()
+    for seed in range(60):
+        method = "stratified:allocation=optimal,residual=residual,cost=price"
+        seen |= chance_by(select(data, method, "cost:15", seed=seed))
+    # n_l ∝ N_l σ_l/√c_l: half the chance at four times the cost; 10·π + 40·π/2 = 15.
+    assert seen == pytest.approx({"d0": 0.5, "d1": 0.25, "d2": 0.25, "d3": 0.25})
+
+
+def test_scores_are_estimated_from_a_draw_under_a_cost() -> None:
+    scores = np.random.default_rng(1).normal(size=(20, 3))
+    data = EvalSet.from_arrays(
+        [f"i{place:02d}" for place in range(20)],
+        ["x", "y", "z"],
+        aspects={"overall": scores},
+        columns={"document": DOCUMENTS, "cost": PRICES},
+    )
+    found = [
+        sparingly.estimate(data, select(data, "stratified", "cost:26", seed=seed), "overall").scores
+        for seed in range(200)
+    ]
+    error = np.std(found, axis=0) / np.sqrt(200)
+    assert (np.abs(np.mean(found, axis=0) - scores.mean(axis=0)) < 4 * error).all()
+
+
+def test_published_rounding_under_a_cost_says_what_it_costs_on_average() -> None:
+    data = made(price=PRICES)
+    chosen = select(data, "stratified:cost=price,rounding=published", "cost:11", seed=1)
+    # 11/52 of 10, 6, 3 and 1 items: 2.1, 1.3, 0.6 and 0.2, so 2, 1, 1 and none, which joins the third.
+    assert chance_by(chosen) == pytest.approx({"d0": 0.2, "d1": 1 / 6, "d2 and 1 more": 0.25})
+    (note,) = [note for note in chosen.notes if "at most" in note]
+    # 2 of 25/10, 1 of 2 and 1 of 15/4 on average; 4 + 4 + 2 + 9 at most.
+    assert note.startswith("a draw like this takes 10.75 on average and at most 19,")
+    design = sparingly.parse_method(chosen.signature.method)
+    assert isinstance(design, sparingly.Stratified)
+    assert set(design.strata_of(data, Budget.parse("cost:11"))) == {"d0", "d1", "d2 and 1 more"}

@@ -68,8 +68,8 @@ def test_documents_of_different_lengths_by_hand() -> None:
     # Totals of residuals from the mean 2: −1 − 1 = −2 and 2, each for two documents of four.
     sample = sample_of([1.0, 1.0, 4.0], 0.5, 6, units=["a", "a", "b"])
     found = errors_of(sample)
-    # z = −4, 4; c = .5·2/1 = 1; N = 6 and N̂ = 6.
-    assert found.covariance[0, 0] == pytest.approx((16 + 16) / 36)
+    # z = −4, 4; the first document has two thirds of the weight, so c = .5·3 and .5·1.5; N = 6 and N̂ = 6.
+    assert found.covariance[0, 0] == pytest.approx((1.5 * 16 + 0.75 * 16) / 36)
 
 
 def test_unequal_chances_by_hand() -> None:

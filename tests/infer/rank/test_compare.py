@@ -296,3 +296,65 @@ def test_unequal_probabilities_are_weighed() -> None:
     assert compared.agreement.mean_absolute_error == pytest.approx(0.0, abs=1e-9)
     plain = sparingly.agree(data, list(chosen.items), "y")
     assert plain.agreement.mean_absolute_error > 1.0
+
+
+# --- models with rows of their own ------------------------------------------------------------------
+
+
+def own_rows(data: EvalSet, asked: dict[str, list[str]], **parts: Any) -> sparingly.Selection:
+    """A selection in which each model is judged on items of its own."""
+    rows = [(item, model) for model, items in asked.items() for item in items]
+    chosen = sparingly.select(data, "uniform", 1)
+    models = np.empty(len(rows), object)
+    models[:] = [(model,) for _, model in rows]
+    return replace(
+        chosen, items=np.array([item for item, _ in rows], object), models=models, probability=None, **parts
+    )
+
+
+def test_every_model_counts_by_its_own_rows() -> None:
+    chosen = own_rows(judged(), {"ann": ["i0", "i1"], "bob": ["i2"], "cat": ["i1", "i3", "i0"]})
+    compared = sparingly.agree(judged(), chosen, "overall")
+    assert {one.model: one.mean for one in compared.models} == {"ann": 4.0, "bob": 4.0, "cat": 8 / 3}
+    assert {one.model: one.rank for one in compared.models} == {"ann": 1, "bob": 1, "cat": 3}
+    assert compared.agreement.n == 4
+    # Only ann and cat share items, 0 and 1, on both of which ann wins; the other pairs have no winner.
+    assert compared.pairs.success_rate == pytest.approx(1 / 3)
+    (note,) = [note for note in compared.notes if note.startswith("models are judged on items of their own")]
+    assert "1 to 3 each" in note
+    assert "0 to 2 items; 2 of 3 pairs share none" in note
+    values = np.array([[3.0, NAN, 1.0], [5.0, NAN, 3.0], [NAN, 4.0, NAN], [NAN, NAN, 4.0]])
+    by_hand = agreement(HUMAN, [0, 1, 2, 3], ids=["i0", "i1", "i2", "i3"], subset_values=values)
+    assert by_hand.to_dict() == compared.agreement.to_dict()
+
+
+def test_a_selection_that_names_all_models_is_as_one_that_names_none() -> None:
+    names = ["i0", "i2"]
+    chosen = own_rows(judged(), dict.fromkeys(["ann", "bob", "cat"], names))
+    compared, plain = (sparingly.agree(judged(), one, "overall") for one in (chosen, names))
+    assert compared.agreement.to_dict() == plain.agreement.to_dict()
+    assert compared.models == plain.models
+    assert compared.pairs == plain.pairs
+
+
+def test_one_item_has_one_weight() -> None:
+    asked = {"ann": ["i0", "i1"], "bob": ["i0", "i1"]}
+    unequal = replace(own_rows(judged(), asked), probability=np.array([0.5, 0.25, 0.5, 0.25]))
+    found = {one.model: one.mean for one in sparingly.agree(judged(), unequal, "overall").models}
+    assert found["ann"] == pytest.approx((2 * 3 + 4 * 5) / 6)
+    torn = replace(unequal, probability=np.array([0.5, 0.25, 0.25, 0.25]))
+    with pytest.raises(UsageError, match='"i0" has other probabilities for one model than for another'):
+        sparingly.agree(judged(), torn, "overall")
+
+
+def test_curves_of_draws_for_every_model(demo: EvalSet) -> None:
+    drawn = sparingly.curve(
+        demo,
+        "snippets:kind=segment,matching=false",
+        "overall",
+        shares=[0.25, 0.5],
+        measure="kendall_b",
+        runs=1,
+    )
+    assert drawn.curve.sizes.tolist() == [60, 120]
+    assert (drawn.curve.values > 0.4).all()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.registry import parameter, register
-from sparingly.choose.design.base import Chosen
+from sparingly.choose.design.base import Chosen, cost_to_count
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.snippet_chances import (
     chances_note,
@@ -17,14 +17,15 @@ from sparingly.choose.design.snippet_chances import (
     document_chances,
     draw_along,
     importance_note,
-    items_note,
     most_items,
 )
+from sparingly.choose.design.spending import Spending
 from sparingly.choose.design.units import Units, document_units
 from sparingly.choose.design.variables import importance
 from sparingly.choose.design.whole_set import WholeSetSelector
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.signals.cost import cost_fields
 
 Chance = Literal["equal", "size"]
 
@@ -32,11 +33,12 @@ Chance = Literal["equal", "size"]
 @register("documents")
 @dataclass(frozen=True)
 class Documents(WholeSetSelector):
-    """Draws whole documents; the budget is the number of items on average.
+    """Draws whole documents; the budget is the number of items, or their cost, on average.
 
     π_d = n/N (``chance=equal``) or π_d = min(1, κ·N_d) (``chance=size``), N_d the number of the document's
     items and κ such that Σ_d π_d N_d = n; every item of a document has its π. The longest documents meet
-    first, so that no draw has more than one document's items above or below n.
+    first, so that no draw has more than one document's items above or below n. Under a cost a document costs
+    c_d, what its items cost together, Σ_d π_d c_d is the budget, and the dearest documents meet first.
 
     Choose it when people must read documents as a whole. Items of a document are alike, so n of them say less
     than n single items; ``snippets`` lies between. ``chance=size`` makes for fewer and longer documents:
@@ -53,32 +55,43 @@ class Documents(WholeSetSelector):
     weights: str | None = parameter(
         None, "a column of importance: documents are likelier by the mean of their items"
     )
+    cost: str | None = parameter(
+        None, "the cost: a column, length, or fit (seconds of the set's own ratings)"
+    )
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Settle what a cost budget counts."""
+        return replace(self, cost=cost_to_count(data, budget, self.cost))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read the documents, the positions, and the importance."""
-        return document_fields(data, self.weights)
+        """Read the documents, the positions, the importance and the costs."""
+        costs = frozenset() if self.cost is None else cost_fields(self.cost) & set(data.fields)
+        return document_fields(data, self.weights) | costs
 
     def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
         """Draw documents."""
         units = document_units(data, candidates)
-        count = self.count(budget, candidates)
-        chances = document_chances(document_shape(data, units, self.chance, self.weights), units.sizes, count)
-        check_enough(chances, count, "document")
-        taken = np.flatnonzero(draw_along(chances, units.sizes, rng.generator(seed, self.name)))
+        spending = Spending.of(data, budget, self.cost, units.rows)
+        charges = units.total(spending.charges)
+        shape = document_shape(data, units, self.chance, self.weights)
+        chances = document_chances(shape, charges, spending.limit)
+        check_enough(chances, spending.limit, "document", by_cost=spending.by_cost)
+        taken = np.flatnonzero(draw_along(chances, charges, rng.generator(seed, self.name)))
         # In random order, so that whoever stops early has judged a random part.
         taken = taken[np.argsort(rng.stream(units.keys_at(taken), seed, "order of the drawn"), kind="stable")]
         sizes = units.sizes[taken].astype(np.int64)
-        names = np.array(list(units.names), object)[taken]
+        rows, names = units.rows_of(taken), np.array(list(units.names), object)[taken]
         return Chosen(
-            rows=units.rows_of(taken),
+            rows=rows,
             probability=np.repeat(chances[taken], sizes),
             unit=np.repeat(names, sizes),
             reason="in a document that was drawn",
             notes=(
                 chances_note(chances, "document"),
                 *(() if self.weights is None else (importance_note(self.weights),)),
-                *items_note(count, most_items(chances, units.sizes)),
+                *spending.note(most_items(chances, charges)),
             ),
+            **spending.told(rows),
         )
 
 

@@ -19,20 +19,30 @@ _NEXT_TO_NOTHING = 1e-9
 
 
 def document_chances(shape: Floats, lengths: Floats, count: float) -> Floats:
-    """Return π_d = min(1, κ·shape_d) with Σ_d π_d·length_d = n: so many items are drawn on average."""
+    """Return π_d = min(1, κ·shape_d) with Σ_d π_d·length_d = n: so many items are drawn on average.
+
+    Lengths may also be costs, and n a budget of them: then the expected cost is the budget.
+    """
     some = np.maximum(shape, _NEXT_TO_NOTHING * float(shape.max(initial=0.0)))
-    return inclusion_probabilities(some * np.sqrt(lengths), tau=1.0, costs=lengths, budget=count)
+    # What costs nothing is drawn with the same chance as what costs next to nothing.
+    heft = np.maximum(lengths, _NEXT_TO_NOTHING * float(lengths.max(initial=0.0)))
+    return inclusion_probabilities(some * np.sqrt(heft), tau=1.0, costs=heft, budget=count)
 
 
-def check_enough(chances: Floats, count: int, what: str) -> None:
+def check_enough(chances: Floats, count: float, what: str, *, by_cost: bool = False) -> None:
     """Refuse a budget under which a draw is often empty."""
     drawn = float(chances.sum())
-    if drawn < 1.0 - 1e-9:
-        raise UsageError(
-            f"A budget of {count} items is less than one {what}: only {drawn:.2g} of them would be drawn on "
-            f"average, and sometimes none. Raise it to {int(np.ceil(count / drawn))} items, or draw "
-            "snippets:kind=budgeted."
-        )
+    if drawn >= 1.0 - 1e-9:
+        return
+    if by_cost:
+        given, fix = f"a cost of {count:g}", f"a cost of {count / drawn:.6g}."
+    else:
+        given = f"{count:.0f} items"
+        fix = f"{int(np.ceil(count / drawn))} items, or draw snippets:kind=budgeted."
+    raise UsageError(
+        f"A budget of {given} is less than one {what}: only {drawn:.2g} of them would be drawn on average, "
+        f"and sometimes none. Raise it to {fix}"
+    )
 
 
 def draw_along(chances: Floats, lengths: Floats, generator: np.random.Generator) -> Mask:
@@ -44,8 +54,8 @@ def draw_along(chances: Floats, lengths: Floats, generator: np.random.Generator)
     return draw_pivotal(chances, generator, order)
 
 
-def most_items(chances: Floats, lengths: Floats) -> int:
-    """Return the most items that ``draw_along`` can take.
+def most_items(chances: Floats, lengths: Floats) -> float:
+    """Return the most items (or the greatest cost, where lengths are costs) that ``draw_along`` can take.
 
     The k longest documents give at most ⌈V_k⌉, V the running sum of their probabilities: so the m-th document
     is no longer than the first one at which V exceeds m − 1.
@@ -54,7 +64,7 @@ def most_items(chances: Floats, lengths: Floats) -> int:
     reached = np.cumsum(chances[order])
     documents = np.arange(np.ceil(reached[-1] - 1e-6))
     places = np.searchsorted(reached, documents + 1e-6, "right")
-    return int(lengths[order][np.minimum(places, len(order) - 1)].sum())
+    return float(lengths[order][np.minimum(places, len(order) - 1)].sum())
 
 
 def covering_share(place: Rows, count: Rows, length: Rows, *, wrap: bool = False) -> Floats:
@@ -144,14 +154,4 @@ def importance_note(column: str) -> str:
     return (
         f'drawn by the importance of the items ("{column}"): scores weighted by it are of another mean '
         "than the plain one."
-    )
-
-
-def items_note(count: int, most: int) -> tuple[str, ...]:
-    """Say how many items a draw takes on average and at most, where it is not always the same number."""
-    if most <= count:
-        return ()
-    return (
-        f"a draw like this takes {count} items on average and at most {most}, so the budget can be overspent "
-        "by chance.",
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -20,16 +20,17 @@ from sparingly.choose.design.snippet_chances import (
     check_enough,
     document_chances,
     importance_note,
-    items_note,
     most_items,
     snippet_rows,
 )
+from sparingly.choose.design.spending import Spending
 from sparingly.choose.design.units import Units, document_units, item_units
 from sparingly.choose.design.whole_set import WholeSetSelector
 from sparingly.data.evalset import EvalSet, Objects, Rows
 from sparingly.data.signature import MODELS
 
 _SHORT = "(short documents)"
+_USUAL_LENGTH = 10
 
 
 class Texts(NamedTuple):
@@ -66,7 +67,9 @@ class Snippets(WholeSetSelector):
     kind: Literal["segment", "document", "fixed", "budgeted"] = kind_parameter(  # type: ignore[misc]
         "budgeted", "what is drawn of a document", "design"
     )
-    length: int = parameter(10, "with kind=fixed: how many segments a snippet has", minimum=1)
+    length: int | None = parameter(
+        None, "with kind=fixed: how many segments a snippet has, 10 unless given", minimum=1
+    )
     chance: Chance = parameter(  # noqa: RUF009 - a field
         "equal", "with kind=fixed or document: all documents are as likely, or by their length"
     )
@@ -85,6 +88,24 @@ class Snippets(WholeSetSelector):
             raise UsageError("In snippets, chance=size goes with kind=document or kind=fixed.")
         if self.wrap and self.kind not in ("fixed", "budgeted"):
             raise UsageError("In snippets, wrap=true goes with kind=fixed or kind=budgeted.")
+        if self.length is not None and self.kind != "fixed":
+            raise UsageError(
+                f"In snippets, length={self.length} goes with kind=fixed, and the kind here is {self.kind}."
+            )
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Settle how long fixed snippets are."""
+        return replace(self, length=self.length or _USUAL_LENGTH) if self.kind == "fixed" else self
+
+    def count(self, budget: Budget, candidates: Rows) -> int:
+        """Return how many segments to choose; a cost is refused."""
+        if budget.kind == "cost":
+            raise UsageError(
+                f"Snippets are cut by their number of segments, so their budget is a count or a share, not "
+                f"{budget}: divide the cost by what a segment costs on average, or draw whole documents with "
+                "the method documents, which takes a cost."
+            )
+        return super().count(budget, candidates)
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read documents, positions and importance, and who the models are where each has its own draw."""
@@ -148,10 +169,11 @@ class Snippets(WholeSetSelector):
         shape = document_shape(data, units, self.chance, self.weights)
         if self.kind == "budgeted":
             return SnippetPlan.of_share(counts, document_chances(shape, units.sizes, count))
-        lengths = np.minimum(counts, self.length) if self.kind == "fixed" else counts
+        longest = self.length or _USUAL_LENGTH
+        lengths = np.minimum(counts, longest) if self.kind == "fixed" else counts
         if count > lengths.sum():
             raise UsageError(
-                f"Snippets of at most {self.length} segments, one for every document, have "
+                f"Snippets of at most {longest} segments, one for every document, have "
                 f"{lengths.sum()} items together, fewer than the {count} asked for. Lower the budget, or "
                 "raise length."
             )
@@ -195,7 +217,8 @@ class Snippets(WholeSetSelector):
             rest = "" if sure == every else f", the other {every - sure} may"
             notes.append(f"{sure} of {every} documents surely give a snippet{rest}.")
         else:
-            notes += items_note(count, most_items(plan.chance, plan.length.astype(np.float64)))
+            most = most_items(plan.chance, plan.length.astype(np.float64))
+            notes += Spending(count, False, np.arange(len(data))).note(most)
         if not self.matching:
             notes.append(
                 f"every one of {len(data.models)} models has a draw of its own, of {count} items on average: "

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sparingly.base import rng
 from sparingly.choose.design.draw.chances import Mask
 from sparingly.choose.design.draw.pivotal import draw_pivotal
+from sparingly.choose.design.snippet_chances import document_chances
 from sparingly.choose.design.units import quotas
 
 Floats = NDArray[np.float64]
@@ -64,7 +65,7 @@ def bins(values: Floats, keys: rng.Keys, size: int) -> Strata:
     return Strata(names, ranks * count // len(values))
 
 
-def allocation(sizes: Floats, weights: Floats, count: int) -> Floats:
+def allocation(sizes: Floats, weights: Floats, count: float) -> Floats:
     """Return n_l = min(N_l, t·w_l), the expected number of items of every stratum, with Σ n_l = n.
 
     w_l = N_l is proportional allocation and w_l = N_l·σ_l the optimal one (Neyman 1934; Saldías et al. 2022,
@@ -73,6 +74,29 @@ def allocation(sizes: Floats, weights: Floats, count: int) -> Floats:
     """
     some = np.maximum(weights, _NEXT_TO_NOTHING * float(weights.max(initial=0.0)))
     return quotas(float(count), sizes, some if some.any() else sizes, whole=False)
+
+
+def allocation_by_cost(sizes: Floats, weights: Floats, costs: Floats, budget: float) -> Floats:
+    """Return n_l = min(N_l, t·w_l) with Σ_l n_l·c̄_l = B, c̄_l = C_l/N_l the mean cost of a stratum's items.
+
+    So the expected cost is the budget. The best w_l is N_l·σ_l/√c̄_l (Cochran 1977, section 5.5), which is
+    for the caller to give; ``costs`` are the totals C_l.
+    """
+    some = np.maximum(weights, _NEXT_TO_NOTHING * float(weights.max(initial=0.0)))
+    shape = (some if some.any() else sizes) / sizes
+    return np.asarray(sizes * document_chances(shape, costs, budget))
+
+
+def greatest_cost(strata: Strata, expected: Floats, costs: Floats) -> float:
+    """Return the most that a draw can cost that takes ⌊n_l⌋ or ⌈n_l⌉ items of stratum l, ⌈Σ n_l⌉ in all."""
+    order = np.lexsort((-costs, strata.of_row))
+    sizes = strata.sizes.astype(np.int64)
+    place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    low = np.floor(expected + 1e-9)
+    sure = float(costs[order][place < np.repeat(low, sizes)].sum())
+    left = np.clip(expected - low, 0.0, 1.0)
+    next_dearest = costs[order][(place == np.repeat(low, sizes)) & np.repeat(left > 1e-9, sizes)]
+    return sure + float(np.sort(next_dearest)[::-1][: int(np.ceil(left.sum() - 1e-6))].sum())
 
 
 def rounded_at_random(expected: Floats, generator: np.random.Generator) -> Rows:

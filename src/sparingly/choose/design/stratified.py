@@ -11,10 +11,11 @@ from sparingly.base import rng
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError, listing
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design import strata as kernels
-from sparingly.choose.design.base import Chosen
+from sparingly.choose.design.base import Chosen, cost_to_count
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.snippet_chances import chances_note, importance_note
+from sparingly.choose.design.snippet_chances import chances_note, check_enough, importance_note
 from sparingly.choose.design.space import metric_points
+from sparingly.choose.design.spending import Spending
 from sparingly.choose.design.strata import Strata
 from sparingly.choose.design.variables import (
     METRICS,
@@ -30,6 +31,7 @@ from sparingly.choose.design.variables import (
 from sparingly.choose.design.whole_set import WholeSetSelector, remembered
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.signals.cost import cost_fields
 
 # A stratum whose metric scores are all alike still has residuals: it counts as a tenth of the usual spread.
 _LEAST_SPREAD = 0.1
@@ -55,7 +57,8 @@ class Stratified(WholeSetSelector):
     π_i = E n_l / N_l with n_l = n·N_l/N (``proportional``) or n_l = n·N_l σ_l / Σ_l N_l σ_l (``optimal``); a
     stratum that is to give more than it has gives all, and the others share the rest. Fractions are rounded
     at random, with n_l as the expectation; ``rounding=published`` rounds the largest up and merges strata
-    that are left without an item with the nearest.
+    that are left without an item with the nearest. Under a cost Σ_l n_l c̄_l is the budget, c̄_l the mean cost
+    in the stratum, and the optimal n_l are proportional to N_l σ_l/√c̄_l.
 
     Choose it with proportional allocation: what differs between documents or bins is then no longer left to
     chance, and there is next to nothing to lose. The optimal form needs the σ_l of the residuals, which
@@ -88,6 +91,9 @@ class Stratified(WholeSetSelector):
     size: int = parameter(80, "how many items a bin has", minimum=1)
     metrics: tuple[str, ...] = parameter((), "what the mean of the metrics is made of; all unless given")
     weights: str | None = parameter(None, "a column of importance: it counts in place of the number of items")
+    cost: str | None = parameter(
+        None, "the cost: a column, length, or fit (seconds of the set's own ratings)"
+    )
 
     def __post_init__(self) -> None:
         named = self.spread is not None or self.residual is not None
@@ -97,7 +103,10 @@ class Stratified(WholeSetSelector):
             raise UsageError("In stratified, σ comes from spread or from residual: leave out one of them.")
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle what the strata are and what σ is of."""
+        """Settle what the strata are, what σ is of, and what a cost budget counts."""
+        return replace(self._resolved(data), cost=cost_to_count(data, budget, self.cost))
+
+    def _resolved(self, data: EvalSet) -> Self:
         by = settled_names(data, [self.by])[0] if self.by not in (None, METRICS) else self.by or _usual(data)
         spread, optimal = self.spread, self.allocation == "optimal" and self.residual is None
         if optimal and spread != METRICS:
@@ -112,18 +121,20 @@ class Stratified(WholeSetSelector):
         return replace(self, by=by, spread=spread, metrics=self.metrics or _all(data))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read what makes the strata and their spread, and the importance."""
+        """Read what makes the strata and their spread, the importance and the costs."""
         named = [name for name in (self.by, self.spread) if name is not None]
         found = {field_of(data, name) for name in named if name != METRICS}
         if METRICS in named:
             found |= set(map(fields.metric, self.metrics))
         found |= {fields.column(name) for name in (self.residual, self.weights) if name is not None}
+        found |= frozenset() if self.cost is None else cost_fields(self.cost)
         return frozenset(found & set(data.fields))
 
     def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
         """Draw from every stratum."""
         view = data.at(candidates)
-        strata, expected, notes = self.plan(view, self.count(budget, candidates))
+        spending = Spending.of(data, budget, self.cost, candidates)
+        strata, expected, notes = self._plan_of(view, spending)
         generator = rng.generator(seed, self.name)
         counts = kernels.rounded_at_random(expected, generator)
         taken = np.flatnonzero(kernels.draw_within(strata, counts, generator))
@@ -135,18 +146,32 @@ class Stratified(WholeSetSelector):
             probability=chances[strata.of_row[taken]],
             stratum=strata.labels[taken],
             reason="drawn in its stratum",
-            notes=(chances_note(chances, "item"), *notes),
+            notes=(chances_note(chances, "item"), *notes, *_spent_note(strata, expected, spending)),
+            **spending.told(candidates[taken]),
         )
 
     def strata_of(self, data: EvalSet, budget: Budget) -> Objects:
         """Return the stratum of every item of a set, as the draw under a budget has them."""
-        return self.plan(data, self.count(budget, np.arange(len(data)))).strata.labels
+        return self._plan_of(data, Spending.of(data, budget, self.cost, np.arange(len(data)))).strata.labels
 
-    def plan(self, data: EvalSet, count: int) -> Plan:
-        """Return the strata of a set, and how many items each gives on average."""
+    def _plan_of(self, data: EvalSet, spending: Spending) -> Plan:
+        return self.plan(data, spending.limit, spending.charges if spending.by_cost else None)
+
+    def plan(self, data: EvalSet, count: float, costs: Floats | None = None) -> Plan:
+        """Return the strata of a set, and how many items each gives on average.
+
+        ``count`` is a number of items or, where ``costs`` of the items are given, the expected cost.
+        """
         strata = self._strata(data)
         weights, told = self._weights(data, strata)
-        expected = kernels.allocation(strata.sizes, weights, count)
+        if costs is None:
+            expected = kernels.allocation(strata.sizes, weights, count)
+        else:
+            totals = strata.totals(costs)
+            if self.allocation == "optimal":
+                weights = weights / np.sqrt(_at_least_a_little(totals / strata.sizes))
+            expected = kernels.allocation_by_cost(strata.sizes, weights, totals, count)
+            check_enough(expected, count, "item", by_cost=True)
         notes = [f"{len(strata.names)} strata {self._words(data, strata)}.", *told]
         if self.rounding == "published":
             counts = kernels.rounded_as_published(expected, strata.sizes)
@@ -206,6 +231,19 @@ class Stratified(WholeSetSelector):
         several = strata.sizes > 1
         mean = float(deviations[several].mean()) if several.any() else 1.0
         return np.where(several, np.maximum(deviations, _LEAST_SPREAD * mean), mean)
+
+
+def _spent_note(strata: Strata, expected: Floats, spending: Spending) -> tuple[str, ...]:
+    """Say what a draw costs on average and at most, where the budget is a cost."""
+    if not spending.by_cost:
+        return ()
+    mean = float(expected @ (strata.totals(spending.charges) / strata.sizes))
+    return spending.note(kernels.greatest_cost(strata, expected, spending.charges), mean)
+
+
+def _at_least_a_little(costs: Floats) -> Floats:
+    """Return costs none of which is 0: what is free would ask for infinitely much."""
+    return np.maximum(costs, 1e-9 * float(costs.max()))
 
 
 def _usual(data: EvalSet) -> str:

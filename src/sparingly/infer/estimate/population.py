@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparingly.infer.estimate.gaps import Phase, gap_covariance, gaps_of, pool_codes
 from sparingly.infer.estimate.linear import Linear
 from sparingly.infer.estimate.sample import Floats, Rows, Sample, group_sums
-from sparingly.infer.estimate.units import gather
+from sparingly.infer.estimate.units import Units, gather, leverage
 from sparingly.infer.estimate.variance import (
     Errors,
     by_model,
@@ -29,10 +30,10 @@ def population_errors(sample: Sample, linear: Linear) -> Errors:
     place of which that of the actual draw is put.
     """
     cluster, seen, notes = _clusters(sample)
-    told = _told(sample, linear, cluster)
-    told = told[told.any(axis=1)] / sample.size
-    few = seen / max(seen - 1.0, 1.0)
-    covariance = proper(few * (told.T @ told) + _beyond_independence(sample, linear))
+    told = _told(sample, linear, cluster) / sample.size
+    few = np.sqrt(_few(sample, cluster, seen)) * told
+    told = told[told.any(axis=1)]
+    covariance = proper(few.T @ few + _beyond_independence(sample, linear))
     fitted = linear.parameters - 1.0 if sample.document is None else 0.0
     units = max(seen - max(_matched(sample, linear) - 1.0, 0.0), 0.0)
     freedom = max(units - 1.0 - fitted, 0.0)
@@ -48,6 +49,18 @@ def _clusters(sample: Sample) -> tuple[Rows, float, tuple[str, ...]]:
         if seen > 1:
             return sample.document, float(seen), ()
     return np.arange(sample.size), float(len(counting)), () if sample.document is None else (ONE_DOCUMENT,)
+
+
+def _few(sample: Sample, cluster: Rows, seen: float) -> Floats:
+    """Return the factors by which squared contributions are too small (see ``units.raised``).
+
+    Where single items were drawn, n/(n − 1) serves: hardly any document has much of the weight.
+    """
+    by_item = len(np.unique(sample.unit)) == len(sample.rows)
+    if by_item or cluster is not sample.document:
+        return np.full((int(cluster.max()) + 1, 1), seen / max(seen - 1.0, 1.0))
+    heft = group_sums(sample.share, cluster[sample.rows])
+    return leverage(np.concatenate([heft, np.zeros((int(cluster.max()) + 1 - len(heft), heft.shape[1]))]))
 
 
 def _told(sample: Sample, linear: Linear, cluster: Rows) -> Floats:
@@ -76,12 +89,23 @@ def _beyond_independence(sample: Sample, linear: Linear) -> Floats:
     """Return the covariance by the actual draw less what it were if every unit had been drawn by itself."""
     if sample.separate:
         return np.diag([_beyond_independence(*part)[0, 0] for part in by_model(sample, linear)])
-    units = gather(sample, linear.residual)
-    left = left_to_chance(units, units.draw[:, None])
-    raised = np.sqrt(left) * units.total
-    covariance = raised.T @ raised
+    units, gaps = gather(sample, linear.residual), gaps_of(sample)
     own = left_to_chance(units, units.chance)
-    np.fill_diagonal(covariance, (own * units.total**2).sum(axis=0))
+    if gaps is None:
+        alone = np.sqrt(left_to_chance(units, units.draw[:, None])) * units.total
+        covariance = alone.T @ alone
+    else:
+        covariance = gap_covariance(sample, linear, gaps, _alone, centred=False)
     opened = float((own > 0).any(axis=1).sum())
     few = opened / max(opened - 1.0, 1.0)
     return draw_covariance(sample, units, linear) - covariance * few / sample.size**2
+
+
+def _alone(sample: Sample, units: Units) -> list[Phase]:
+    """Return what is left to chance if every unit is drawn by itself; a pool adds nothing to that."""
+    alone = np.sqrt(left_to_chance(units, units.draw[:, None])) * units.total
+    found = Phase(units.first, alone, 1.0 - units.draw)
+    if sample.pool is None:
+        return [found]
+    first = np.unique(pool_codes(sample), return_index=True)[1]
+    return [found, Phase(first, np.zeros((len(first), 1)), np.zeros(len(first)))]

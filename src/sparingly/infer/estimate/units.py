@@ -13,6 +13,8 @@ import numpy as np
 from sparingly.infer.estimate.sample import Floats, Mask, Rows, Sample, group_sums
 
 NEIGHBOURS = 4
+# One document that is more than this part of the whole sample leaves nothing to learn an error from.
+MOST_OF_ALL = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,7 @@ class Units:
         draw: The chance that the unit was drawn.
         stratum: One code per unit.
         length: The number of the unit's rows.
+        heft: units × models: Σ 1/π over the unit's judged items, how many items it stands for.
         counted: Which units speak about the scores (those outside a part of the set do not).
         first: A row of each unit.
     """
@@ -36,6 +39,7 @@ class Units:
     draw: Floats
     stratum: Rows
     length: Floats
+    heft: Floats
     counted: Mask
     first: Rows
 
@@ -54,6 +58,7 @@ def gather(sample: Sample, residual: Floats) -> Units:
         draw=least(sample.draw, unit),
         stratum=sample.stratum[first],
         length=np.bincount(unit).astype(np.float64),
+        heft=group_sums(sample.share, unit),
         counted=group_sums(sample.importance, unit) > 0,
         first=first,
     )
@@ -71,13 +76,33 @@ def from_centre(units: Units, left: Floats) -> Floats:
 
     c_u = (1 − π_u)·n/(n − 1), A = Σ c_u z_u / Σ c_u, deviation √c_u·(z_u − A) with z the unit's total and
     ``left`` = 1 − π_u (units × models, 0 where not judged); n counts the units with π < 1. A simple random
-    sample gets (1 − f)s²/n.
+    sample gets (1 − f)s²/n. For units of unequal weight see ``raised``.
     """
     stratum = collapsed(units, left)
-    counts, total = group_sums((left > 0).astype(np.float64), stratum), group_sums(left, stratum)
+    total = group_sums(left, stratum)
     centre = group_sums(left * units.total, stratum) / np.where(total > 0, total, 1.0)
-    factor = np.where(counts > 1, counts / np.maximum(counts - 1.0, 1.0), 0.0)
-    return np.asarray(np.sqrt(left * factor[stratum]) * (units.total - centre[stratum]))
+    return np.asarray(np.sqrt(left * raised(units, left, stratum)) * (units.total - centre[stratum]))
+
+
+def raised(units: Units, left: Floats, stratum: Rows) -> Floats:
+    """Return the factors (units × models) by which squared residuals are too small: n/(n − 1).
+
+    For documents and snippets in one stratum it is 1/(1 − p_u), p_u the part of all weight that unit u has: a
+    long document pulls the mean towards itself, and its own residual is the smaller for it (HC2 of MacKinnon
+    and White 1985). Equal parts give n/(n − 1).
+    """
+    counts = group_sums((left > 0).astype(np.float64), stratum)
+    several = counts > 1
+    if (units.length == 1).all() or np.ptp(stratum) > 0:
+        return np.asarray(np.where(several, counts / np.maximum(counts - 1.0, 1.0), 0.0)[stratum])
+    return np.where(several[stratum], leverage(units.heft), 0.0)
+
+
+def leverage(heft: Floats) -> Floats:
+    """Return 1/(1 − p) of parts p of a weight by column; a part beyond most of the whole counts as that."""
+    whole = heft.sum(axis=0)
+    part = np.divide(heft, whole, out=np.zeros_like(heft), where=whole > 0)
+    return np.asarray(1.0 / (1.0 - np.minimum(part, MOST_OF_ALL)))
 
 
 def collapsed(units: Units, left: Floats) -> Rows:
@@ -118,14 +143,17 @@ def from_neighbours(units: Units, left: Floats, coordinates: Floats) -> Floats:
     """
     from scipy.spatial import KDTree
 
-    near = min(NEIGHBOURS, len(units))
+    # A unit that was sure to be drawn has no error, and weighs too little to be like its neighbours.
+    opened = np.flatnonzero((left > 0).any(axis=1))
+    near = min(NEIGHBOURS, len(opened))
     if near < 2:
         return from_centre(units, left)
-    found = np.atleast_2d(KDTree(coordinates).query(coordinates, k=near)[1])
-    own = np.arange(len(units))
+    found = np.atleast_2d(KDTree(coordinates[opened]).query(coordinates[opened], k=near)[1])
+    own = np.arange(len(opened))
     # Of several units at one place, the unit itself need not be among those found.
     found[:, -1] = np.where((found == own[:, None]).any(axis=1), found[:, -1], own)
-    local = units.total[found].mean(axis=1)
+    local = units.total.copy()
+    local[opened] = units.total[opened][found].mean(axis=1)
     return np.asarray(np.sqrt(left * near / (near - 1.0)) * (units.total - local))
 
 

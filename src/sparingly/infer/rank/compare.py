@@ -20,6 +20,7 @@ from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.infer.rank import curve as curves
 from sparingly.infer.rank import parity as parities
 from sparingly.infer.rank.agreement import Agreement, agreement_with
+from sparingly.infer.rank.asked import asked_of
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.outcomes import ModelOutcome, PairOutcome, model_outcomes, pair_outcome
 from sparingly.infer.rank.weighed import importance, weighed
@@ -191,21 +192,20 @@ def agree(
     full = full_set(part, truth, seed=seed, flips=flips, test=test)
     ids = list(selection.items if isinstance(selection, Selection) else selection)
     data.positions(ids)
-    here = set(part.items)
-    rows = part.positions([name for name in ids if name in here])
-    if not len(rows):
+    asked = asked_of(selection, part, full.values)
+    if not len(asked.rows):
         raise DataError(f"No item of the selection has a score by {truth}.")
-    if len(rows) < len(ids):
-        notes = (*notes, f"{len(ids) - len(rows)} items of the selection have no score by {truth}.")
+    if lost := len(set(ids).difference(part.items)):
+        notes = (*notes, f"{lost} items of the selection have no score by {truth}.")
     if isinstance(selection, Selection) and not selection.is_probability_sample:
         notes = (*notes, RANKING_ONLY)
-    full = weighed(full, selection, part, rows)
+    full = weighed(full, selection, part, asked.rows)
     return Comparison(
         truth,
-        model_outcomes(part, full, rows),
-        agreement_with(full, rows),
-        pair_outcome(full, rows, tie),
-        notes,
+        model_outcomes(part, full, asked),
+        agreement_with(full, asked.rows, subset_values=asked.values),
+        pair_outcome(full, asked, tie),
+        (*notes, *asked.notes(full.values)),
     )
 
 
@@ -297,10 +297,11 @@ def method_curve(
     points, reached = [], []
     for size in sizes:
         chosen = again.select(method, int(size), seed)
-        rows = again.part.positions(chosen.items)
-        counted = weighed(full, chosen, again.part, rows)
-        points.append(curves.curve(counted, rows, [len(rows)], measure).values[0])
-        reached.append(len(rows))
+        asked = asked_of(chosen, again.part, full.values)
+        counted, count = weighed(full, chosen, again.part, asked.rows), len(asked.rows)
+        point = curves.curve(counted, asked.rows, [count], measure, subset_values=asked.values)
+        points.append(point.values[0])
+        reached.append(count if asked.values is None else round(float(asked.counts(full.values).mean())))
     return curves.Curve(measure, np.array(reached, np.int64), np.array(points), len(full))
 
 

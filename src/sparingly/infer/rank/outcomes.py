@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet, Floats
 from sparingly.infer.rank import winners
+from sparingly.infer.rank.asked import Asked
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.means import model_means, settled
 
@@ -43,9 +44,9 @@ class PairOutcome:
     tied: int
 
 
-def model_outcomes(data: EvalSet, full: FullSet, rows: Rows) -> tuple[ModelOutcome, ...]:
+def model_outcomes(data: EvalSet, full: FullSet, asked: Asked) -> tuple[ModelOutcome, ...]:
     """Return every model's mean and rank, best on the whole set first."""
-    means = model_means(full.values[rows], full.weights_of(rows))
+    means = model_means(asked.scores(full.values), full.weights_of(asked.rows))
     ranks, full_ranks = _ranks(means), _ranks(full.means)
     outcomes = [
         ModelOutcome(
@@ -62,9 +63,10 @@ def _ranks(means: Floats) -> list[int | None]:
     return [None if np.isnan(mean) else 1 + int((rounded > mean).sum()) for mean in rounded]
 
 
-def pair_outcome(full: FullSet, rows: Rows, tie: float) -> PairOutcome:
-    """Return how many of the whole set's winners of pairs the chosen rows find, and by how much they lead."""
-    whole, part = winners.pair_margins(full.values, tie), winners.pair_margins(full.values[rows], tie)
+def pair_outcome(full: FullSet, asked: Asked, tie: float) -> PairOutcome:
+    """Return how many of the whole set's winners of pairs a selection finds, and by how much they lead."""
+    whole = winners.pair_margins(full.values, tie)
+    part = winners.pair_margins(asked.scores(full.values), tie)
     tied = int((whole == 0).sum())
     decided = ~np.isnan(whole) & (whole != 0)
     if not decided.any():

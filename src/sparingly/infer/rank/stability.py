@@ -81,7 +81,8 @@ class StabilityOverSets:
 def stability(subset_means: Floats, full_means: Floats) -> Stability:
     """Compare the rankings of several draws (draws × models) with the full set's and with each other.
 
-    The number to watch is ``worst``: an evaluation is done once, and its draw may be that one.
+    The number to watch is ``worst``: an evaluation is done once, and its draw may be that one. Where models
+    have draws of their own, the means are each over the model's own items.
     """
     if subset_means.ndim != 2 or len(subset_means) == 0 or subset_means.shape[1:] != full_means.shape:
         raise UsageError(

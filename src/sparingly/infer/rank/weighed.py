@@ -8,12 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from sparingly.base.errors import DataError
-from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.importance import importance
 from sparingly.data.selection import Selection
+from sparingly.infer.rank.asked import check_one_weight
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.groups import Groups
+
+__all__ = ["importance", "weighed"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,19 +61,9 @@ def _selection_weights(selection: Selection | Sequence[str], data: EvalSet, rows
         own = own * selection.cluster_weight
     if np.ptp(own) == 0:
         return None
+    check_one_weight(selection, own)
     by_item = dict(zip(selection.items, own, strict=True))
     known = importance(data)
     weights = np.ones(len(data)) if known is None else known.copy()
     weights[rows] *= [by_item[data.items[row]] for row in rows]
     return np.asarray(weights)
-
-
-def importance(data: EvalSet) -> Floats | None:
-    """Return how much every item matters, where the set says so."""
-    if fields.WEIGHT not in data.columns:
-        return None
-    weights = data.columns[fields.WEIGHT]
-    if np.isnan(weights).any():
-        lost = int(np.isnan(weights).sum())
-        raise DataError(f"{lost} of {len(data)} items have no weight. Give every item one, or none.")
-    return weights

@@ -167,17 +167,48 @@ def success_rate(
     margins_of = _margins_of(values, tie)
     if not seeds:
         raise UsageError("A success rate needs at least one seed.")
-    if not 0.0 < share <= 1.0:
-        raise UsageError(f"The share of a subsample must lie above 0 and at most 1, not {share}.")
     full, subset = [], []
     for seed in seeds:
-        rows = _subsample(known, seed, share)
+        rows = subsample(known, seed, share)
         chosen = np.asarray(choose(rows, seed), np.int64)
         if chosen.size == 0 or not np.isin(chosen, rows).all():
             raise UsageError("A selection must choose at least one row, and only rows that it was given.")
         full.append(margins_of(rows))
         subset.append(margins_of(chosen))
-    return _summary(np.concatenate(subset), np.concatenate(full))
+    return success_of(np.concatenate(subset), np.concatenate(full))
+
+
+def success_of(subset: Floats, full: Floats) -> SuccessRate:
+    """Return how often margins on subsets name the winner of those on the full (sub)sample, run by run.
+
+    A pair that a subset does not judge on any item has no winner there, and counts as not found.
+    """
+    decided = _decided(full)
+    runs = int(decided.sum())
+    tied = int((full == 0.0).sum())
+    if runs == 0:
+        nan = float("nan")
+        return SuccessRate(nan, nan, 0, nan, tied, nan, nan, nan)
+    subset, full = np.nan_to_num(subset[decided], nan=0.0), full[decided]
+    rate = float(success(subset, full).mean())
+    return SuccessRate(
+        rate=rate,
+        standard_error=float(np.sqrt(rate * (1.0 - rate) / runs)),
+        runs=runs,
+        inconclusive=float((subset == 0.0).mean()),
+        tied=tied,
+        distance=float(np.abs(full).mean()),
+        estimated_distance=float((np.sign(full) * subset).mean()),
+        bias=float(distance_bias(subset, full).mean()),
+    )
+
+
+def subsample(keys: rng.Keys, seed: int, share: float) -> Indices:
+    """Return the rows of a random part of the items, by their keys and the seed alone."""
+    if not 0.0 < share <= 1.0:
+        raise UsageError(f"The share of a subsample must lie above 0 and at most 1, not {share}.")
+    size = max(1, round(share * len(keys)))
+    return np.sort(np.argsort(rng.stream(keys, seed, "subsample"), kind="stable")[:size])
 
 
 def _item_count(values: Floats | Preferences, ids: Ids | None, keys: rng.Keys | None) -> int:
@@ -203,29 +234,3 @@ def _margins_of(values: Floats | Preferences, tie: float) -> Callable[[Indices],
 
 def _decided(margins: Floats) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(margins) & (margins != 0.0))
-
-
-def _subsample(keys: rng.Keys, seed: int, share: float) -> Indices:
-    size = max(1, round(share * len(keys)))
-    return np.sort(np.argsort(rng.stream(keys, seed, "subsample"), kind="stable")[:size])
-
-
-def _summary(subset: Floats, full: Floats) -> SuccessRate:
-    decided = _decided(full)
-    runs = int(decided.sum())
-    tied = int((full == 0.0).sum())
-    if runs == 0:
-        nan = float("nan")
-        return SuccessRate(nan, nan, 0, nan, tied, nan, nan, nan)
-    subset, full = np.nan_to_num(subset[decided], nan=0.0), full[decided]
-    rate = float(success(subset, full).mean())
-    return SuccessRate(
-        rate=rate,
-        standard_error=float(np.sqrt(rate * (1.0 - rate) / runs)),
-        runs=runs,
-        inconclusive=float((subset == 0.0).mean()),
-        tied=tied,
-        distance=float(np.abs(full).mean()),
-        estimated_distance=float((np.sign(full) * subset).mean()),
-        bias=float(distance_bias(subset, full).mean()),
-    )

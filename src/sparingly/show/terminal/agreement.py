@@ -140,3 +140,4 @@ def show_draws(draws: Draws, console: Console | None = None) -> None:
         ("pairs without a winner, left out", str(found.tied)),
     ]
     console.print(make_table(("", ""), rows, numbers=1))
+    notes(console, draws.notes)
