@@ -1,0 +1,256 @@
+"""The figures of honest scores as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from _honesty_coverage import OURS, RANDOM, TOP, WAYS
+from _honesty_errors import BEST, CONS, FORMS
+from _tables_markdown import bold, folded, points, signed, table
+
+Figures = Mapping[str, Any]
+RANK, PREDICTED = FORMS[0], FORMS[2]
+ALL_FORMS = "With t tests for this very set, and with predictions from shrunk differences"
+# Zouhar et al. 2025, Table 9 (WMT23, MetricX-23 and DA+SQM): error of the scores, soft pairwise accuracy.
+PUBLISHED = {
+    "random": (0.008, 0.916),
+    "metric_avg": (0.055, 0.926),
+    "metric_var": (0.046, 0.930),
+    "metric_cons": (0.031, 0.934),
+    "diversity": (0.036, 0.930),
+    "irt": (0.028, 0.926),
+}
+REACHED, MISSED, OPEN = "yes", "no", "cannot be told"
+
+
+def error_blocks(main: Sequence[Figures], others: Sequence[Figures]) -> dict[str, str]:
+    """Return the tables of errors and accuracies, by the names of their markers."""
+    parts = {"honesty-others": _others(others)} if others else {}
+    if not main:
+        return parts
+    return {
+        "honesty-errors": _errors(main),
+        "honesty-both": f"{_both(main, (RANK, PREDICTED))}\n\n{folded(ALL_FORMS, _both(main, FORMS))}",
+        "honesty-budgets": _budgets(main),
+        **parts,
+    }
+
+
+def _errors(sets: Sequence[Figures]) -> str:
+    heads = [
+        f"{one['title']}: {what}" for one in sets for what in ("error", "accuracy", "accuracy, predicted")
+    ]
+    rows = [["`random`", *_published("random"), *(_random_cells(sets))]]
+    for place, row in enumerate(sets[0]["rows"]):
+        cells = [cell for one in sets for cell in _cells(one, one["rows"][place])]
+        rows.append([_named(row, sets[0]["metric"]), *_published(row["method"].split(":")[0]), *cells])
+    return table(["chosen by", "published: error", "accuracy", *heads], rows)
+
+
+def _published(name: str) -> tuple[str, str]:
+    if name not in PUBLISHED:
+        return "–", "–"
+    error, accuracy = PUBLISHED[name]
+    return f"{error / PUBLISHED['random'][0]:.2f}", points(accuracy)
+
+
+def _random_cells(sets: Sequence[Figures]) -> list[str]:
+    return [cell for one in sets for cell in ("1", _plus_minus(one["random"]["spa"]), "–")]
+
+
+def _cells(one: Figures, row: Figures) -> tuple[str, str, str]:
+    error = bold(f"{row['ratio']['mean']:.2f}", row["ratio"]["mean"] < 1)
+    if not row["ours"]:
+        return error, _plus_minus(row["spa"]["plain"]), "–"
+    bar = accuracy_of_cons(one)
+    own, predicted = (
+        bold(_plus_minus(row["spa"][form]), row["spa"][form]["mean"] > bar) for form in (RANK, PREDICTED)
+    )
+    return error, own, predicted
+
+
+def _plus_minus(found: Figures) -> str:
+    text = points(found["mean"])
+    return text if found["low"] is None else f"{text} ± {points(found['high'] - found['mean'], 2)}"
+
+
+def _named(row: Figures, metric: str) -> str:
+    """Return the method without the metric, which is said elsewhere."""
+    text = row["method"].replace(f":metric={metric}", "").replace(f"metric={metric}", "")
+    return f"`{text}`" + (", `greg`" if row["ours"] else "")
+
+
+def accuracy_of_cons(one: Figures) -> float:
+    """Return the soft pairwise accuracy of ``metric_cons`` with plain means on a set."""
+    text = CONS.method.replace("{}", one["metric"])
+    return float(next(row for row in one["rows"] if row["method"] == text)["spa"]["plain"]["mean"])
+
+
+def verdict(one: Figures, row: Figures, form: str) -> str:
+    """Say whether the error is below random's and the accuracy above that of ``metric_cons``.
+
+    Yes or no only where both intervals, over draws, say so; one list has no interval.
+    """
+    bar, spa = accuracy_of_cons(one), row["spa"][form]
+    low, high = (spa["mean"], spa["mean"]) if spa["low"] is None else (spa["low"], spa["high"])
+    if row["ratio"]["high"] < 1 and low > bar:
+        return REACHED
+    return MISSED if row["ratio"]["low"] > 1 or high < bar else OPEN
+
+
+def _both(sets: Sequence[Figures], forms: Sequence[str]) -> str:
+    rows = []
+    for place, row in enumerate(sets[0]["rows"]):
+        if not row["ours"]:
+            continue
+        for form in forms:
+            found = [verdict(one, one["rows"][place], form) for one in sets]
+            cells = [cell for one in sets for cell in _against_cons(one, one["rows"][place], form)]
+            answer = REACHED if set(found) == {REACHED} else MISSED if MISSED in found else OPEN
+            text = _named(row, sets[0]["metric"])
+            rows.append([text, form, *cells, bold(answer, answer == REACHED)])
+    heads = [
+        f"{one['title']}: {what}"
+        for one in sets
+        for what in ("error", "accuracy less `metric_cons`'s", "draws above")
+    ]
+    return table(["configuration", "p-values", *heads, "both on both sets"], rows, texts=2)
+
+
+def _against_cons(one: Figures, row: Figures, form: str) -> tuple[str, str, str]:
+    bar, spa, ratio = accuracy_of_cons(one), row["spa"][form], row["ratio"]
+    ends = "" if spa["low"] is None else f" [{signed(spa['low'] - bar)}, {signed(spa['high'] - bar)}]"
+    error = f"{ratio['mean']:.2f} [{ratio['low']:.2f}, {ratio['high']:.2f}]"
+    return error, f"{signed(spa['mean'] - bar)}{ends}", f"{100 * row['above'][form]:.0f} %"
+
+
+def _budgets(sets: Sequence[Figures]) -> str:
+    """Return the error and the accuracy of the best configuration at every budget."""
+    rows = []
+    for one in sets:
+        text = BEST.method.replace("{}", one["metric"])
+        by_budget = next(row for row in one["rows"] if row["method"] == text)["by_budget"]
+        rows.append([f"{one['title']}: error", *(f"{value:.2f}" for value in by_budget["ratio"])])
+        rows.append([f"{one['title']}: accuracy, predicted", *(points(value) for value in by_budget["spa"])])
+    return table(["budget", *(f"{100 * share:.0f} %" for share in by_budget["share"])], rows)
+
+
+def _others(sets: Sequence[Figures]) -> str:
+    heads = (
+        "set (metric; items × models)",
+        "`random`: accuracy",
+        "`metric_cons`: error",
+        "accuracy",
+        "`uniform`, `greg`: error",
+        "accuracy, predicted",
+        "`local_pivotal`, `greg`: error",
+        "accuracy, predicted",
+        "with `metric_avg`, tau 0.5: error",
+        "accuracy, predicted",
+    )
+    return table(heads, [_other(one) for one in sets])
+
+
+def _other(one: Figures) -> list[str]:
+    by_text = {row["method"]: row for row in one["rows"]}
+    name = f"{one['title']} ({one['metric']}; {one['items']} × {one['models']})"
+    cells = [name, points(one["random"]["spa"]["mean"])]
+    for method, form in (
+        (CONS.method, "plain"),
+        ("uniform", PREDICTED),
+        ("local_pivotal", PREDICTED),
+        (BEST.method, PREDICTED),
+    ):
+        row = by_text.get(method.replace("{}", one["metric"]))
+        if row is None:
+            cells += ["–", "–"]
+            continue
+        better = row["spa"][form]["mean"] > one["random"]["spa"]["mean"]
+        cells.append(bold(f"{row['ratio']['mean']:.2f}", row["ratio"]["mean"] < 1))
+        cells.append(bold(points(row["spa"][form]["mean"]), better))
+    return cells
+
+
+def coverage_blocks(sets: Sequence[Figures]) -> dict[str, str]:
+    """Return the tables of coverage and of wrong claims, by the names of their markers."""
+    return {
+        "honesty-coverage": _coverage(sets),
+        "honesty-groups": _groups(sets),
+        "honesty-sets": "\n\n".join(folded(_heading(one), _details(one)) for one in sets),
+    }
+
+
+def of_way(one: Figures, way: str) -> Figures | None:
+    """Return the figures of a way on a set; None where it was not asked for."""
+    return next((row for row in one["rows"] if row["way"] == way), None)
+
+
+def over_sets(sets: Sequence[Figures], way: str, figure: str) -> list[float]:
+    """Return the mean of a figure over the sets, at every budget; sets without it are left out."""
+    rows = [row[figure] for one in sets if (row := of_way(one, way)) is not None]
+    told = np.array([[np.nan if value is None else value for value in row] for row in rows], np.float64)
+    known = ~np.isnan(told)
+    return [float(v) for v in np.where(known, told, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)]
+
+
+def _coverage(sets: Sequence[Figures]) -> str:
+    shown = ("difference coverage", "score coverage", "significant", "wrong", "wrong of significant")
+    heads = ("intervals of differences hold", "of scores", "pairs significant", "and wrong", "wrong of these")
+    rows = []
+    for way in WAYS:
+        there = [one for one in sets if of_way(one, way.name) is not None]
+        if not there:
+            continue
+        cells = [_triple(over_sets(there, way.name, figure)) for figure in shown]
+        rows.append([way.name, f"{len(there)}", *cells])
+    return table(["way", "sets", *heads], rows)
+
+
+def _triple(values: Sequence[float | None]) -> str:
+    return " / ".join(points(value) for value in values)
+
+
+def _groups(sets: Sequence[Figures]) -> str:
+    rows = []
+    for way, figure, said in (
+        (TOP, "grouped", "groups by Algorithm 1"),
+        (RANDOM, "grouped", "groups by Algorithm 1"),
+        (OURS, "grouped", "groups of rank sets"),
+        (OURS, "together", "pairs, all at once"),
+        (OURS, "significant", "pairs, one at a time"),
+        (OURS, "over the set", "pairs, one at a time, on this very set"),
+    ):
+        wrong = "wrong" if figure == "significant" else f"{figure} wrong"
+        cells = [_triple(over_sets(sets, way, name)) for name in (figure, wrong)]
+        rows.append([way, said, *cells])
+    return table(["way", "told apart by", "pairs told apart", "and wrong"], rows, texts=2)
+
+
+def _heading(one: Figures) -> str:
+    return f"{one['title']}: {one['items']} items, {one['models']} models; metric {one['metric']}"
+
+
+def _details(one: Figures) -> str:
+    shown = (
+        "difference coverage",
+        "score coverage",
+        "withheld",
+        "significant",
+        "wrong",
+        "grouped",
+        "grouped wrong",
+    )
+    heads = (
+        "differences hold",
+        "scores hold",
+        "withheld",
+        "significant",
+        "wrong",
+        "in groups apart",
+        "wrong",
+    )
+    rows = [[row["way"], *(_triple(row[figure]) for figure in shown)] for row in one["rows"]]
+    return table(["way", *heads], rows)

@@ -1,0 +1,164 @@
+"""What a list's top does to scores, and what a draw with an estimate does instead (docs/results-honesty.md).
+
+    python benchmarks/honesty.py errors      error of scores and soft pairwise accuracy of every selector
+    python benchmarks/honesty.py coverage    do intervals hold, do significant pairs point the right way?
+    python benchmarks/honesty.py all --docs  both; figures, tables and the picture are written
+
+With ``--only`` one set (or several) is computed and printed. Finished runs are kept in .bench/honesty/, so
+that an interrupted command goes on where it stopped, and more draws add to those that are there; delete the
+folder after a change of the code that decides about figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import _honesty_coverage
+import _honesty_errors
+import sparingly
+from _honesty_cases import COVERAGE, MAIN, OTHERS, Case, Kept
+from _honesty_picture import draw
+from _honesty_tables import coverage_blocks, error_blocks
+from _tables_markdown import replaced
+from _tables_work import write_whole
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "results-honesty.md"
+RESULTS = ROOT / "benchmarks" / "results" / "honesty.json"
+PICTURE = ROOT / "docs" / "images" / "honesty.svg"
+COMMAND = "python benchmarks/honesty.py"
+
+
+def options(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    reader.add_argument("part", choices=["errors", "coverage", "all"])
+    reader.add_argument("--draws", type=int, default=40, help="draws of each design on the main sets")
+    reader.add_argument(
+        "--draws-others", type=int, default=20, help="draws of each design on the further sets"
+    )
+    reader.add_argument("--parts", type=int, default=40, help="parts of each set, for coverage")
+    reader.add_argument("--only", action="append", help="one set, such as wmt23_zhen/mqm")
+    reader.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the data sets")
+    reader.add_argument("--keep", type=Path, default=ROOT / ".bench" / "honesty", help="finished runs")
+    reader.add_argument("--docs", action="store_true", help="write figures, tables and the picture")
+    reader.add_argument("--results", type=Path, default=RESULTS, help="where figures are written")
+    reader.add_argument("--page", type=Path, default=PAGE, help="the page that holds the tables")
+    reader.add_argument("--picture", type=Path, default=PICTURE, help="where the picture is written")
+    return reader.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compute figures, and write or print them."""
+    asked = options(arguments)
+    if not asked.data.is_dir():
+        print(f"There is no folder {asked.data}: name it with --data.", file=sys.stderr)
+        return 2
+    if asked.docs and asked.only:
+        print("Tables are of all sets: leave out --only, or --docs.", file=sys.stderr)
+        return 2
+    found: dict[str, Any] = {}
+    if asked.part in ("errors", "all"):
+        found["errors"] = {name: errors(cases, asked) for name, cases in _groups().items()}
+    if asked.part in ("coverage", "all"):
+        found["coverage"] = coverage(asked)
+    parts = blocks(found)
+    if not asked.docs:
+        print("\n\n".join(parts.values()))
+        return 0
+    _write(found, asked)
+    return 0
+
+
+def _groups() -> dict[str, Sequence[Case]]:
+    return {"main": MAIN, "others": OTHERS}
+
+
+def errors(cases: Sequence[Case], asked: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return errors and accuracies: all designs on the main sets, a few on the others."""
+    is_main = cases is MAIN
+    draws = asked.draws if is_main else asked.draws_others
+    return [
+        _honesty_errors.case_figures(
+            case, asked.data, Kept(asked.keep), draws, *_honesty_errors.rows_of(is_main)
+        )
+        for case in _named(cases, asked)
+    ]
+
+
+def coverage(asked: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return what claims hold on every set."""
+    return [
+        _honesty_coverage.case_figures(case, asked.data, Kept(asked.keep), asked.parts)
+        for case in _named(COVERAGE, asked)
+    ]
+
+
+def _named(cases: Sequence[Case], asked: argparse.Namespace) -> list[Case]:
+    return [case for case in cases if not asked.only or case.name in asked.only]
+
+
+def blocks(found: dict[str, Any]) -> dict[str, str]:
+    """Return the tables of what was computed, by the names of their markers."""
+    parts: dict[str, str] = {}
+    if "errors" in found:
+        parts |= error_blocks(found["errors"]["main"], found["errors"]["others"])
+    if found.get("coverage"):
+        parts |= coverage_blocks(found["coverage"])
+    return parts
+
+
+def _write(found: dict[str, Any], asked: argparse.Namespace) -> None:
+    """Write figures, tables and the picture; a part that was not computed stays as it was."""
+    old = json.loads(asked.results.read_text(encoding="utf-8")) if asked.results.exists() else {}
+    figures = {
+        **old,
+        "version": sparingly.__version__,
+        "date": date.today().isoformat(),
+        "command": f"{COMMAND} all --docs {_numbers(asked)}",
+        **found,
+    }
+    write_whole(asked.results, json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+    page = replaced(
+        asked.page.read_text(encoding="utf-8"), {**blocks(figures), "honesty-runs": runs_of(figures)}
+    )
+    write_whole(asked.page, page)
+    if "coverage" in figures:
+        sparingly.save_figure(draw(figures["coverage"]), asked.picture)
+
+
+def runs_of(figures: dict[str, Any]) -> str:
+    """Return the sentence that says when and from how many draws the tables were computed."""
+    said = [f"Computed on {figures['date']} with version {figures['version']}"]
+    if "errors" in figures:
+        drawn = {
+            name: sorted({row["draws"] for one in sets for row in one["rows"] if row["ours"]})
+            for name, sets in figures["errors"].items()
+        }
+        random = sorted({one["random"]["draws"] for sets in figures["errors"].values() for one in sets})
+        said.append(
+            f"errors from {_counts(drawn['main'])} draws a design and budget on the two main sets and "
+            f"{_counts(drawn['others'])} on the others, random selection from {_counts(random)}"
+        )
+    if "coverage" in figures:
+        parts = sorted({one["replicates"] for one in figures["coverage"]})
+        said.append(f"coverage from {_counts(parts)} parts of every set")
+    return f"{'; '.join(said)}. Command: `{figures['command']}`."
+
+
+def _numbers(asked: argparse.Namespace) -> str:
+    return f"--draws {asked.draws} --draws-others {asked.draws_others} --parts {asked.parts}"
+
+
+def _counts(counts: Sequence[int]) -> str:
+    return " to ".join(dict.fromkeys(str(count) for count in (counts[0], counts[-1])))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
