@@ -119,3 +119,82 @@ def test_wrong_names_are_one_sentence(command: Command, verb: str) -> None:
     assert (code, out) == (EXIT_WRONG, "")
     assert err.count("\n") == 1
     assert "overall" in err
+
+
+@pytest.mark.parametrize("verb", ["estimate", "rank", "plan"])
+def test_without_an_aspect_the_option_is_named(command: Command, tmp_path: Path, verb: str) -> None:
+    said = "sparingly: There are 2 aspects: overall, fluency. Name one: --aspect ….\n"
+    assert command(f"{verb} data.jsonl drawn.json") == (EXIT_WRONG, "", said)
+    data = sparingly.load_demo()
+    sparingly.save(data.without_labels(), tmp_path / "none.jsonl")
+    code, _, err = command(f"{verb} {tmp_path / 'none.jsonl'}")
+    if verb == "plan":
+        assert code == EXIT_DONE
+    else:
+        assert err == "sparingly: The evaluation set has no aspect. Name one: --aspect ….\n"
+
+
+# --- files that can be verified ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            f"{ESTIMATE} --by domain --scale 0,100",
+            "verified: the scores of 8 models follow from the signature",
+        ),
+        (f"{RANK} --alpha 0.1", "verified: the ranking of 8 models follows from the signature"),
+        (
+            "rank data.jsonl top.json -a overall",
+            "verified: the ranking of 8 models follows from the signature",
+        ),
+    ],
+)
+def test_what_is_written_is_verified(command: Command, tmp_path: Path, line: str, said: str) -> None:
+    file = tmp_path / "result.json"
+    code, out, _ = command(f"{line} --out {file}")
+    assert code == EXIT_DONE
+    assert f"written to {file}" in out
+    signature = next(text for text in out.splitlines() if text.startswith("signature: "))
+    for data in ("data.jsonl", "--data data.jsonl"):
+        code, out, _ = command(f"verify {file} {data}")
+        assert (code, out) == (EXIT_DONE, f"{said}\n{signature}\n")
+
+
+def test_what_is_printed_as_json_is_what_is_written(command: Command, tmp_path: Path) -> None:
+    for line in (ESTIMATE, RANK):
+        out = command(f"{line} --json --out {tmp_path / 'result.json'}")[1]
+        assert json.loads(out) == json.loads((tmp_path / "result.json").read_text())
+
+
+def test_an_edited_result_is_not_verified(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    command(f"{ESTIMATE} -o {file}")
+    values = json.loads(file.read_text())
+    values["models"][0]["score"] += 0.5
+    file.write_text(json.dumps(values))
+    code, out, err = command(f"verify {file} data.jsonl")
+    assert (code, err) == (EXIT_NO, "")
+    said = "The scores of the estimate do not follow from its signature."
+    assert out.startswith(f"NOT verified\n- {said}\n")
+    code, out, _ = command(f"verify {file} data.jsonl --json")
+    assert (code, json.loads(out)) == (EXIT_NO, {"ok": False, "problems": [said], "notes": []})
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"format": "sparingly/estimate", "version": 2}, "field version: version 2 is newer"),
+        ({"format": "sparingly/ranking", "version": 1}, "field models: every model is named once."),
+        ({"format": "else"}, 'field format: this is a "else" file, none of sparingly/selection,'),
+    ],
+)
+def test_a_broken_result_is_one_sentence(
+    command: Command, tmp_path: Path, values: dict[str, object], said: str
+) -> None:
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(values))
+    code, out, err = command(f"verify {file} data.jsonl")
+    assert (code, out, err.count("\n")) == (EXIT_WRONG, "", 1)
+    assert err.startswith(f"sparingly: {file}, {said}")

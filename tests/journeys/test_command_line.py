@@ -17,7 +17,7 @@ pytestmark = pytest.mark.journey
 
 COMMANDS = (
     "info", "methods", "select", "verify", "writeup", "plan", "estimate", "rank", "agree", "figure",
-    "convert", "demo",
+    "convert", "demo", "assign", "raters",
 )  # fmt: skip
 VAR = "metric_var:metric=learned"
 

@@ -108,9 +108,9 @@ def _told(story: Story, out: Path, *, quiet: bool) -> Console:
     show_curve(story.drawn, console)
     console.rule(f"5. scores of the whole set: {SHARE} drawn by known chances", align="left")
     show_selection(story.sample, out / "drawn.json", console)
-    show_estimate(story.scores, console)
+    show_estimate(story.scores, out / "scores.json", console)
     console.rule("6. what that says of the order of the models on this set", align="left")
-    show_ranking(story.ranking, console)
+    show_ranking(story.ranking, out / "ranking.json", console)
     console.rule("what was left", align="left")
     line(console, f"{out}/report.html to open;")
     line(console, "data.jsonl, selection.json, drawn.json, agreement.json, curve.json,")
@@ -130,14 +130,15 @@ def _leave_files(out: Path, story: Story, console: Console) -> list[str]:
     io.save(story.data, out / "data.jsonl")
     story.chosen.save(out / "selection.json")
     story.sample.save(out / "drawn.json")
+    story.scores.save(out / "scores.json")
+    story.ranking.save(out / "ranking.json")
     written = {
         "agreement.json": text.dumps(story.compared.to_dict(), indent=2) + "\n",
         "curve.json": text.dumps(story.drawn.to_dict(), indent=2) + "\n",
-        "scores.json": text.dumps(story.scores.to_dict(), indent=2) + "\n",
-        "ranking.json": text.dumps(story.ranking.to_dict(), indent=2) + "\n",
         "writeup.md": writeup(story.chosen),
         "report.html": page("sparingly demo", console),
     }
     for name, content in written.items():
         write_text(out / name, content)
-    return sorted(["data.jsonl", "drawn.json", "selection.json", *written])
+    saved = ["data.jsonl", "drawn.json", "ranking.json", "scores.json", "selection.json"]
+    return sorted([*saved, *written])

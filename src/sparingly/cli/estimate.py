@@ -10,7 +10,17 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, working
+from sparingly.cli.options import (
+    DEFAULT_READING,
+    Data,
+    Json,
+    OutFile,
+    Reading,
+    Seed,
+    emit,
+    the_aspect,
+    working,
+)
 
 Chosen = Annotated[Path | None, Parameter(help="The selection's file; all that is judged unless given.")]
 Aspect = Annotated[
@@ -65,6 +75,7 @@ def estimate(
     format: Written = "text",
     seed: Seed = 0,
     intervals: Intervals = DEFAULT_INTERVALS,
+    out: OutFile = None,
     reading: Reading = DEFAULT_READING,
     json: Json = False,
 ) -> None:
@@ -74,7 +85,7 @@ def estimate(
     items, and says so.
 
     ```
-    sparingly estimate judged.jsonl chosen.json --aspect overall
+    sparingly estimate judged.jsonl chosen.json --aspect overall --out scores.json
     sparingly estimate judged.jsonl chosen.json -a mqm --target population --by domain
     sparingly estimate judged.jsonl chosen.json -a esa --scale 0,100 --interval betting
     sparingly estimate judged.jsonl chosen.json -a mqm --format latex > scores.tex
@@ -86,12 +97,13 @@ def estimate(
     from sparingly.show.terminal.scores import show_estimate
 
     held = reading.load(data)
+    asked = the_aspect(held, aspect)
     chosen = None if selection is None else Selection.load(selection)
     with working("estimating"):
         found = infer(
             held,
             chosen,
-            aspect,
+            asked,
             estimator=estimator,
             target=intervals.target,
             level=intervals.level,
@@ -100,9 +112,11 @@ def estimate(
             by=by,
             seed=seed,
         )
+    if out is not None:
+        found.save(out)
     if json:
         emit(found.to_dict())
     elif format == "text":
-        show_estimate(found)
+        show_estimate(found, out)
     else:
         sys.stdout.write(score_table(found, format))

@@ -22,6 +22,9 @@ SelectionFile = Annotated[Path, Parameter(help="The selection's file.")]
 Json = Annotated[
     bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")
 ]
+OutFile = Annotated[
+    Path | None, Parameter(name=["--out", "-o"], help="Where to write the result (JSON), for verify.")
+]
 Seed = Annotated[int, Parameter(help="Settles ties and draws; the same seed gives the same answer.")]
 
 
@@ -65,6 +68,13 @@ class Reading:
 
 
 DEFAULT_READING = Reading()
+
+
+def the_aspect(data: EvalSet, aspect: str | None) -> str:
+    """Return the aspect that was named, or the only one; the error names the option."""
+    from sparingly.data.evalset import the_only
+
+    return aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: --aspect ….")
 
 
 def emit(values: Any) -> None:

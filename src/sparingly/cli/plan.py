@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.cli.estimate import Chosen
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, the_aspect, working
 
 
 @Parameter(name="*")
@@ -87,12 +87,13 @@ def plan(
     from sparingly.show.terminal.plan import show_plan
 
     held = reading.load(data)
+    asked = the_aspect(held, aspect) if len(held.aspects) else aspect
     pilot = None if selection is None else Selection.load(selection)
     with working("planning"):
         found = look_ahead(
             held,
             pilot,
-            aspect,
+            asked,
             budgets=budget or None,
             unit=unit,
             cost=cost,

@@ -10,10 +10,19 @@ from cyclopts import Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.estimate import Aspect, Chosen, EstimatorText, Written
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, working
+from sparingly.cli.options import (
+    DEFAULT_READING,
+    Data,
+    Json,
+    OutFile,
+    Reading,
+    Seed,
+    emit,
+    the_aspect,
+    working,
+)
 
 if TYPE_CHECKING:
-    from sparingly.infer.rank.margin_tests import MarginTest
     from sparingly.infer.rank.ranking import Ranking
 
 
@@ -29,14 +38,14 @@ class Claim:
     ] = "non-inferior"
     margin: Annotated[float | None, Parameter(help="The margin, in the unit of the scores.")] = None
 
-    def test(self, ranking: Ranking) -> MarginTest | None:
-        """Return the answer; None where nothing is claimed."""
+    def test(self, ranking: Ranking) -> Ranking:
+        """Return the ranking with the answer; as it is where nothing is claimed."""
         given = (self.model, self.against, self.margin)
         if all(value is None for value in given):
-            return None
+            return ranking
         if self.model is None or self.against is None or self.margin is None:
             raise UsageError("A claim needs all three of --model, --against and --margin.")
-        return ranking.margin_test(self.claim, self.model, self.against, self.margin)
+        return ranking.with_claim(self.claim, self.model, self.against, self.margin)
 
 
 @Parameter(name="*")
@@ -70,6 +79,7 @@ def rank(
     format: Written = "text",
     deciding: Deciding = DEFAULT_DECIDING,
     claim: Claim = NO_CLAIM,
+    out: OutFile = None,
     reading: Reading = DEFAULT_READING,
     json: Json = False,
 ) -> int:
@@ -79,7 +89,7 @@ def rank(
     when the claim is not shown.
 
     ```
-    sparingly rank judged.jsonl chosen.json --aspect overall
+    sparingly rank judged.jsonl chosen.json --aspect overall --out ranking.json
     sparingly rank judged.jsonl -a mqm --groups-by algorithm1 --format markdown
     sparingly rank judged.jsonl chosen.json -a overall --model new --against old --margin 2
     ```
@@ -88,20 +98,20 @@ def rank(
     from sparingly.infer.rank.rank import rank as order
     from sparingly.show.report.markup import latex
     from sparingly.show.report.score_tables import ranking_table
-    from sparingly.show.terminal.scores import show_margin_test, show_ranking
+    from sparingly.show.terminal.scores import show_ranking
 
     held = reading.load(data)
+    asked = the_aspect(held, aspect)
     chosen = None if selection is None else Selection.load(selection)
     with working("ranking"):
-        ranking = order(held, chosen, aspect, estimator=estimator, **vars(deciding))
-        answer = claim.test(ranking)
+        ranking = claim.test(order(held, chosen, asked, estimator=estimator, **vars(deciding)))
+    answer = ranking.claim
+    if out is not None:
+        ranking.save(out)
     if json:
-        claimed = None if answer is None else {**vars(answer), "shown": answer.shown}
-        emit({**ranking.to_dict(), "claim": claimed})
+        emit(ranking.to_dict())
     elif format == "text":
-        show_ranking(ranking)
-        if answer is not None:
-            show_margin_test(answer)
+        show_ranking(ranking, out)
     else:
         sys.stdout.write(ranking_table(ranking, format))
         sys.stdout.write(

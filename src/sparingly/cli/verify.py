@@ -1,30 +1,39 @@
-"""``sparingly verify``: re-derive a selection from its signature."""
+"""``sparingly verify``: re-derive a selection, an estimate or a ranking from its signature."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
 from sparingly.base.errors import EXIT_DONE, EXIT_NO
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, SelectionFile, emit
+from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, emit, working
+
+ResultFile = Annotated[Path, Parameter(help="The file of a selection, an estimate or a ranking.")]
 
 
-def verify(
-    selection: SelectionFile, data: Data, /, *, reading: Reading = DEFAULT_READING, json: Json = False
-) -> int:
-    """Re-run a selection's method on the data and compare the rows; exit code 1 if they differ.
+def verify(file: ResultFile, /, data: Data, *, reading: Reading = DEFAULT_READING, json: Json = False) -> int:
+    """Do again on the data what a signature says, and compare; exit code 1 if the answer differs.
 
-    The data is the set that it was made from; judgements that came later do not matter.
+    A selection needs the set that it was made from; judgements that came later do not matter. Scores and
+    rankings need the set with the judgements, and their selection is verified with them.
 
     ```
     sparingly verify chosen.json wmt23.jsonl.gz
+    sparingly verify scores.json --data judged.jsonl
     ```
     """
-    from sparingly.data.selection import Selection
+    from sparingly.run.verify import load_result
     from sparingly.run.verify import verify as rederive
     from sparingly.show.terminal.verification import show_verification
 
-    chosen = Selection.load(selection)
-    result = rederive(chosen, reading.load(data))
+    held = load_result(file)
+    loaded = reading.load(data)
+    with working("verifying"):
+        result = rederive(held, loaded)
     if json:
         emit(result.to_dict())
     else:
-        show_verification(result, chosen)
+        show_verification(result, held)
     return EXIT_DONE if result.ok else EXIT_NO

@@ -221,6 +221,18 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
             raise
 
 
+def write_json(path: Path, values: Any) -> None:
+    """Write values as a JSON file, whole or not at all."""
+    text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False)
+    # Half a surrogate pair is no UTF-8; its escape is JSON and stands for the same letter.
+    content = text.encode("utf-8", "backslashreplace") + b"\n"
+
+    def put(file: IO[bytes]) -> None:
+        file.write(content)
+
+    write_atomically(path, put)
+
+
 @contextmanager
 def naming_target(path: Path) -> Iterator[None]:
     """Turn complaints about a file that cannot be written into one sentence."""

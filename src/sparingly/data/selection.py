@@ -64,7 +64,8 @@ class Selection:
     """Rows in order, best first, with the signature from which they can be re-derived.
 
     Columns are arrays with one value per row, or None where the method gives none. ``pool`` holds the ids
-    of the selection that this one chose from, ``never`` those that were not to be chosen. What a file says
+    of the selection that this one chose from, ``never`` those that were not to be chosen, ``same_outputs``
+    those that were skipped because all models wrote the same: there, differences are 0. What a file says
     beyond that, as a whole (``unknown``) and of its rows (``unknown_in_rows``), is kept when it is saved.
     """
 
@@ -86,6 +87,7 @@ class Selection:
     notes: tuple[str, ...] = ()
     pool: Objects | None = None
     never: tuple[str, ...] = ()
+    same_outputs: tuple[str, ...] = ()
     unknown: Mapping[str, Any] = field(default_factory=dict)
     unknown_in_rows: Objects | None = None
 
@@ -133,6 +135,8 @@ class Selection:
             return RANKING_ONLY
         weighted = ", weighted by one over the probabilities," if self.has_unequal_weights else ""
         rest = " without the items that are never chosen" if self.never else ""
+        if self.same_outputs:
+            return f"probability sample: differences between models{weighted} estimate the whole set{rest}"
         return f"probability sample: scores{weighted} estimate the whole set{rest}"
 
     @property
@@ -183,6 +187,7 @@ class Selection:
             "notes": list(self.notes),
             "reason": self.reason,
             "never": list(self.never),
+            **({"same_outputs": list(self.same_outputs)} if self.same_outputs else {}),
             "pool": None if self.pool is None else list(self.pool),
             **self.unknown,
             "rows": [self._row_to_dict(place) for place in range(len(self))],
@@ -239,6 +244,7 @@ class Selection:
             notes=tuple(as_text(note, "notes") or "" for note in as_list(values.get("notes"), "notes")),
             pool=None if values.get("pool") is None else np.array(_ids(values, "pool"), object),
             never=tuple(_ids(values, "never")),
+            same_outputs=tuple(_ids(values, "same_outputs")),
             unknown={name: value for name, value in values.items() if name not in _KNOWN},
             unknown_in_rows=_unknown_in_rows(rows),
         )
@@ -257,6 +263,7 @@ _KNOWN = frozenset(
         "notes",
         "reason",
         "never",
+        "same_outputs",
         "pool",
         "rows",
     )

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sparingly.base.errors import InputError
 
 NOT_A_NUMBER = "Write the number without quotes, or null where it is missing"
@@ -72,6 +75,23 @@ def as_text(value: Any, field: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise InputError(f"{shown(value)} is not text", field=field, fix="Put it in quotes")
+
+
+def as_whole(value: Any, field: str) -> int:
+    """Return a whole number; anything else is an error, a missing one too."""
+    if type(value) is int:
+        return value
+    raise InputError(f"{shown(value)} is no whole number", field=field)
+
+
+def as_matrix(value: Any, field: str, size: int) -> NDArray[np.float64]:
+    """Return size × size numbers, NaN where one is missing."""
+    rows = [as_list(row, field) for row in as_list(value, field)]
+    if [len(row) for row in rows] != [size] * size:
+        raise InputError(f"{size} × {size} numbers are wanted, one per pair of models", field=field)
+    return np.array([[as_number(number, field) for number in row] for row in rows], np.float64).reshape(
+        size, size
+    )
 
 
 def as_id(value: Any, field: str) -> str:

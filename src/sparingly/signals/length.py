@@ -11,6 +11,8 @@ from sparingly.base.errors import MissingDataError
 from sparingly.data.evalset import EvalSet, Floats
 
 SOURCE_LENGTH, OUTPUT_LENGTH = "source_length", "output_length"
+# The lengths that are always there as metrics, and the field that each is the length of.
+LENGTHS = {SOURCE_LENGTH: "sources", OUTPUT_LENGTH: "outputs"}
 # Han, kana, Thai, Lao, Khmer and Myanmar are written without spaces between words.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 

@@ -5,7 +5,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UsageError
-from sparingly.infer.analysis.irt_check import NO_INTERVALS, irt_check
+from sparingly.infer.analysis.irt_check import NO_INTERVALS, ONE_MODEL, irt_check
 from sparingly.signals.irt import fit_irt, scaled
 
 
@@ -77,5 +77,15 @@ def test_what_cannot_be_asked() -> None:
     data = sparingly.load_demo()
     with pytest.raises(UsageError, match="at least one bin, not 0"):
         irt_check(data, "irt:metric=learned", bins=0)
-    with pytest.raises(UsageError, match="The level of an interval lies between 0 and 1"):
+    with pytest.raises(UsageError, match="A level lies between 0 and 1"):
         irt_check(data, "irt:metric=learned", level=1.5)
+
+
+@pytest.mark.parametrize("method", ["irt:metric=learned", "irt:metric=learned,response=binary"])
+def test_one_model_is_fitted_to_itself_and_proves_nothing(method: str) -> None:
+    found = irt_check(sparingly.load_demo().take(models=["Rowan"]).at(range(60)), method)
+    assert np.isnan(found.correlation)
+    assert np.isnan(found.error)
+    assert ONE_MODEL in found.notes
+    assert str(found).endswith(": how well it fits cannot be told")
+    assert found.to_dict()["correlation"] is None

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import sparingly
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.design import UNKNOWN, method_of
+from sparingly.infer.estimate.design import UNKNOWN, method_of, stratum_codes
 from sparingly.infer.estimate.drawn import frame_of, sample_from
 from sparingly.infer.estimate.sample import Sample
 
@@ -74,6 +75,25 @@ def test_the_strata_of_all_items_are_told_by_the_design() -> None:
     given = np.bincount(found.stratum)[found.stratum] / 40
     assert found.draw == pytest.approx(given)
     assert chosen.probability == pytest.approx(np.full(61, 61 / 240))
+
+
+@pytest.mark.parametrize("by", ["document", "domain", "metrics", "learned", "source_length"])
+@pytest.mark.parametrize(
+    ("rest", "budget"),
+    [("", 30), (",rounding=published", "10%"), (",allocation=optimal", "10%"), (",cost=length", "40min")],
+)
+@pytest.mark.parametrize("how", [{}, {"never": list(DATA.items[:37])}, {"crowd": ["Birch", "Juniper"]}])
+def test_the_strata_of_all_items_are_those_of_the_draw(
+    by: str, rest: str, budget: int | str, how: dict[str, Any]
+) -> None:
+    chosen = sparingly.select(DATA, f"stratified:by={by},size=25{rest}", budget, seed=3, **how)
+    assert chosen.stratum is not None
+    frame = frame_of(DATA, chosen)
+    codes, every = stratum_codes(frame, chosen)
+    pairs = set(zip(codes.tolist(), chosen.stratum.tolist(), strict=True))
+    assert len(pairs) == len(set(codes.tolist())) == len(set(chosen.stratum.tolist()))
+    assert every is not None
+    assert len(every) == len(frame)
 
 
 def test_strata_that_gave_nothing_leave_the_chances_as_they_were_drawn() -> None:

@@ -139,7 +139,7 @@ def test_signature_tells_everything_that_it_hangs_on() -> None:
     found = estimate(DATA, chosen, "overall", estimator=PLAIN)
     line = str(found.signature)
     assert line.startswith(
-        "weighted_mean:form=hajek|aspect:overall|target:set|level:0.95|interval:auto|seed:0"
+        "weighted_mean:form=hajek|aspect:overall|target:set|level:0.95|interval:auto|scale:none|by:none|seed:0"
     )
     assert f"selection:[{chosen.signature}]" in line
     again = estimate(DATA, chosen, "overall", estimator=PLAIN)

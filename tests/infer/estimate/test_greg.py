@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.infer.estimate.greg import Greg, _groups
+from sparingly.infer.estimate.folds import together
+from sparingly.infer.estimate.greg import Greg
 from sparingly.infer.estimate.linear import difference_form
 from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.variance import set_errors
@@ -104,7 +105,7 @@ def test_it_is_what_is_taken_unless_something_else_is_named() -> None:
 def test_items_of_one_document_of_a_pool_stay_in_one_fold() -> None:
     _, sample = with_judged(DATA, ROWS)
     documents = np.arange(60) // 2
-    groups = _groups(replace(sample, pool=np.full(60, 0.5), pool_unit=documents))
+    groups = together(replace(sample, pool=np.full(60, 0.5), pool_unit=documents))
     assert groups is not None
     assert groups[sample.rows].tolist() == documents.tolist()
     assert len(np.unique(groups)) == 30 + 60

@@ -60,7 +60,42 @@ def test_a_stratum_without_judgements_takes_the_mean_of_the_others() -> None:
     assert linear.notes == ("1 of 2 strata lack judgements of some model and take the mean of the others.",)
 
 
+def test_an_empty_stratum_of_the_draw_is_left_to_chance_with_the_others() -> None:
+    # Strata of 10, 10 and 4 items; the last gave nothing and takes the mean of all that was judged.
+    scores = population(24)
+    drawn = [0, 3, 5, 12, 17]
+    seen = np.full_like(scores, np.nan)
+    seen[drawn] = scores[drawn]
+    strata = np.repeat(["a", "b", "c"], [10, 10, 4])
+    sample = sample_of(seen, 0.25, strata=strata)
+    linear = StratifiedMean().linear(sample, judged_set(24), 0)
+    first, second, every = scores[drawn[:3]], scores[drawn[3:]], scores[drawn]
+    expected = (10 * first.mean(axis=0) + 10 * second.mean(axis=0) + 4 * every.mean(axis=0)) / 24
+    assert linear.scores(sample) == pytest.approx(expected)
+    assert linear.notes == ("1 of 3 strata lack judgements of some model and take the mean of the others.",)
+    # An item's weight is its part of its stratum's 10 items and of the 4: the mean moves by it.
+    weight = np.array([10 / 3] * 3 + [10 / 2] * 2) + 4 / 5
+    moved = seen.copy()
+    moved[drawn[0]] += 1.0
+    again = StratifiedMean().linear(sample_of(moved, 0.25, strata=strata), judged_set(24), 0)
+    assert again.scores(sample) - expected == pytest.approx(np.full(scores.shape[1], weight[0] / 24))
+    away = (every - expected) * weight[:, None]
+    spread = sum(0.75 * len(part) * np.cov(part.T) for part in (away[:3], away[3:]))
+    assert set_errors(sample, linear).covariance == pytest.approx(np.asarray(spread) / 24**2)
+
+
 def test_an_unknown_column_is_named() -> None:
     judged, sample = with_judged(judged_set(30), np.arange(10))
     with pytest.raises(UnknownNameError, match='no column "topic"'):
         StratifiedMean(by="topic").linear(sample, judged, 0)
+
+
+@pytest.mark.parametrize("estimator", [StratifiedMean(), StratifiedMean(by="group")])
+def test_a_model_that_nobody_judged_has_no_score(estimator: StratifiedMean) -> None:
+    scores = population(30)[:, :2]
+    seen = np.full_like(scores, np.nan)
+    seen[[0, 4, 7, 9, 20], 0] = scores[[0, 4, 7, 9, 20], 0]
+    sample = sample_of(seen, 1 / 6, size=30, strata=STRATA)
+    linear = estimator.linear(sample, judged_set(30, group=STRATA.tolist()), 0)
+    assert np.isnan(linear.scores(sample)).tolist() == [False, True]
+    assert linear.notes == ()

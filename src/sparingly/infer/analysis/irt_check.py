@@ -11,6 +11,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_level
 from sparingly.base.registry import Method
 from sparingly.data.evalset import EvalSet, Rows
 from sparingly.infer.analysis.base import Analysis, columns_of
@@ -22,6 +23,9 @@ BINS = 12
 LEVEL = 0.9
 MOST_POINTS = 1500
 NO_INTERVALS = "The fit by map does not know how sure it is: abilities have no intervals."
+ONE_MODEL = (
+    "Of one model every item has a single response and is fitted to it: how well it fits cannot be told."
+)
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,8 @@ class IrtCheck(Analysis):
         binary: Whether responses are success and failure.
         items: The number of items of the set.
         responses: The number of responses.
-        error: The root of the mean squared error of the predictions.
-        correlation: The correlation of predictions and observations.
+        error: The root of the mean squared error of the predictions; NaN for one model, which proves nothing.
+        correlation: The correlation of predictions and observations; NaN where it cannot be told.
         level: The probability of the intervals.
         bins: Responses in bins of equal count, by their prediction.
         points: Single responses (those that are shown); none where they are success and failure.
@@ -104,9 +108,15 @@ class IrtCheck(Analysis):
 
     def __str__(self) -> str:
         """Return how well it fits in one line."""
-        return (
-            f"{self.responses} responses by {self.method}: r = {self.correlation:.2f}, error {self.error:.3f}"
-        )
+        return f"{self.responses} responses by {self.method}: {self.fits}"
+
+    @property
+    def fits(self) -> str:
+        """How well predictions and observations go together, in words."""
+        if np.isnan(self.error):
+            return "how well it fits cannot be told"
+        r = "not known" if np.isnan(self.correlation) else f"{self.correlation:.2f}"
+        return f"r = {r}, error {self.error:.3f}"
 
     def table(self) -> dict[str, list[Any]]:
         """Return a row for every bin."""
@@ -144,8 +154,7 @@ def irt_check(
     """
     if bins < 1:
         raise UsageError(f"A check of the fit needs at least one bin, not {bins}.")
-    if not 0.0 < level < 1.0:
-        raise UsageError(f"The level of an interval lies between 0 and 1, not at {level}.")
+    check_level(level)
     fitted = fitted_responses(data, method)
     predicted, observed = fitted.fit.predicted(), fitted.observed
     cells = np.flatnonzero(~np.isnan(observed).ravel())
@@ -153,15 +162,16 @@ def irt_check(
     binary = fitted.fit.response == "binary"
     # Of single successes and failures there is nothing to see.
     points, thin = ((), ()) if binary else _points(data, cells, expected, seen, most, seed)
+    alone = len(np.unique(cells % len(data.models))) < 2
     return IrtCheck(
-        notes=(*thin, *_no_intervals(fitted.fit)),
+        notes=(*thin, *_no_intervals(fitted.fit), *((ONE_MODEL,) if alone else ())),
         method=str(fitted.method),
         response=fitted.response,
         binary=binary,
         items=len(data),
         responses=len(cells),
-        error=float(np.sqrt(np.mean((expected - seen) ** 2))),
-        correlation=_correlation(expected, seen),
+        error=float("nan") if alone else float(np.sqrt(np.mean((expected - seen) ** 2))),
+        correlation=float("nan") if alone else _correlation(expected, seen),
         level=level,
         bins=tuple(_bins(expected, seen, min(bins, len(cells)), level)),
         points=points,

@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.levels import check_level
 from sparingly.infer.estimate.guard import BOOTSTRAP, LEAST, T, why_withheld
-from sparingly.infer.estimate.intervals import Interval, check_level, find_intervals
+from sparingly.infer.estimate.intervals import Interval, find_intervals
 from sparingly.infer.estimate.linear import Linear
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.population import population_errors

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_level
 from sparingly.infer.estimate.sample import Floats
 
 
@@ -36,7 +37,6 @@ def empirical_bernstein(deviation: Floats | float, n: int, spread: float, level:
 
 
 def _check(n: int, size: float, level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise UsageError(f"A level lies between 0 and 1, such as 0.95, not {level}.")
+    check_level(level)
     if not 1 <= n <= size:
         raise UsageError(f"A bound needs from 1 to {size} judged items, not {n}.")

@@ -74,7 +74,16 @@ class ControlVariate(Estimator):
             told = neighbour_predictions(sample, variates, splits, self.neighbours)
             # The prediction is cross-fitted; one slope for it costs next to nothing.
             variates, splits = standardised(told)[None], splits_of(sample, data.keys, 1, seed)
-        predicted = self._fit(sample, variates, splits)
+        return self.moved(sample, variates, splits)
+
+    def moved(
+        self, sample: Sample, variates: Floats, splits: Sequence[Split], inverse: Floats | None = None
+    ) -> Linear:
+        """Return the estimator with variates that are made: standardised, variates × items × models.
+
+        ``inverse`` is that of their products (see ``inverse_products``), for whoever has it from before.
+        """
+        predicted = self._fit(sample, variates, splits, inverse)
         parameters = 1.0 + (len(variates) if len(splits) == 1 else 0)
         if not self.guard:
             return difference_form(sample, predicted, parameters=parameters)
@@ -86,16 +95,19 @@ class ControlVariate(Estimator):
         settled = self.resolve(data)
         return (settled.metric or "",) if self.variate == "one" else settled.metrics
 
-    def _fit(self, sample: Sample, variates: Floats, splits: Sequence[Split]) -> Floats:
+    def _fit(
+        self, sample: Sample, variates: Floats, splits: Sequence[Split], inverse: Floats | None
+    ) -> Floats:
         """Return slope × variate for every item; judged ones by the slope of the other folds."""
-        slopes = [self._slopes(sample, variates, split.learn) for split in splits]
+        inverse = inverse_products(variates) if inverse is None else inverse
+        slopes = [self._slopes(sample, variates, split.learn, inverse) for split in splits]
         predicted = np.einsum("kj,kij->ij", np.mean(slopes, axis=0), variates)
         for slope, split in zip(slopes, splits, strict=True):
             rows = sample.rows[split.use]
             predicted[rows] = np.einsum("kj,kij->ij", slope, variates[:, rows])
         return np.asarray(predicted)
 
-    def _slopes(self, sample: Sample, variates: Floats, learn: Mask) -> Floats:
+    def _slopes(self, sample: Sample, variates: Floats, learn: Mask, inverse: Floats) -> Floats:
         """Return the slopes (variates × models) that some of the judged rows give."""
         weight = np.where(learn[:, None], sample.share, 0.0)
         total = np.maximum(weight.sum(axis=0), 1e-300)
@@ -103,9 +115,15 @@ class ControlVariate(Estimator):
         if self.covariance == "centred":
             score = score - (weight * score).sum(axis=0) / total
         joint = np.einsum("ij,kij->kj", weight * score, variates[:, sample.rows]) / total
-        if len(variates) == 1:
-            return np.asarray(joint)
-        squared = np.einsum("kij,lij->jkl", variates, variates) / variates.shape[1]
-        # Metrics that say the same make the matrix singular: the shortest of the equal slopes is taken.
-        inverse = np.linalg.pinv(squared, rcond=1e-9, hermitian=True)
         return np.asarray(np.einsum("jkl,lj->kj", inverse, joint))
+
+
+def inverse_products(variates: Floats) -> Floats:
+    """Return (E ZZᵀ)⁻¹ of each model's standardised variates over all items, models × variates × variates."""
+    if len(variates) == 1:
+        # A single one has variance 1.
+        return np.ones((variates.shape[2], 1, 1))
+    by_model = variates.transpose(2, 0, 1)
+    squared = by_model @ by_model.transpose(0, 2, 1) / variates.shape[1]
+    # Metrics that say the same make the matrix singular: the shortest of the equal slopes is taken.
+    return np.asarray(np.linalg.pinv(squared, rcond=1e-9, hermitian=True))

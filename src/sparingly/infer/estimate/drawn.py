@@ -9,9 +9,10 @@ import numpy as np
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Objects
+from sparingly.data.importance import importance
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.design import as_drawn, labels_or_ids, stratum_codes, unit_labels, with_design
-from sparingly.infer.estimate.sample import Floats, Mask, Rows, Sample, as_codes, checked_weights, group_sums
+from sparingly.infer.estimate.sample import Floats, Mask, Rows, Sample, as_codes, group_sums
 
 ASSUMED = "no selection was given: the judged items are taken for a uniform sample of the set."
 
@@ -35,11 +36,16 @@ class Drawn:
     chance: Floats
 
 
-def frame_of(data: EvalSet, selection: Selection | None) -> EvalSet:
-    """Return the items that the scores speak about: all but those that could never be chosen."""
-    if selection is None or not selection.never:
+def frame_of(data: EvalSet, selection: Selection | None, *, differences: bool = False) -> EvalSet:
+    """Return the items that scores (or ``differences``) speak about: all but those that could not be chosen.
+
+    Where all models wrote the same, an item that was skipped still counts in differences.
+    """
+    if selection is None:
         return data
-    shut = set(selection.never)
+    shut = {*selection.never, *(() if differences else selection.same_outputs)}
+    if not shut:
+        return data
     return data.at(np.flatnonzero([name not in shut for name in data.items]))
 
 
@@ -62,7 +68,7 @@ def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> S
         draw=np.asarray(np.where(drawn.asked, drawn.chance, 0.0).max(axis=1)),
         unit=as_codes(unit[drawn.first], len(drawn.rows), "units"),
         stratum=stratum[drawn.first],
-        weights=_weights(data),
+        weights=importance(data),
         document=_documents(data),
         stratum_of=stratum_of,
         pool=None if pool is None else pool[drawn.first],
@@ -86,7 +92,7 @@ def _assumed(data: EvalSet, scores: Floats) -> Sample:
         draw=np.full(len(rows), len(rows) / len(data)),
         unit=np.arange(len(rows)),
         stratum=np.zeros(len(rows), np.int64),
-        weights=_weights(data),
+        weights=importance(data),
         document=_documents(data),
         design="uniform, assumed",
         notes=() if len(rows) == len(data) else (ASSUMED,),
@@ -129,10 +135,6 @@ def _unit_by_model(data: EvalSet, selection: Selection, drawn: Drawn, unit: Obje
     return np.asarray(by_model)
 
 
-def _weights(data: EvalSet) -> Floats | None:
-    return checked_weights(data.columns[fields.WEIGHT], len(data)) if fields.WEIGHT in data.columns else None
-
-
 def _documents(data: EvalSet) -> Rows | None:
     """Return the document of every item; an item in none is one by itself."""
     if fields.DOCUMENT not in data.columns or all(name is None for name in data.columns[fields.DOCUMENT]):
@@ -156,15 +158,16 @@ def _without_gaps(sample: Sample, asked: Mask) -> Sample:
     if lost and not sample.separate:
         share = _came((1.0 / sample.draw)[:, None], there[:, None], sample.stratum)
         draw, chance = sample.draw * share[:, 0], sample.probability * share
-        sample = replace(sample, draw=draw, probability=chance)
+        sample = replace(sample, draw=draw, probability=chance, came=share)
     kept = np.flatnonzero(there)
     if not sample.separate:
         sample, asked, kept = sample.at(kept), asked[kept], np.arange(len(kept))
     # With a draw for every model, an item that is lost is a loss of the models that it was drawn for.
     weight = np.where(asked, 1.0 / sample.probability, 0.0)
-    chance = sample.probability * _came(weight, sample.judged, sample.stratum)
+    share = _came(weight, sample.judged, sample.stratum)
+    chance, came = sample.probability * share, share if sample.separate else sample.came
     said = f"{lost} chosen items and {cells} outputs of others are not judged: taken to be missing by chance."
-    return replace(sample, probability=chance, notes=(*sample.notes, said)).at(kept)
+    return replace(sample, probability=chance, came=came, notes=(*sample.notes, said)).at(kept)
 
 
 def _came(weight: Floats, there: Mask, stratum: Rows) -> Floats:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.infer.estimate.sample import Mask, Sample
+from sparingly.infer.estimate.sample import Mask, Rows, Sample
 
 
 class Split(NamedTuple):
@@ -34,3 +34,15 @@ def splits_of(sample: Sample, keys: rng.Keys, folds: int, seed: int) -> list[Spl
     fold[order] = np.arange(len(first)) % count
     of_row = fold[sample.cluster]
     return [Split(of_row != code, of_row == code) for code in range(count)]
+
+
+def together(sample: Sample) -> Rows | None:
+    """Return what must stay in one fold: the units of the draw or of the pool, where not single items.
+
+    One code for every item of the set; None where every judged item is a unit by itself.
+    """
+    if len(np.unique(sample.cluster)) == len(sample.rows):
+        return None
+    groups = np.arange(sample.size) + int(sample.cluster.max()) + 1
+    groups[sample.rows] = sample.cluster
+    return groups

@@ -10,8 +10,9 @@ import numpy as np
 from sparingly.base.registry import parameter, register
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.base import Estimator
+from sparingly.infer.estimate.folds import together
 from sparingly.infer.estimate.linear import Linear, difference_form
-from sparingly.infer.estimate.sample import Rows, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.small_sample import FEWEST, calibrated, too_few
 from sparingly.infer.estimate.variates import checked_metrics, metric_fields
 
@@ -79,16 +80,7 @@ class Greg(Estimator):
             weights=weights,
             regressor=self.regressor,
             folds=self.folds,
-            groups=_groups(sample),
+            groups=together(sample),
             crossfit=self.crossfit,
             seed=seed,
         )
-
-
-def _groups(sample: Sample) -> Rows | None:
-    """Return what must stay in one fold: the units of the draw or of the pool, where not single items."""
-    if len(np.unique(sample.cluster)) == len(sample.rows):
-        return None
-    groups = np.arange(sample.size) + int(sample.cluster.max()) + 1
-    groups[sample.rows] = sample.cluster
-    return groups

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from sparingly.base.errors import UsageError, listing
+from sparingly.base.levels import check_level
 from sparingly.infer.estimate import guard
 from sparingly.infer.estimate.bootstrap import skewness, studentised_quantiles
 from sparingly.infer.estimate.guard import BETTING, BOOTSTRAP, NONE, Outcome, T
@@ -88,12 +89,6 @@ def find_intervals(
         )
     low, high = bounded(interval)
     return Intervals(low, high, (interval,) * len(low), Outcome(printed=len(low)))
-
-
-def check_level(level: float) -> None:
-    """Complain about a level that is none."""
-    if not 0.0 < level < 1.0:
-        raise UsageError(f"A level lies between 0 and 1, such as 0.95, not {level}.")
 
 
 def t_interval(spread: Spread, level: float) -> tuple[Floats, Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,22 @@ import numpy as np
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.html import html_table
 from sparingly.base.stats.pairs import pair_indices
+from sparingly.data import files
 from sparingly.data.plain import plain
+from sparingly.data.selection import Selection
 from sparingly.infer.estimate.full_set_p import FEWEST_COMMON, full_set_p_values
 from sparingly.infer.estimate.guard import Outcome
 from sparingly.infer.estimate.intervals import Intervals
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.sample import Floats
+from sparingly.infer.estimate.signature import EstimateSignature
 
+FORMAT, VERSION = "sparingly/estimate", 1
 # What scores speak about where the items were not drawn by chance.
 CHOSEN = "chosen"
+_FROM_FILE = (
+    "An estimate that was read from a file has only scores, no judgements: estimate again from the data."
+)
 
 
 @dataclass(frozen=True)
@@ -43,31 +51,6 @@ class Difference:
     low: float
     high: float
     interval: str
-
-
-@dataclass(frozen=True)
-class EstimateSignature:
-    """How an estimate came about, so that it can be had again."""
-
-    estimator: str
-    aspect: str
-    target: str
-    level: float
-    interval: str
-    seed: int
-    n: int
-    of: int
-    inputs: str
-    labels: str
-    version: str
-    selection: str | None = None
-
-    def __str__(self) -> str:
-        """Return the signature in one line."""
-        parts = [self.estimator, f"aspect:{self.aspect}", f"target:{self.target}", f"level:{self.level:g}"]
-        names = ("interval", "seed", "n", "of", "inputs", "labels", "version")
-        parts += [f"{name}:{getattr(self, name)}" for name in names]
-        return "|".join(parts) + (f"|selection:[{self.selection}]" if self.selection else "")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,6 +77,9 @@ class Estimate:
         notes: What to mind.
         groups: The same for the parts of the set, where these were asked for.
         signature: From which it can be had again; None for plain arrays.
+        pairs: What differences are made of; None where there is none, and after reading from a file.
+        selection: What had been chosen to be judged; None where that is not known.
+        unknown: What its file says beyond that; it is kept when it is saved.
     """
 
     models: tuple[str, ...]
@@ -115,6 +101,8 @@ class Estimate:
     groups: Mapping[str, Estimate] = field(default_factory=dict)
     signature: EstimateSignature | None = None
     pairs: PairErrors | None = None
+    selection: Selection | None = None
+    unknown: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Estimate({self.headline})"
@@ -199,7 +187,8 @@ class Estimate:
         """
         first, second = pair_indices(len(self.models))
         if self.pairs is None:
-            raise UsageError("Without inclusion probabilities nothing can be said of the whole set.")
+            none = "Without inclusion probabilities nothing can be said of the whole set."
+            raise UsageError(none if self.target == CHOSEN else _FROM_FILE)
         differences = self.scores[first] - self.scores[second]
         errors = self.pairs.over_set.of_pairs(first, second)[0]
         deviations = self.pairs.deviations(first, second)
@@ -209,28 +198,48 @@ class Estimate:
         return full_set_p_values(differences, deviations, size, errors=errors if shrink else None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the estimate as plain values; what is not known is None."""
-        names = ("aspect", "estimator", "target", "level", "n", "size", "freedom")
+        """Return the estimate as plain values, as its file holds it; what is not known is None."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "signature": None if self.signature is None else self.signature.to_dict(),
+            **self._values(),
+            **self.unknown,
+            "selection": None if self.selection is None else self.selection.to_dict(),
+        }
+
+    def _values(self) -> dict[str, Any]:
+        names = ("aspect", "estimator", "target", "level", "n", "size")
+        columns = ("scores", "standard_errors", "low", "high")
         rows = [
             {
-                "model": self.models[place],
-                "score": plain(self.scores[place]),
-                "standard_error": plain(self.standard_errors[place]),
-                "low": plain(self.low[place]),
-                "high": plain(self.high[place]),
+                "model": model,
+                **{name.removesuffix("s"): plain(getattr(self, name)[place]) for name in columns},
                 "interval": self.intervals[place],
             }
-            for place in range(len(self.models))
+            for place, model in enumerate(self.models)
         ]
         return {
             **{name: plain(getattr(self, name)) for name in names},
+            # None stands for infinitely many, which JSON cannot write.
+            "freedom": plain(self.freedom) if np.isfinite(self.freedom) else None,
             "models": rows,
             "covariance": plain(np.where(np.isfinite(self.covariance), self.covariance, np.nan)),
             "outcome": {**vars(self.outcome), "shares": self.outcome.shares()},
             "notes": list(self.notes),
-            "groups": {name: group.to_dict() for name, group in self.groups.items()},
-            "signature": None if self.signature is None else str(self.signature),
+            "groups": {name: group._values() for name, group in self.groups.items()},
         }
+
+    def save(self, path: str | Path) -> None:
+        """Write the estimate with the selection behind it as JSON, whole or not at all."""
+        files.write_json(Path(path), self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Estimate:
+        """Read an estimate from its file: scores and errors, without the judgements behind them."""
+        from sparingly.infer.estimate.saved import load_estimate
+
+        return load_estimate(Path(path))
 
     def _place(self, model: str) -> int:
         if model not in self.models:
@@ -254,6 +263,8 @@ class Estimate:
         )
 
     def _pair_intervals(self, first: Any, second: Any, centre: Floats) -> tuple[Floats, Intervals]:
+        if self.pairs is None and self.target != CHOSEN:
+            raise UsageError(_FROM_FILE)
         if self.pairs is None:
             nothing = np.full(len(centre), np.nan)
             return nothing, Intervals(nothing, nothing, ("none",) * len(centre), Outcome())

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import DataError, UsageError
+from sparingly.data.importance import checked_weights as checked_weights
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -39,6 +40,8 @@ class Sample:
         balance: Variables whose totals the draw matched, one column each; None for other draws.
         unit_by_model: items × models: what was drawn for each model, where every model had a draw of its own;
             None where all shared one.
+        came: items × models: the share of what was drawn that was judged; of items that all models share, the
+            share of whole items, a factor of ``draw``. None where everything came.
         ordered: Whether units were drawn along a list, so that not all samples were equally likely.
         design: The draw as text.
         notes: What to mind.
@@ -59,6 +62,7 @@ class Sample:
     coordinates: Floats | None = None
     balance: Floats | None = None
     unit_by_model: Rows | None = None
+    came: Floats | None = None
     ordered: bool = False
     design: str = ""
     notes: tuple[str, ...] = ()
@@ -108,6 +112,7 @@ class Sample:
             coordinates=some(self.coordinates),
             balance=some(self.balance),
             unit_by_model=some(self.unit_by_model),
+            came=some(self.came),
         )
 
     def of_model(self, model: int) -> Sample:
@@ -115,13 +120,15 @@ class Sample:
         kept = np.flatnonzero(self.judged[:, model])
         some, column = self.at(kept), slice(model, model + 1)
         unit = some.unit if some.unit_by_model is None else dense(some.unit_by_model[:, model])
+        chance = some.probability[:, model]
         return replace(
             some,
             scores=some.scores[:, column],
             probability=some.probability[:, column],
-            draw=some.probability[:, model],
+            draw=chance if some.came is None else chance / some.came[:, model],
             unit=unit,
             unit_by_model=None,
+            came=None,
         )
 
     @cached_property
@@ -260,19 +267,6 @@ def check_counts(judged: int, rows: int, size: int) -> None:
         raise DataError("No item is judged, so there is nothing to estimate from.")
     if rows > size:
         raise UsageError(f"There are {rows} rows of scores but only {size} items in the set.")
-
-
-def checked_weights(weights: Any, size: int) -> Floats | None:
-    """Return the importance of the items, scaled to mean 1; None where all matter the same."""
-    given = np.asarray(weights, np.float64)
-    if given.shape != (size,):
-        raise UsageError(f"There are {size} items, but the weights have the shape {given.shape}.")
-    if np.isnan(given).any():
-        lost = int(np.isnan(given).sum())
-        raise DataError(f"{lost} of {size} items have no weight. Give every item one, or none.")
-    if (given < 0).any() or not given.sum() > 0:
-        raise DataError("Weights of items are 0 or more, and not all of them are 0.")
-    return None if np.ptp(given) == 0 else given / given.mean()
 
 
 def _chances(probability: Any, shape: tuple[int, ...], uniform: float, drawn: Rows) -> Floats:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.levels import check_level
 from sparingly.infer.estimate.sample import Floats
 
 # A bet may lose at most this share of the capital.
@@ -84,8 +85,7 @@ def bernstein_sequence(scores: Floats, size: float, low: float, high: float, lev
 def _scaled(scores: Floats, size: float, low: float, high: float, level: float) -> Floats:
     if not high > low:
         raise UsageError(f"A scale goes from a lower to a higher number, not from {low} to {high}.")
-    if not 0.0 < level < 1.0:
-        raise UsageError(f"A level lies between 0 and 1, such as 0.95, not {level}.")
+    check_level(level)
     given = scores[:, None] if scores.ndim == 1 else scores
     if not 0 < len(given) <= size:
         raise UsageError(f"There are {size} items, so there cannot be {len(given)} judged ones.")

@@ -49,7 +49,7 @@ class StratifiedMean(Estimator):
             fitted = float(len(np.unique(codes[sample.rows])))
             return replace(difference_form(sample, means[codes], parameters=fitted), notes=notes)
         # The draw's own strata: errors are taken within them, joined where one has a single item.
-        scores = sample.whole_mean(means[codes])
+        scores = np.where(sample.judged.any(axis=0), sample.whole_mean(means[codes]), np.nan)
         away = np.where(sample.judged, sample.values - scores, 0.0)
         residual = away * stands[codes[sample.rows]] * sample.share * sample.probability
         fixed = scores - (residual / sample.probability).sum(axis=0) / sample.size
@@ -73,7 +73,11 @@ def _means(sample: Sample, codes: Rows) -> tuple[Floats, Floats, tuple[str, ...]
     means = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), overall)
     sizes = np.bincount(codes, sample.weights, minlength=count).astype(np.float64)
     stands = np.divide(sizes[:, None], weight, out=np.zeros_like(weight), where=weight > 0)
-    lost = int(((weight == 0).any(axis=1) & (sizes > 0)).sum())
+    # What takes the mean of the others is stood for by all of them.
+    unseen = np.where(weight > 0, 0.0, sizes[:, None]).sum(axis=0)
+    stands = np.where(weight > 0, stands + unseen / np.maximum(weight.sum(axis=0), 1e-300), 0.0)
+    # A model that nobody judged lacks everything, and has no score.
+    lost = int((((weight == 0) & (weight.sum(axis=0) > 0)).any(axis=1) & (sizes > 0)).sum())
     said = f"{lost} of {count} strata lack judgements of some model and take the mean of the others."
     return means, stands, (said,) if lost else ()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparingly.infer.estimate.gaps import Phase, gap_covariance, gaps_of, pool_codes
 from sparingly.infer.estimate.linear import Linear
 from sparingly.infer.estimate.sample import Floats, Rows, Sample, dense, group_sums
 from sparingly.infer.estimate.units import (
@@ -60,7 +61,8 @@ def set_errors(sample: Sample, linear: Linear) -> Errors:
 
     V̂ = N⁻² Σ_S c_i (e_i/π_i − A)² with c_i = (1 − π_i)·n/(n − 1) (Hájek–Deville) over the drawn units, times
     (n − 1)/(n − p) where p numbers were fitted to the same items; between models by the cross product.
-    Models with draws of their own have covariance 0. Everything judged leaves no error at all.
+    Models with draws of their own have covariance 0. Everything judged leaves no error at all. What was drawn
+    and not judged adds an error of its own (see ``gaps``).
     """
     if sample.separate:
         return _apart([set_errors(*part) for part in by_model(sample, linear)])
@@ -133,18 +135,19 @@ def _apart(parts: list[Errors]) -> Errors:
 
 def draw_covariance(sample: Sample, units: Units, linear: Linear) -> Floats:
     """Return the covariance of the scores by one draw that all models share."""
-    scale = inflation(sample, units, linear)
+    scale, gaps = inflation(sample, units, linear), gaps_of(sample)
+    if gaps is not None:
+        return _with_variances(gap_covariance(sample, linear, gaps, spread_of_draw) * scale**2)
+    parts = [phase.deviation * scale for phase in spread_of_draw(sample, units)]
+    return np.asarray(sum(part.T @ part for part in parts))
+
+
+def spread_of_draw(sample: Sample, units: Units) -> list[Phase]:
+    """Return what every phase of the draw leaves to chance."""
     if sample.pool is not None:
-        return _two_phases(sample, units, sample.pool) * scale**2
-    deviation = deviations(sample, units, left_to_chance(units, units.draw[:, None]))[0] * scale
-    covariance = deviation.T @ deviation
-    lower = units.chance < units.draw[:, None] * (1.0 - 1e-12)
-    if (units.judged & ~lower).all():
-        return np.asarray(covariance)
-    # A pair of models shares what both were judged on; a model's own variance counts that it was left out.
-    own = deviations(sample, units, left_to_chance(units, units.chance))[0] * scale
-    np.fill_diagonal(covariance, (own**2).sum(axis=0))
-    return proper(covariance)
+        return _two_phases(sample, units, sample.pool)
+    deviation, _ = deviations(sample, units, left_to_chance(units, units.draw[:, None]))
+    return [Phase(units.first, deviation, 1.0 - units.draw)]
 
 
 def inflation(sample: Sample, units: Units, linear: Linear) -> float:
@@ -169,8 +172,8 @@ def deviations(sample: Sample, units: Units, left: Floats) -> tuple[Floats, int]
     return from_centre(units, left), 0
 
 
-def _two_phases(sample: Sample, units: Units, pool: Floats) -> Floats:
-    """Return the covariance of totals of a draw from a pool that was itself drawn.
+def _two_phases(sample: Sample, units: Units, pool: Floats) -> list[Phase]:
+    """Return the deviations of totals of a draw from a pool that was itself drawn.
 
     V̂ = Σ (1 − π₁) ẑ² over the pool's units + Σ π₁·V̂₂, with ẑ what a unit of the pool stands for over both
     phases and V̂₂ that of the second draw alone (Särndal, Swensson and Wretman 1992, section 9.3). With two
@@ -179,11 +182,21 @@ def _two_phases(sample: Sample, units: Units, pool: Floats) -> Floats:
     first = pool[units.first]
     second = left_to_chance(units, (units.draw / first)[:, None])
     within = deviations(sample, units, second)[0] * np.sqrt(first)[:, None]
-    held = sample.unit if sample.pool_unit is None else sample.pool_unit
-    places, at, codes = np.unique(held[units.first], return_index=True, return_inverse=True)
+    places, at, codes = np.unique(pool_codes(sample)[units.first], return_index=True, return_inverse=True)
     few = len(places) / max(len(places) - 1.0, 1.0)
     between = group_sums(units.total, codes) * np.sqrt((1.0 - first[at]) * few)[:, None]
-    return np.asarray(within.T @ within + between.T @ between)
+    return [
+        Phase(units.first, within, first - units.draw),
+        Phase(units.first[at], between, 1.0 - first[at]),
+    ]
+
+
+def _with_variances(covariance: Floats) -> Floats:
+    """Return a proper covariance with the variances that were given."""
+    found = proper(covariance)
+    own, kept = np.diag(covariance), np.diag(found)
+    scale = np.sqrt(np.divide(own, kept, out=np.ones_like(own), where=kept > 0))
+    return np.asarray(found * scale[:, None] * scale[None, :])
 
 
 def proper(covariance: Floats) -> Floats:

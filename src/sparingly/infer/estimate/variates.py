@@ -10,14 +10,12 @@ from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.sample import Floats
-from sparingly.signals.length import OUTPUT_LENGTH, SOURCE_LENGTH, length_metric
-
-_LENGTHS = {SOURCE_LENGTH: "sources", OUTPUT_LENGTH: "outputs"}
+from sparingly.signals.length import LENGTHS, length_metric
 
 
 def known_metrics(data: EvalSet) -> tuple[str, ...]:
     """Return the metrics that there are: those of the set, and the lengths of the texts that it has."""
-    lengths = [name for name, text in _LENGTHS.items() if text in data.fields and name not in data.metrics]
+    lengths = [name for name, text in LENGTHS.items() if text in data.fields and name not in data.metrics]
     return (*data.metrics, *lengths)
 
 
@@ -35,7 +33,7 @@ def checked_metrics(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
 
 def metric_fields(data: EvalSet, names: Iterable[str]) -> frozenset[str]:
     """Return the fields that metrics are read from."""
-    return frozenset(fields.metric(name) if name in data.metrics else _LENGTHS[name] for name in names)
+    return frozenset(fields.metric(name) if name in data.metrics else LENGTHS[name] for name in names)
 
 
 def metric_scores(data: EvalSet, name: str) -> Floats:

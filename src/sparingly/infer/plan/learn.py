@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.sample import Floats, Rows, Sample
+from sparingly.infer.estimate.folds import together
+from sparingly.infer.estimate.sample import Floats, Sample
 
 if TYPE_CHECKING:
     from sparingly.signals.predict import Predictions
@@ -17,16 +18,13 @@ def learned_from(data: EvalSet, sample: Sample, values: Floats, seed: int) -> Pr
     """Learn values of the judged outputs (judged items × models) from the metrics, cross-fitted, by 1/π."""
     from sparingly.signals.predict import predict_scores
 
+    labels, weights = cells_of(data, sample, values)
+    return predict_scores(data, labels, weights=weights, groups=together(sample), seed=seed)
+
+
+def cells_of(data: EvalSet, sample: Sample, values: Floats) -> tuple[Floats, Floats]:
+    """Return values of the judged outputs as items × models (NaN elsewhere), and the weights 1/π."""
     labels, weights = np.full(data.shape, np.nan), np.ones(data.shape)
     labels[sample.rows] = np.where(sample.judged, values, np.nan)
     weights[sample.rows] = 1.0 / sample.probability
-    return predict_scores(data, labels, weights=weights, groups=_together(sample), seed=seed)
-
-
-def _together(sample: Sample) -> Rows | None:
-    """Return what must stay in one fold: the drawn units, where they are not single items."""
-    if len(np.unique(sample.cluster)) == len(sample.rows):
-        return None
-    groups = np.arange(sample.size) + int(sample.cluster.max()) + 1
-    groups[sample.rows] = sample.cluster
-    return groups
+    return labels, weights

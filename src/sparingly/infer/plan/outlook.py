@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.levels import check_level
 from sparingly.infer.estimate.assemble import TARGETS, Target
-from sparingly.infer.estimate.intervals import check_level
 from sparingly.infer.estimate.sample import Floats
 from sparingly.infer.estimate.small_sample import FEWEST
 from sparingly.infer.plan.pilot import Pilot

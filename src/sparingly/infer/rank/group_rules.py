@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_alpha
 
 Floats = NDArray[np.float64]
 Ranks = NDArray[np.int64]
@@ -30,8 +30,7 @@ def any_member_groups(order: Ranks, worse: Floats, *, alpha: float = 0.05) -> Ra
 
 
 def _cut(order: Ranks, worse: Floats, alpha: float, *, last_only: bool) -> Ranks:
-    if not 0 < alpha < 1:
-        raise UsageError(f"The significance level must lie between 0 and 1, not {alpha}.")
+    check_alpha(alpha)
     group = np.zeros(len(worse), np.int64)
     members: list[int] = []
     current = 0

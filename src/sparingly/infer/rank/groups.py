@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_alpha
 from sparingly.base.stats.signed_rank import signed_rank
 from sparingly.infer.rank.means import model_means, settled
 
@@ -33,8 +33,7 @@ def significance_groups(scores: Floats, *, alpha: float = 0.05, weights: Floats 
         ((1, 2), (0,))
     """
     scores = np.asarray(scores, np.float64)
-    if not 0.0 < alpha < 1.0:
-        raise UsageError(f"The significance level must lie between 0 and 1, not {alpha}.")
+    check_alpha(alpha)
     means = model_means(scores, weights)
     rounded = settled(means)
     order = [int(model) for model in np.argsort(-rounded, kind="stable") if not np.isnan(means[model])]

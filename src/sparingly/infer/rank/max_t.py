@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_alpha
 
 Floats = NDArray[np.float64]
 
@@ -52,8 +52,7 @@ def max_t_critical(
         >>> round(max_t_critical(np.eye(10)), 1)  # 45 pairs: the studentised range over √2
         3.2
     """
-    if not 0 < alpha < 1:
-        raise UsageError(f"The error rate alpha must lie between 0 and 1, not {alpha}.")
+    check_alpha(alpha)
     first, second = np.triu_indices(len(covariance), 1)
     errors = pair_errors(covariance)[first, second]
     told = pair_tells(covariance)[first, second]

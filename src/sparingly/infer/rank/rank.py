@@ -13,8 +13,8 @@ from sparingly.base.errors import DataError, UnknownNameError, UsageError, listi
 from sparingly.base.registry import Method
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.data.importance import importance
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
@@ -25,6 +25,7 @@ from sparingly.infer.rank.means import settled
 from sparingly.infer.rank.pair_tests import PairTests, permutation_tests, t_tests, wilcoxon_tests
 from sparingly.infer.rank.rank_sets import chance_of_best, checked, rank_sets
 from sparingly.infer.rank.ranking import RankedModel, Ranking
+from sparingly.infer.rank.signature import RankingSignature
 
 Floats = NDArray[np.float64]
 Test = Literal["t", "permutation", "wilcoxon"]
@@ -130,16 +131,22 @@ def rank(
     tests = _tests(test, judged, known, seed)
     ranking = _ranked(known, tests, _standardised(held, judged, known), alpha, seed)
     ranking = _regrouped(ranking, known, judged, groups_by, seed)
+    ranking = replace(ranking, signature=_signature(held, test, groups_by, alpha), selection=selection)
     if on_chosen:
         return _told(ranking, held, target="chosen", notes=(*held.notes, *notes, TOO_SURE))
     return _told(ranking, held, notes=(*held.notes, *notes), full_set=_full_set(held, known))
 
 
+def _signature(held: Estimate, test: Test, groups_by: GroupsBy, alpha: float) -> RankingSignature | None:
+    if held.signature is None:
+        return None
+    return RankingSignature(scores=held.signature, test=test, groups_by=groups_by, alpha=alpha)
+
+
 def _told(ranking: Ranking, held: Estimate, **parts: Any) -> Ranking:
     """Return the ranking with what it is about."""
-    signature = None if held.signature is None else str(held.signature)
     about = {name: getattr(held, name) for name in ("aspect", "estimator", "target", "n", "size")}
-    return replace(ranking, signature=signature, **{**about, **parts})
+    return replace(ranking, **{**about, **parts})
 
 
 def _known(held: Estimate) -> Known:
@@ -335,8 +342,7 @@ def _check_weights(data: EvalSet, selection: Selection | None, test: Test, group
         return
     unequal = selection is not None and selection.has_unequal_weights
     separate = selection is not None and selection.models is not None and len(set(selection.models)) > 1
-    if fields.WEIGHT in data.columns:
-        unequal |= bool(np.ptp(data.columns[fields.WEIGHT]) > 0)
+    unequal |= importance(data) is not None
     if unequal or separate:
         why = "Every model has a draw of its own" if separate else "The items do not all count the same"
         raise UsageError(f"{why}, and {rule} knows nothing of weights: use the t test with rank sets.")

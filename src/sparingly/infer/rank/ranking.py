@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,15 @@ from numpy.typing import NDArray
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.html import html_table
+from sparingly.data import files
 from sparingly.data.plain import plain
+from sparingly.data.selection import Selection
 from sparingly.infer.rank.margin_tests import MarginTest, Question, margin_test
 from sparingly.infer.rank.max_t import pair_errors, pair_tells
+from sparingly.infer.rank.signature import RankingSignature
 
 Floats = NDArray[np.float64]
+FORMAT, VERSION = "sparingly/ranking", 1
 
 
 @dataclass(frozen=True)
@@ -73,8 +79,11 @@ class Ranking:
         n: The number of judged items.
         size: The number of items that the ranking speaks about.
         notes: What to mind.
-        signature: How the scores came about, as text.
+        signature: From which it can be had again; None for plain arrays.
         certain: Whether an error of 0 means that nothing is left to chance.
+        claim: The answer to a question with a margin that was asked with it.
+        selection: What had been chosen to be judged; None where that is not known.
+        unknown: What its file says beyond that; it is kept when it is saved.
     """
 
     models: tuple[RankedModel, ...]
@@ -92,8 +101,11 @@ class Ranking:
     n: int | None = None
     size: int | None = None
     notes: tuple[str, ...] = ()
-    signature: str | None = None
+    signature: RankingSignature | None = None
     certain: bool = True
+    claim: MarginTest | None = None
+    selection: Selection | None = None
+    unknown: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:
@@ -144,18 +156,44 @@ class Ranking:
             certain=self.certain,
         )
 
+    def with_claim(self, question: Question, model: str, against: str, margin: float) -> Ranking:
+        """Return the ranking with the answer to a question with a margin, in its signature too."""
+        claim = self.margin_test(question, model, against, margin)
+        signed = None if self.signature is None else self.signature.with_claim(claim)
+        return replace(self, claim=claim, signature=signed)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the ranking as plain values; what is not known is None."""
-        names = ("aspect", "target", "estimator", "n", "size", "test", "groups_by", "alpha", "signature")
+        """Return the ranking as plain values, as its file holds it; what is not known is None."""
+        names = ("aspect", "target", "estimator", "n", "size", "test", "groups_by", "alpha", "certain")
         return {
+            "format": FORMAT,
+            "version": VERSION,
+            "signature": None if self.signature is None else self.signature.to_dict(),
             **{name: getattr(self, name) for name in names},
+            # None stands for infinitely many, which JSON cannot write.
+            "freedom": plain(self.freedom) if np.isfinite(self.freedom) else None,
             "models": [asdict(model) for model in self.models],
             "groups": [list(group) for group in self.groups],
             "p_values": plain(self.p_values),
             "corrected": plain(self.corrected),
             "full_set": None if self.full_set is None else plain(self.full_set),
+            "covariance": plain(self.covariance),
             "notes": list(self.notes),
+            "claim": None if self.claim is None else {**vars(self.claim), "shown": self.claim.shown},
+            **self.unknown,
+            "selection": None if self.selection is None else self.selection.to_dict(),
         }
+
+    def save(self, path: str | Path) -> None:
+        """Write the ranking with the selection behind it as JSON, whole or not at all."""
+        files.write_json(Path(path), self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Ranking:
+        """Read a ranking from its file."""
+        from sparingly.infer.rank.saved import load_ranking
+
+        return load_ranking(Path(path))
 
     def _place(self, model: str) -> int:
         names = [held.model for held in self.models]

@@ -29,9 +29,9 @@ def draw_irt_fit(found: IrtCheck) -> VConcatChart:
         "How well item response theory fits",
         f"left: {left}; right: {right}",
         [
-            f"{found.method}: {counted(found.responses, 'response')} of {len(found.abilities)} models to "
-            f"{counted(found.items, 'item')}. r = {found.correlation:.2f}, root mean squared error "
-            f"{found.error:.3f}, on what was fitted. Response: {found.response}.",
+            f"{found.method}: {counted(found.responses, 'response')} of "
+            f"{counted(len(found.abilities), 'model')} to "
+            f"{counted(found.items, 'item')}. On what was fitted: {found.fits}. Response: {found.response}.",
             *found.notes,
         ],
         width=_WIDE,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.console import Console
 
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.rank.margin_tests import MarginTest
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
 
 _MOST_PAIRS = 12
 
 
-def show_estimate(estimate: Estimate, console: Console | None = None) -> None:
-    """Print the scores with their intervals, those of parts of the set, and what to mind."""
+def show_estimate(estimate: Estimate, out: Path | None = None, console: Console | None = None) -> None:
+    """Print the scores with their intervals, those of parts of the set, what to mind, and the signature."""
     console = console or make_console()
     line(console, estimate.headline, style="bold")
     _show_scores(console, estimate)
@@ -21,8 +22,7 @@ def show_estimate(estimate: Estimate, console: Console | None = None) -> None:
         line(console, f"{name}: {part.n} judged items", style="bold")
         _show_scores(console, part)
     notes(console, estimate.notes)
-    if estimate.signature is not None:
-        line(console, f"signature: {estimate.signature}", style="dim")
+    _show_origin(console, estimate, out)
 
 
 def _show_scores(console: Console, estimate: Estimate) -> None:
@@ -43,8 +43,8 @@ def _show_scores(console: Console, estimate: Estimate) -> None:
     line(console, str(estimate.outcome))
 
 
-def show_ranking(ranking: Ranking, console: Console | None = None) -> None:
-    """Print the models in order with their possible ranks and groups, and the undecided pairs."""
+def show_ranking(ranking: Ranking, out: Path | None = None, console: Console | None = None) -> None:
+    """Print the models in order with their possible ranks and groups, pairs, and the answer to a claim."""
     console = console or make_console()
     line(console, ranking.headline, style="bold")
     rows = [
@@ -63,8 +63,9 @@ def show_ranking(ranking: Ranking, console: Console | None = None) -> None:
     console.print(make_table(columns, rows, numbers=5))
     _show_pairs(console, ranking)
     notes(console, ranking.notes)
-    if ranking.signature is not None:
-        line(console, f"signature: {ranking.signature}", style="dim")
+    _show_origin(console, ranking, out)
+    if ranking.claim is not None:
+        line(console, str(ranking.claim), style="bold")
 
 
 def _show_pairs(console: Console, ranking: Ranking) -> None:
@@ -85,6 +86,8 @@ def _show_pairs(console: Console, ranking: Ranking) -> None:
     console.print(make_table(columns, rows, numbers=3))
 
 
-def show_margin_test(answer: MarginTest, console: Console | None = None) -> None:
-    """Print the answer to a question with a margin."""
-    line(console or make_console(), str(answer), style="bold")
+def _show_origin(console: Console, result: Estimate | Ranking, out: Path | None) -> None:
+    if result.signature is not None:
+        line(console, f"signature: {result.signature}", style="dim")
+    if out is not None:
+        line(console, f"written to {out}")

@@ -5,18 +5,30 @@ from __future__ import annotations
 from rich.console import Console
 
 from sparingly.data.selection import Selection
-from sparingly.run.verify import Verification
+from sparingly.infer.estimate.result import Estimate
+from sparingly.run.verify import Result, Verification
 from sparingly.show.terminal.console import line, make_console, notes
 
 
-def show_verification(result: Verification, selection: Selection, console: Console | None = None) -> None:
-    """Print whether the selection is what its signature says, and what differs."""
+def show_verification(result: Verification, verified: Result, console: Console | None = None) -> None:
+    """Print whether a selection, estimate or ranking is what its signature says, and what differs."""
     console = console or make_console()
     if result.ok:
-        line(console, f"verified: the {len(selection)} rows follow from the signature", style="bold green")
+        line(console, f"verified: {_what(verified)} from the signature", style="bold green")
     else:
         line(console, "NOT verified", style="bold red")
     for problem in result.problems:
         line(console, f"- {problem}")
     notes(console, result.notes)
-    line(console, f"signature: {selection.signature}")
+    line(console, f"signature: {verified.signature}")
+
+
+def _what(verified: Result) -> str:
+    if isinstance(verified, Selection):
+        return f"the {len(verified)} rows follow"
+    count = len(verified.models)
+    return (
+        f"the scores of {count} models follow"
+        if isinstance(verified, Estimate)
+        else (f"the ranking of {count} models follows")
+    )

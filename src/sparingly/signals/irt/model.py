@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_level
 from sparingly.signals.irt.priors import Floats, Priors, Response
 
 Method = Literal["map", "variational"]
@@ -93,8 +94,7 @@ class IrtFit:
             raise UsageError("Only the variational fit knows how sure it is. Use fit=variational.")
         if self.centres is None or self.spreads is None:
             raise UsageError("This fit was made without intervals. Fit again with intervals=True.")
-        if not 0.0 < level < 1.0:
-            raise UsageError(f"The level of an interval lies between 0 and 1, not at {level}.")
+        check_level(level)
         reach = NormalDist().inv_cdf(0.5 + level / 2.0)
         pairs = list(zip(vars(self.centres).values(), vars(self.spreads).values(), strict=True))
         low, high = (

@@ -1,0 +1,58 @@
+"""What re-deriving a result shows, and what counts as the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparingly._version import __version__
+from sparingly.base.html import html_table
+from sparingly.data.selection import Floats
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What re-deriving a selection, an estimate or a ranking showed.
+
+    Attributes:
+        problems: What differs; empty when the result is what its signature says.
+        notes: What is worth knowing and no problem, such as another version of the package.
+    """
+
+    problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the result is what its signature says."""
+        return not self.problems
+
+    def _repr_html_(self) -> str:
+        rows = [*(("problem", text) for text in self.problems), *(("note", text) for text in self.notes)]
+        return html_table(("", ""), rows, "verified" if self.ok else "NOT verified")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values."""
+        return {"ok": self.ok, "problems": list(self.problems), "notes": list(self.notes)}
+
+
+def version_notes(what: str, version: str) -> tuple[str, ...]:
+    """Say that another version of the package made it, where one did."""
+    return (
+        ()
+        if version == __version__
+        else (f"The {what} was made by version {version}; this is {__version__}.",)
+    )
+
+
+def same_numbers(given: Floats | None, right: Floats | None) -> bool:
+    """Compare numbers up to what sums may differ by between machines."""
+    if given is None or right is None:
+        known = given if right is None else right
+        return known is None or bool(np.isnan(known).all())
+    if given.shape != right.shape:
+        return False
+    scale = float(np.abs(right[np.isfinite(right)]).max(initial=0.0))
+    return bool(np.allclose(given, right, rtol=1e-9, atol=1e-9 * scale, equal_nan=True))
