@@ -13,7 +13,20 @@ from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, emit, wo
 ResultFile = Annotated[Path, Parameter(help="The file of a selection, an estimate or a ranking.")]
 
 
-def verify(file: ResultFile, /, data: Data, *, reading: Reading = DEFAULT_READING, json: Json = False) -> int:
+Earlier = Annotated[
+    tuple[Path, ...], Parameter(help="For a round of several, the files of the rounds before it.")
+]
+
+
+def verify(
+    file: ResultFile,
+    /,
+    data: Data,
+    *,
+    earlier: Earlier = (),
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> int:
     """Do again on the data what a signature says, and compare; exit code 1 if the answer differs.
 
     A selection needs the set that it was made from; judgements that came later do not matter. Scores and
@@ -22,8 +35,10 @@ def verify(file: ResultFile, /, data: Data, *, reading: Reading = DEFAULT_READIN
     ```
     sparingly verify chosen.json wmt23.jsonl.gz
     sparingly verify scores.json --data judged.jsonl
+    sparingly verify round-2.json judged.jsonl --earlier round-1.json
     ```
     """
+    from sparingly.data.selection import Selection
     from sparingly.run.verify import load_result
     from sparingly.run.verify import verify as rederive
     from sparingly.show.terminal.verification import show_verification
@@ -31,7 +46,7 @@ def verify(file: ResultFile, /, data: Data, *, reading: Reading = DEFAULT_READIN
     held = load_result(file)
     loaded = reading.load(data)
     with working("verifying"):
-        result = rederive(held, loaded)
+        result = rederive(held, loaded, earlier=[Selection.load(path) for path in earlier])
     if json:
         emit(result.to_dict())
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sparingly.base.errors import InputError
@@ -18,6 +18,7 @@ from sparingly.infer.rank.ranking import FORMAT as RANKING
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.infer.rank.saved import ranking_from
 from sparingly.run.verification import Verification
+from sparingly.run.verify_round import verify_round
 from sparingly.run.verify_scores import verify_estimate, verify_ranking
 from sparingly.run.verify_selection import verify_selection
 
@@ -31,7 +32,7 @@ _READERS: dict[str, Callable[[dict[str, object]], Result]] = {
 }
 
 
-def verify(result: Result, data: EvalSet) -> Verification:
+def verify(result: Result, data: EvalSet, *, earlier: Sequence[Selection] = ()) -> Verification:
     """Do again what a signature says, on the data, and compare.
 
     Passing means that nobody has picked items by hand or shopped for a lucky seed after the signature was
@@ -43,11 +44,14 @@ def verify(result: Result, data: EvalSet) -> Verification:
     Args:
         result: A selection, an estimate or a ranking.
         data: The evaluation set; for scores with the judgements that they were made from.
+        earlier: For a round of several, the rounds before it.
     """
     if isinstance(result, Estimate):
         return verify_estimate(result, data)
     if isinstance(result, Ranking):
         return verify_ranking(result, data)
+    if result.signature.round is not None:
+        return verify_round(result, data, earlier)
     return verify_selection(result, data)
 
 

@@ -43,7 +43,7 @@ def verify_selection(selection: Selection, data: EvalSet) -> Verification:
     except SparinglyError as error:
         return Verification((f"The method cannot be run on this data: {error}",), notes)
     with_probabilities = selection.pool is None or first.selection is not None
-    return Verification(tuple(_differences(selection, again, with_probabilities)), notes)
+    return Verification(tuple(differences(selection, again, with_probabilities)), notes)
 
 
 def _pool_problems(selection: Selection, data: EvalSet) -> list[str]:
@@ -128,7 +128,7 @@ def _again(selection: Selection, data: EvalSet, pool: Selection | None) -> Selec
     )
 
 
-def _differences(selection: Selection, again: Selection, with_probabilities: bool) -> list[str]:
+def differences(selection: Selection, again: Selection, with_probabilities: bool) -> list[str]:
     """Compare the data that was read, the sizes and the rows."""
     old, new = selection.signature, again.signature
     if old.inputs != new.inputs:

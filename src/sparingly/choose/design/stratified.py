@@ -172,7 +172,8 @@ class Stratified(WholeSetSelector):
                 weights = weights / np.sqrt(_at_least_a_little(totals / strata.sizes))
             expected = kernels.allocation_by_cost(strata.sizes, weights, totals, count)
             check_enough(expected, count, "item", by_cost=True)
-        notes = [f"{len(strata.names)} strata {self._words(data, strata)}.", *told]
+        many = f"{len(strata.names)} strat{'um' if len(strata.names) == 1 else 'a'}"
+        notes = [f"{many} {self._words(data, strata)}.", *told]
         if self.rounding == "published":
             counts = kernels.rounded_as_published(expected, strata.sizes)
             strata, expected, lost = kernels.without_empty(strata, counts)
