@@ -1,0 +1,78 @@
+"""``sparingly assign``: hand out what was chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from sparingly.base.errors import UsageError
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, SelectionFile, emit, working
+
+if TYPE_CHECKING:
+    from sparingly.data.evalset import EvalSet
+    from sparingly.data.selection import Selection
+
+
+def assign(
+    selection: SelectionFile,
+    /,
+    *,
+    data: Annotated[
+        Path, Parameter(name=["--data", "-d"], help="The evaluation set that it was chosen from.")
+    ],
+    raters: Annotated[
+        str, Parameter(name=["--raters", "-r"], help="The raters' names, with commas between them.")
+    ],
+    overlap: Annotated[float, Parameter(help="The share that two raters judge.")] = 0.1,
+    load: Annotated[int | None, Parameter(help="The most items that a rater takes.")] = None,
+    unit: Annotated[Literal["item", "document"], Parameter(help="What is handed out together.")] = "item",
+    controls: Annotated[
+        float, Parameter(help="Control items to make, as a share of the chosen items; none unless given.")
+    ] = 0.0,
+    controls_out: Annotated[
+        Path | None, Parameter(help="Where to write the control items (JSON Lines).")
+    ] = None,
+    out: Annotated[
+        Path | None, Parameter(name=["--out", "-o"], help="Where to write the assignment (JSON).")
+    ] = None,
+    seed: Seed = 0,
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
+    """Hand the chosen items out to raters: equal loads, all models of an item to one, some items to two.
+
+    ```
+    sparingly assign chosen.json --data data.jsonl --raters Ada,Bo,Chidi -o tasks.json
+    sparingly assign chosen.json -d data.jsonl -r Ada,Bo,Chidi --unit document --overlap 0.2
+    sparingly assign chosen.json -d data.jsonl -r Ada,Bo --controls 0.1 --controls-out controls.jsonl
+    ```
+    """
+    from sparingly.data import io
+    from sparingly.data.selection import Selection
+    from sparingly.run.raters.assign import assign as hand_out
+    from sparingly.show.terminal.raters import show_assignment
+
+    if bool(controls) != (controls_out is not None):
+        raise UsageError("Control items need both: --controls SHARE and --controls-out FILE.")
+    held, chosen = reading.load(data), Selection.load(selection)
+    names = [name.strip() for name in raters.split(",") if name.strip()]
+    with working("handing out"):
+        hidden = _controls(held, chosen, controls, seed) if controls else None
+        found = hand_out(
+            chosen, names, data=held, overlap=overlap, load=load, unit=unit, controls=hidden, seed=seed
+        )
+    if hidden is not None and controls_out is not None:
+        io.save(hidden, controls_out)
+    if out is not None:
+        found.save(out)
+    emit(found.to_dict()) if json else show_assignment(found, out)
+
+
+def _controls(held: EvalSet, chosen: Selection, share: float, seed: int) -> EvalSet:
+    """Make control items of every kind that the data allows."""
+    from sparingly.run.raters.controls import KINDS, control_items
+
+    kinds = [kind for kind in KINDS if kind != "reference" or held.reference_texts is not None]
+    return control_items(held, chosen, kinds=kinds, share=share, seed=seed)

@@ -1,0 +1,50 @@
+"""``sparingly raters``: how severe raters are, how well they agree, and who is far from the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, working
+
+
+def raters(
+    data: Data,
+    /,
+    *,
+    aspect: Annotated[
+        str | None, Parameter(name=["--aspect", "-a"], help="What was judged; the only one unless given.")
+    ] = None,
+    level: Annotated[
+        Literal["nominal", "ordinal", "interval", "ratio"], Parameter(help="What scores mean for agreement.")
+    ] = "interval",
+    metric: Annotated[str | None, Parameter(help="A metric: also show its slope by rater and model.")] = None,
+    controls: Annotated[
+        Path | None, Parameter(help="The control items with their ratings: a file or a directory.")
+    ] = None,
+    alpha: Annotated[float, Parameter(help="The chance of flagging anybody wrongly.")] = 0.05,
+    seed: Seed = 0,
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
+    """Tell how severe raters are, how well they agree and predict each other, and who is far from the rest.
+
+    ```
+    sparingly raters judged.jsonl --aspect overall
+    sparingly raters judged.jsonl -a mqm --metric COMET
+    sparingly raters judged.jsonl -a overall --controls controls-judged.jsonl
+    sparingly raters judged.jsonl -a category --level nominal --json
+    ```
+    """
+    from sparingly.run.raters.report import rater_report
+    from sparingly.show.terminal.raters import show_raters
+
+    held = reading.load(data)
+    checked = None if controls is None else Reading().load(controls)
+    with working("comparing raters"):
+        found = rater_report(
+            held, aspect, level=level, metric=metric, controls=checked, alpha=alpha, seed=seed
+        )
+    emit(found.to_dict()) if json else show_raters(found)

@@ -1,0 +1,178 @@
+"""How well the other raters predict each one, and how few of a rater's own ratings predict better."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sparingly.base.html import html_table
+from sparingly.base.stats.correlation import pearson
+from sparingly.data.evalset import EvalSet, Floats, the_only
+from sparingly.data.plain import plain
+from sparingly.infer.estimate.rated import Rated, rated
+
+# The mean of |e| in units of the standard deviation, for a normal error.
+_MEAN_ABSOLUTE = float(np.sqrt(2.0 / np.pi))
+NO_OTHERS = "no output was judged by two raters, so nobody can be predicted from the others."
+
+
+@dataclass(frozen=True)
+class RaterPrediction:
+    """One rater as the others predict him or her.
+
+    Attributes:
+        rater: The rater.
+        n: The outputs that the rater and others judged.
+        error: The absolute difference between the mean that the rater gave to a model's outputs and the mean
+            that the others gave to the same ones, averaged over models.
+        share: The share of those outputs of which the rater's own ratings, drawn at random, predict the
+            rater's mean with the same error.
+    """
+
+    rater: str
+    n: int
+    error: float
+    share: float
+
+
+@dataclass(frozen=True)
+class MetricSlope:
+    """How a rater's scores of a model's outputs follow a metric: score = intercept + slope · metric.
+
+    Attributes:
+        rater: The rater.
+        model: The model.
+        n: The outputs.
+        slope: Points of the scale for one of the metric.
+        correlation: Pearson's correlation.
+        error: The mean absolute distance from the line.
+    """
+
+    rater: str
+    model: str
+    n: int
+    slope: float
+    correlation: float
+    error: float
+
+
+@dataclass(frozen=True, repr=False)
+class Predictability:
+    """How well raters can be predicted, from the others and from a metric.
+
+    Attributes:
+        aspect: What was judged.
+        raters: Every rater who judged outputs that others judged, too.
+        error: The mean of their errors.
+        metric: The metric of the slopes; None without one.
+        slopes: By rater and model.
+        notes: What to mind.
+    """
+
+    aspect: str
+    raters: tuple[RaterPrediction, ...]
+    error: float
+    metric: str | None
+    slopes: tuple[MetricSlope, ...]
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Predictability({self.aspect}: {len(self.raters)} raters, mean error {self.error:.3g})"
+
+    def _repr_html_(self) -> str:
+        columns = ("rater", "n", "error from others", "own ratings that beat it")
+        return html_table(columns, [tuple(asdict(one).values()) for one in self.raters], repr(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "aspect": self.aspect,
+            "raters": [plain(asdict(one)) for one in self.raters],
+            "error": plain(self.error),
+            "metric": self.metric,
+            "slopes": [plain(asdict(one)) for one in self.slopes],
+            "notes": list(self.notes),
+        }
+
+
+def predictability(data: EvalSet, aspect: str | None = None, *, metric: str | None = None) -> Predictability:
+    """Tell how well each rater's mean scores follow from what the others gave to the same outputs.
+
+    The error is that of Saldías et al. 2022, appendix B, Table 12; the share of own ratings is their
+    comparison with Figure 4: E|e| = √(2/π)·s·√(1/n − 1/N) for a random sample of n of N ratings with standard
+    deviation s. Where a few own ratings predict a rater better than everything the others gave, more raters
+    do not replace more items. Slopes of a metric by rater and model (Figure 6) tell whether one calibration
+    serves all.
+
+    Args:
+        data: The evaluation set with its ratings.
+        aspect: What was judged; the only one unless given.
+        metric: The metric of the slopes; none unless given.
+
+    Examples:
+        >>> import sparingly
+        >>> found = sparingly.predictability(sparingly.load_demo(), "overall", metric="learned")
+        >>> len(found.raters), len(found.slopes)
+        (5, 40)
+    """
+    held = rated(data, aspect)
+    name = None if metric is None else the_only("metric", metric, data.metrics, "Name one: metric=….")
+    raters = _predictions(held)
+    return Predictability(
+        aspect=held.aspect,
+        raters=raters,
+        error=float(np.mean([one.error for one in raters])) if raters else float("nan"),
+        metric=name,
+        slopes=() if name is None else _slopes(held, data, data.metrics[name]),
+        notes=() if raters else (NO_OTHERS,),
+    )
+
+
+def _predictions(held: Rated) -> tuple[RaterPrediction, ...]:
+    total = np.bincount(held.cell, held.score)[held.cell]
+    shared = held.per_cell > 1
+    others = np.where(shared, (total - held.score) / np.maximum(held.per_cell - 1, 1), np.nan)
+    found = []
+    for place, name in enumerate(held.raters):
+        rows = np.flatnonzero(shared & (held.rater == place))
+        if len(rows):
+            found.append(_prediction(name, held.score[rows], others[rows], held.model[rows]))
+    return tuple(found)
+
+
+def _prediction(name: str, own: Floats, others: Floats, model: Any) -> RaterPrediction:
+    codes = np.unique(model, return_inverse=True)[1]
+    count = np.bincount(codes).astype(np.float64)
+    mean = np.bincount(codes, own) / count
+    error = float(np.abs(mean - np.bincount(codes, others) / count).mean())
+    spread = np.sqrt(np.bincount(codes, (own - mean[codes]) ** 2) / np.maximum(count - 1.0, 1.0))
+    return RaterPrediction(name, len(own), error, share_that_beats(error, spread, count))
+
+
+def share_that_beats(error: float, spread: Floats, count: Floats) -> float:
+    """Return the share of own ratings, the same of every model, whose expected error is no larger."""
+    # With n = share · N: √(1/n − 1/N) = √((1/share − 1)/N), so that the share can be solved for.
+    whole = float((_MEAN_ABSOLUTE * spread / np.sqrt(count)).mean())
+    return 1.0 / (1.0 + (error / whole) ** 2) if whole > 0 else float(1.0 / count.max())
+
+
+def _slopes(held: Rated, data: EvalSet, scores: Floats) -> tuple[MetricSlope, ...]:
+    metric = scores[held.item, held.model]
+    there = ~np.isnan(metric)
+    found = []
+    for place, rater in enumerate(held.raters):
+        for model, name in enumerate(data.models):
+            rows = there & (held.rater == place) & (held.model == model)
+            if rows.sum() > 2:
+                found.append(_slope(rater, name, metric[rows], held.score[rows]))
+    return tuple(found)
+
+
+def _slope(rater: str, model: str, metric: Floats, score: Floats) -> MetricSlope:
+    x, y = metric - metric.mean(), score - score.mean()
+    squared = float(x @ x)
+    slope = float(x @ y) / squared if squared > 0 else float("nan")
+    error = float(np.abs(y - slope * x).mean())
+    return MetricSlope(rater, model, len(x), slope, pearson(metric, score), error)

@@ -1,0 +1,47 @@
+"""Scores that every rater's own mean and spread are taken out of, beside the raw ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparingly.base.errors import UsageError
+from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.rated import rated
+
+
+def standardised(data: EvalSet, aspect: str | None = None, name: str | None = None) -> EvalSet:
+    """Return the set with one more aspect: z-scores by rater, averaged over the raters of an output.
+
+    z_ijr = (y_ijr − ȳ_r)/s_r with the mean and the standard deviation of all that rater r gave. It removes
+    severity and how much of the scale a rater uses, but also any true difference between the items that
+    raters were
+    given: compare models on it where everyone judged all models of an item, and report raw scores beside it.
+    A rater who always gives the same gets 0.
+
+    Args:
+        data: The evaluation set with its ratings.
+        aspect: What was judged; the only one unless given.
+        name: The name of the new aspect; ``<aspect>_z`` unless given.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.standardised(sparingly.load_demo(), "overall")
+        >>> "overall_z" in data.aspects
+        True
+    """
+    held = rated(data, aspect)
+    wanted = name or f"{held.aspect}_z"
+    if wanted in data.aspects:
+        raise UsageError(f'There is an aspect "{wanted}" already: give the new one another name.')
+    count = held.judgements.astype(np.float64)
+    mean = np.bincount(held.rater, held.score) / count
+    away = held.score - mean[held.rater]
+    spread = np.sqrt(np.bincount(held.rater, away**2) / np.maximum(count - 1.0, 1.0))
+    # What is left of equal numbers after subtracting their mean is a matter of rounding.
+    steady = spread <= 1e-12 * np.maximum(np.abs(mean), 1.0)
+    score = np.where(steady[held.rater], 0.0, away / np.where(steady, 1.0, spread)[held.rater])
+    cells = held.item * len(data.models) + held.model
+    size = len(data) * len(data.models)
+    total, judged = np.bincount(cells, score, minlength=size), np.bincount(cells, minlength=size)
+    means = np.where(judged > 0, total / np.maximum(judged, 1), np.nan).reshape(data.shape)
+    return data.with_aspect(wanted, means)
