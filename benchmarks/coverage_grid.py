@@ -1,18 +1,24 @@
 """How often intervals hold the truth: designs, estimators, shapes of scores, sample sizes, both targets.
 
     .venv/bin/python benchmarks/coverage_grid.py               # the whole grid
-    .venv/bin/python benchmarks/coverage_grid.py --arrays 5    # fewer replicates: does it still run?
+    .venv/bin/python benchmarks/coverage_grid.py --docs        # and its table in docs/estimate.md
+    .venv/bin/python benchmarks/coverage_grid.py --intervals 80    # few: does it still run?
     .venv/bin/python benchmarks/coverage_grid.py --only uniform --only greg
     .venv/bin/python benchmarks/coverage_grid.py --only uniform --interval t --n 10 --n 15 --n 30 --n 100
-    .venv/bin/python benchmarks/coverage_grid.py --json grid.json
 
 Every replicate draws a set from a population and a sample from the set, and asks whether the 95 % interval
-holds the mean of the set (target ``set``) or of the population. Replicates are models with scores of their
-own in arrays of 40. With ``--interval`` one sees what the guard's limits rest on.
+holds the mean of the set (target ``set``) or of the population. Populations are made, or the human scores of
+public sets beside the checkout, drawn with replacement. Replicates are models with scores of their own in
+arrays of 40 (of 20 or fewer where an estimator learns from all models together). With ``--interval`` one sees
+what the guard's limits rest on.
+
+Finished cells are kept in .bench/coverage/ until the code that decides about them changes, so
+that an interrupted run goes on where it stopped.
 
 The exit code is 1 when a bar is missed: with 100 units or more and a skewness up to 2, coverage of at least
 93 % (and at most 97 % for uniform and pivotal draws), a bias of at most 0.1 standard errors, nothing
-withheld, and at most 1 % of all pairs significant in the wrong direction.
+withheld, and at most 1 % of all pairs significant in the wrong direction; each beyond two standard errors of
+the simulation, in which arrays are the replicates.
 """
 
 from __future__ import annotations
@@ -20,73 +26,110 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-from _coverage_cells import DESIGNS, WITH_METRICS, Target, run_cell
-from _coverage_scores import FAMILIES, Tally
+import sparingly
+from _coverage_cells import DESIGNS, TARGETS, run_cell
+from _coverage_kept import Kept
+from _coverage_real import FOLDER, SOURCES, real_families
+from _coverage_scores import FAMILIES, Family
+from _coverage_table import blocks, compact
+from _coverage_tally import Cell, Tally
+from _tables_markdown import replaced
+from _tables_work import write_whole
 from sparingly.infer.estimate.intervals import Interval
 
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "estimate.md"
+RESULTS = ROOT / "benchmarks" / "results" / "coverage.json"
 SIZES = (30, 100, 300)
-TARGETS: tuple[Target, ...] = ("set", "population")
-ENOUGH, MOST_SKEW = 100, 2.0
-LEAST, MOST = 0.93, 0.97
+ENOUGH, LEAST, MOST = 100, 0.93, 0.97
+BIAS, WRONG = 0.1, 0.01
 KINDS = ("auto", "t", "bootstrap")
 
 
-def main() -> int:
-    """Run the grid and say which bars are missed."""
+def options(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    reader.add_argument("--arrays", type=int, default=50, help="arrays of 40 models in each cell")
+    reader.add_argument("--intervals", type=int, default=2000, help="intervals in each cell, or a few more")
     reader.add_argument("--only", action="append", choices=DESIGNS, help="one design or estimator")
-    reader.add_argument("--family", action="append", choices=FAMILIES, help="one shape of scores")
+    reader.add_argument("--family", action="append", help="one shape of scores")
     reader.add_argument("--n", action="append", type=int, help="one sample size")
     reader.add_argument("--interval", choices=KINDS, default="auto", help="one kind of interval for all")
-    reader.add_argument("--json", type=Path, help="write the figures to a file")
-    asked = reader.parse_args()
-    rows: list[dict[str, Any]] = []
-    print(f"{'design':<26}{'scores':<11}{'n':>4} {'target':<11}{'of':<12}cover  bias  se/sd  withheld  wrong")
+    reader.add_argument("--data", type=Path, default=FOLDER, help="the public sets")
+    reader.add_argument("--kept", type=Path, default=ROOT / ".bench" / "coverage", help="finished cells")
+    reader.add_argument("--docs", action="store_true", help="write figures and table of the whole grid")
+    reader.add_argument("--results", type=Path, default=RESULTS, help="where figures are written")
+    reader.add_argument("--page", type=Path, default=PAGE, help="the page that holds the table")
+    return reader.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the grid and say which bars are missed."""
+    asked = options(arguments)
+    found, absent = real_families(asked.data)
+    families = {**FAMILIES, **found}
+    for reason in absent:
+        print(f"left out: {reason}")
+    named = [families[name] for name in asked.family or families]
+    kept, rows = Kept(asked.kept), []
+    print(
+        f"{'design':<26}{'scores':<18}{'n':>4} {'target':<11}{'of':<12}cover   bias  se/sd  withheld  wrong"
+    )
     for design in asked.only or DESIGNS:
-        for family in asked.family or FAMILIES:
+        for family in named:
             for n in asked.n or SIZES:
-                for target in TARGETS:
-                    rows += _cell(design, family, n, target, asked.arrays, asked.interval)
-    if asked.json:
-        asked.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    missed = [row for row in rows if row["missed"]]
-    for row in missed:
-        print(f"missed: {row['design']}, {row['family']}, n = {row['n']}, {row['target']}: {row['missed']}")
-    return 1 if missed else 0
+                rows.append(_cell(kept, design, family, n, asked.intervals, asked.interval))
+    if asked.docs:
+        _write(rows, absent, asked)
+    return 1 if any([_said(row) for row in rows]) else 0
 
 
-def _cell(
-    design: str, family: str, n: int, target: Target, arrays: int, interval: Interval
-) -> list[dict[str, Any]]:
-    count = 4 * arrays if design in WITH_METRICS else arrays
-    cell = run_cell(DESIGNS[design], FAMILIES[family], n, target, count, interval)
-    rows = []
-    for what, tally in (("scores", cell.scores), ("differences", cell.differences)):
-        missed = missed_bars(design, FAMILIES[family].skew, n, tally) if _speaks(what, family) else []
-        print(
-            f"{design:<26}{family:<11}{n:>4} {target:<11}{what:<12}{tally.coverage:.3f} {tally.bias:+.2f}  "
-            f"{tally.ratio:.2f}   {tally.withheld:.2f}      {tally.wrong:.3f}{'  ← ' if missed else ''}"
-            f"{', '.join(missed)}",
-            flush=True,
-        )
-        numbers = {name: getattr(tally, name) for name in ("coverage", "bias", "ratio", "withheld", "wrong")}
-        place = {"design": design, "family": family, "n": n, "target": target, "of": what}
-        rows.append({**place, **numbers, "replicates": tally.asked, "missed": ", ".join(missed)})
-    return rows
+def _cell(kept: Kept, design: str, family: Family, n: int, count: int, interval: Interval) -> dict[str, Any]:
+    """Return the figures of a cell, computed or kept, and print them."""
+    place: dict[str, Any] = {"design": design, "family": family.name, "n": n}
+
+    def compute() -> dict[str, Any]:
+        start = time.process_time()
+        row = dict(place)
+        for target, cell in run_cell(design, family, n, count, interval).items():
+            row[target] = figures(design, family, n, cell)
+        return {**row, "seconds": round(time.process_time() - start, 1)}
+
+    row = kept.row({**place, "intervals": count, "interval": interval}, compute)
+    for target in TARGETS:
+        for what in ("scores", "differences"):
+            one = row[target][what]
+            missed = f"  ← {', '.join(one['missed'])}" if one["missed"] else ""
+            told = f"{one['coverage']:.3f} {one['bias']:+6.2f}  {one['ratio']:.2f}   {one['withheld']:.2f}"
+            where = f"{design:<26}{family.name:<18}{n:>4} {target:<11}{what:<12}"
+            print(f"{where}{told}      {one['wrong']:.3f}{missed}", flush=True)
+    return row
 
 
-def _speaks(what: str, family: str) -> bool:
-    """Differences of equal shapes have no skewness, but those of heavy tails are no easier."""
-    return what == "scores" or family != "mqm_heavy"
+def figures(design: str, family: Family, n: int, cell: Cell) -> dict[str, Any]:
+    """Return what is written of a cell for one target."""
+    parts: dict[str, Any] = {"fallen_back": round(cell.fell_back, 4)}
+    for what, tally, mild in (
+        ("scores", cell.scores, cell.mild_scores),
+        ("differences", cell.differences, cell.mild_differences),
+    ):
+        # Differences of equal shapes have no skewness, but those of heavy tails are no easier.
+        barred = mild if mild.asked and not (what == "differences" and family.heavy) else None
+        missed = [] if barred is None else missed_bars(design, n, barred, of_pairs=what == "differences")
+        told = {name: round(value, 4) for name, value in tally.figures().items()}
+        parts[what] = {**told, "intervals": tally.asked, "missed": missed, "barred": None}
+        if barred is not None:
+            parts[what]["barred"] = {name: round(value, 4) for name, value in barred.figures().items()}
+    return parts
 
 
-def missed_bars(design: str, skew: float, n: int, tally: Tally) -> list[str]:
-    """Return the bars that a cell misses beyond what chance explains (two standard errors)."""
-    if n < ENOUGH or abs(skew) > MOST_SKEW:
+def missed_bars(design: str, n: int, tally: Tally, *, of_pairs: bool) -> list[str]:
+    """Return the bars that intervals of scores or of pairs miss beyond chance (two standard errors)."""
+    if n < ENOUGH:
         return []
     chance = 2.0 * tally.slack
     said = []
@@ -94,13 +137,39 @@ def missed_bars(design: str, skew: float, n: int, tally: Tally) -> list[str]:
         said.append(f"covers {tally.coverage:.3f}")
     if design.split(",")[0] in ("uniform", "pivotal") and tally.coverage > MOST + chance:
         said.append(f"covers {tally.coverage:.3f}")
-    if abs(tally.bias) > 0.1 + 2.0 / tally.asked**0.5:
+    if abs(tally.bias) > BIAS + 2.0 * tally.bias_slack:
         said.append(f"bias {tally.bias:+.2f}")
     if tally.withheld:
         said.append(f"withheld {tally.withheld:.2f}")
-    if tally.wrong > 0.01:
+    if of_pairs and tally.wrong > WRONG + 2.0 * (WRONG / max(tally.asked, 1)) ** 0.5:
         said.append(f"wrong sign {tally.wrong:.3f}")
     return said
+
+
+def _said(row: dict[str, Any]) -> bool:
+    """Say which bars a cell misses; return whether there are any."""
+    said = [
+        f"{target}, {what}: {', '.join(row[target][what]['missed'])}"
+        for target in TARGETS
+        for what in ("scores", "differences")
+        if row[target][what]["missed"]
+    ]
+    for one in said:
+        print(f"missed: {row['design']}, {row['family']}, n = {row['n']}, {one}")
+    return bool(said)
+
+
+def _write(rows: list[dict[str, Any]], absent: tuple[str, ...], asked: argparse.Namespace) -> None:
+    """Write the figures, and the table into its page."""
+    computed = {
+        "version": sparingly.__version__,
+        "date": date.today().isoformat(),
+        "cells": len(DESIGNS) * (len(FAMILIES) + len(SOURCES)) * len(SIZES),
+        "left_out": list(absent),
+        "rows": [compact(row) for row in rows],
+    }
+    write_whole(asked.results, json.dumps(computed, ensure_ascii=False, separators=(",", ":")) + "\n")
+    write_whole(asked.page, replaced(asked.page.read_text(encoding="utf-8"), blocks(computed)))
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ PAGE = tables.PAGE.read_text(encoding="utf-8")
 TABLES = "\n".join(block(PAGE, name) for name in re.findall(r"<!-- table: ([\w-]+) -->", PAGE))
 # The first cell of a row, and in tables of pairs the second.
 METHOD = re.compile(r"^ *\|(?: `([^`|]+)`[^|]*\|)(?: `([^`|]+)` \|)?", re.MULTILINE)
-# No public set has a column of it.
-WITHOUT_A_ROW = {"uncertainty"}
+# No public set has a column of it; the other needs a pilot.
+WITHOUT_A_ROW = {"residual_size", "uncertainty"}
 
 
 def named_methods() -> list[str]:
@@ -56,7 +56,7 @@ def test_page_shows_the_figures(name: str) -> None:
 def test_figures_hold_no_data() -> None:
     for path in tables.RESULTS.glob("*.json"):
         assert path.stat().st_size < 200_000
-    assert {path.stem for path in tables.RESULTS.glob("*.json")} == set(tables.TABLES)
+    assert {path.stem for path in tables.RESULTS.glob("*.json")} >= set(tables.TABLES)
 
 
 def test_command_without_data_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

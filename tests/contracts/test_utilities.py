@@ -168,10 +168,14 @@ def test_values_are_those_of_the_plain_reference(text: str) -> None:
     np.testing.assert_allclose(values(text, data), expected, rtol=0, atol=1e-12)
 
 
+# What is learned from ratings is compared with its parts in tests/choose/utility.
+LEARNED = ("residual_size",)
+
+
 def test_every_utility_of_the_package_has_a_reference() -> None:
     ours = {name for name, method in registered().items() if method.__module__.startswith("sparingly.")}
     utilities = {name for name in ours if issubclass(registered()[name], Utility)}
-    texts = (*REFERENCES, *OUTPUT_REFERENCES, *FITTED_REFERENCES)
+    texts = (*REFERENCES, *OUTPUT_REFERENCES, *FITTED_REFERENCES, *LEARNED)
     assert {text.partition(":")[0] for text in texts} == utilities
 
 

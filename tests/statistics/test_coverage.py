@@ -1,6 +1,6 @@
 """Intervals hold the truth as often as they say: the diagonal of ``benchmarks/coverage_grid.py``.
 
-Every cell is 40 models an array, over so many arrays. The bars are those of the grid: from 100 units on and
+Every cell is so many models, 40 an array or fewer. The bars are those of the grid: from 100 units on and
 with a skewness up to 2, coverage of 93 % (and up to 97 % for uniform and pivotal draws), a bias of at most a
 tenth of a standard error, nothing withheld, and at most 1 % of all pairs significant in the wrong direction.
 """
@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 import sparingly
-from _coverage_cells import DESIGNS, WITH_METRICS, Target, run_cell
-from _coverage_scores import FAMILIES, Cell
+from _coverage_cells import WITH_METRICS, Target, run_cell
+from _coverage_real import SOURCES, real_families
+from _coverage_scores import FAMILIES
+from _coverage_tally import Cell
 from coverage_grid import missed_bars
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.sequences import bernstein_sequence, betting_interval, betting_sequence
@@ -42,20 +44,32 @@ DIAGONAL: list[tuple[str, str, int, Target]] = [
     ("greg", "gaussian", 100, "population"),
     ("greg, pivotal", "mqm", 100, "set"),
 ]
-ARRAYS = 25
+MODELS = 1000
 
 
 def run(design: str, family: str, n: int, target: Target) -> Cell:
-    return run_cell(
-        DESIGNS[design], FAMILIES[family], n, target, 2 * ARRAYS if design in WITH_METRICS else ARRAYS
-    )
+    count = MODELS // 2 if design in WITH_METRICS else MODELS
+    return run_cell(design, FAMILIES[family], n, count, targets=(target,))[target]
 
 
 @pytest.mark.parametrize(("design", "family", "n", "target"), DIAGONAL)
 def test_cell(design: str, family: str, n: int, target: Target) -> None:
     cell = run(design, family, n, target)
-    for tally in (cell.scores, cell.differences):
-        assert missed_bars(design, FAMILIES[family].skew, n, tally) == []
+    assert missed_bars(design, n, cell.mild_scores, of_pairs=False) == []
+    assert missed_bars(design, n, cell.mild_differences, of_pairs=True) == []
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("design", ["uniform", "greg"])
+@pytest.mark.parametrize("name", [source.name for source in SOURCES])
+def test_resampled_real_scores(name: str, design: str, shared_data: Path) -> None:
+    families, absent = real_families(shared_data)
+    assert absent == ()
+    cell = run_cell(design, families[name], 100, MODELS // 2, targets=("set",))["set"]
+    if cell.mild_scores.asked:
+        assert missed_bars(design, 100, cell.mild_scores, of_pairs=False) == []
+        assert missed_bars(design, 100, cell.mild_differences, of_pairs=True) == []
+    assert cell.scores.coverage > 0.93 - 2 * cell.scores.slack
 
 
 @pytest.mark.parametrize("family", ["gaussian", "ties", "mqm"])
@@ -75,9 +89,9 @@ def test_student_alone_would_not_hold_there() -> None:
     drawn = np.random.default_rng(0)
     held = []
     for _ in range(20):
-        scores = FAMILIES["mqm_heavy"].draw(drawn, (30, 40))
+        scores, means, _ = FAMILIES["mqm_heavy"].scores(30, drawn)
         found = sparingly.estimate_scores(scores, size=10**6, interval="t")
-        held += ((found.low <= 0) & (found.high >= 0)).tolist()
+        held += ((found.low <= means) & (found.high >= means)).tolist()
     assert np.mean(held) < 0.9
 
 

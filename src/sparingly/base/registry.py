@@ -142,16 +142,17 @@ def method_from_call(call: Call, kinds: tuple[str, ...] = KINDS) -> Method:
 
 def _check_minimum(name: str, part: Field[Any], value: Any) -> None:
     least = part.metadata.get("minimum")
-    if value is not None and least is not None and value < least:
+    if isinstance(value, int | float) and least is not None and value < least:
         raise UsageError(f"The parameter {part.name} of {name} must be at least {least}, not {value}.")
 
 
 def _convert(where: str, hint: Any, value: Value) -> Any:
     options = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
-    if type(None) in options:
-        if value == Bare("none"):
-            return None
-        hint = next(option for option in options if option is not type(None))
+    if type(None) in options and value == Bare("none"):
+        return None
+    if isinstance(value, Bare) and value.text in _words(options):
+        return value.text
+    hint = next(option for option in options if option is not type(None))
     if typing.get_origin(hint) is tuple:
         return _convert_several(where, typing.get_args(hint)[0], value)
     if isinstance(hint, type) and issubclass(hint, Method):
@@ -159,6 +160,13 @@ def _convert(where: str, hint: Any, value: Value) -> Any:
     if not isinstance(value, Bare | Quoted):
         raise UsageError(f"The parameter {where} takes one value, not a list or a method.")
     return _convert_scalar(where, hint, value.text)
+
+
+def _words(options: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return the words that a parameter takes beside numbers: ``float | Literal["pilot"]``."""
+    words = [option for option in options if typing.get_origin(option) is Literal]
+    alone = len(words) + (type(None) in options) == len(options)
+    return () if alone else tuple(word for option in words for word in typing.get_args(option))
 
 
 def _convert_several(where: str, hint: Any, value: Value) -> tuple[Any, ...]:
@@ -262,8 +270,8 @@ def methods() -> list[dict[str, Any]]:
 
     Examples:
         >>> import sparingly
-        >>> [method["name"] for method in sparingly.methods() if method["kind"] == "utility"]
-        ['diversity', 'irt', 'max_norm', 'metric_avg', 'metric_cons', 'metric_var', 'mix', 'uncertainty']
+        >>> [method["name"] for method in sparingly.methods() if method["kind"] == "utility"][:6]
+        ['diversity', 'irt', 'max_norm', 'metric_avg', 'metric_cons', 'metric_var']
     """
     return [describe_method(method) for method in registered().values()]
 
@@ -314,9 +322,12 @@ def _type_name(hint: Any) -> str:
     if typing.get_origin(hint) is Literal:
         return "choice"
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return " or ".join(
-            "none" if part is type(None) else _type_name(part) for part in typing.get_args(hint)
-        )
+        parts = typing.get_args(hint)
+        words = _words(parts)
+        # A word beside numbers stands for itself.
+        shown = [part for part in parts if not words or typing.get_origin(part) is not Literal]
+        named = ["none" if part is type(None) else _type_name(part) for part in shown]
+        return " or ".join([named[0], *words, *named[1:]])
     if typing.get_origin(hint) is tuple:
         inner = typing.get_args(hint)[0]
         return "weighted methods" if typing.get_origin(inner) is tuple else f"list of {_type_name(inner)}"

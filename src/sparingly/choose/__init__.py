@@ -25,6 +25,7 @@ from sparingly.choose.utility.metric_avg import MetricAvg
 from sparingly.choose.utility.metric_cons import MetricCons
 from sparingly.choose.utility.metric_var import MetricVar
 from sparingly.choose.utility.mix import Mix
+from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.choose.utility.uncertainty import Uncertainty
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Mix",
     "Pivotal",
     "Random",
+    "ResidualSize",
     "Snippets",
     "Stratified",
     "SubsetSearch",

@@ -153,6 +153,22 @@ def _with_shut(barred: tuple[str, ...], view: EvalSet, chosen: Chosen) -> tuple[
     return barred if chosen.shut is None else tuple(sorted({*barred, *view.items[chosen.shut]}))
 
 
+def _check_skipped(chosen: Chosen, sides: Sides, pool: Selection | None) -> None:
+    """Refuse to skip items with the same outputs where not all items or not all models are looked at."""
+    skipped = chosen.same is not None and len(chosen.same) > 0
+    if skipped and (pool is not None or sides != Sides()):
+        raise UsageError(
+            "Items with the same outputs are skipped in the first phase, among all models: leave out "
+            f"same_outputs=skip with {'a pool' if pool is not None else 'crowd= and judge='}."
+        )
+
+
+def _skipped(view: EvalSet, chosen: Chosen, pool: Selection | None) -> tuple[str, ...]:
+    """Return the ids of what was skipped because all models wrote the same, in this phase or before."""
+    earlier = () if pool is None else pool.same_outputs
+    return earlier if chosen.same is None else (*earlier, *view.items[chosen.same])
+
+
 def _candidates(view: EvalSet, barred: tuple[str, ...]) -> Rows:
     """Return the rows that may be chosen; an id that must never be chosen need not be in the set."""
     if not len(view):
@@ -170,6 +186,7 @@ def _with_sides(
     chosen: Chosen, view: EvalSet, chooser: Selector, sides: Sides, pool: Selection | None
 ) -> Chosen:
     """Return what was chosen with the models to judge, and a warning where a model is on both sides."""
+    _check_skipped(chosen, sides, pool)
     if chosen.models is not None and sides != Sides():
         raise UsageError(
             f"The method {chooser.name} chooses the models to judge by itself: leave out crowd= and judge=."
@@ -210,6 +227,7 @@ def _selection(
         notes=(*chosen.notes, *_cost_note(chosen), *_never_notes(data, barred)),
         pool=None if pool is None else np.array(sorted(pool.items), object),
         never=barred,
+        same_outputs=_skipped(view, chosen, pool),
     )
 
 

@@ -10,6 +10,7 @@ from sparingly.base.errors import UnknownNameError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.show.report.writeup import paragraph, table_rows, writeup
+from tests.choose.same_data import SAME, skipping
 
 METRIC = "100% R&D_score #1 ~^{x}\\ <a|b> $"
 
@@ -51,6 +52,13 @@ def test_paragraph_of_a_list(data: EvalSet) -> None:
     assert "do not estimate scores on the whole set" in text
     assert "can be re-derived with `sparingly verify`" in text
     assert "excluded" not in text
+
+
+def test_paragraph_of_a_draw_without_equal_outputs() -> None:
+    text = paragraph(chosen(skipping(), "uniform:same_outputs=skip", 20))
+    assert f"Items on which all models gave the same output were skipped ({len(SAME)})." in text
+    assert "Every other item had a known probability of being chosen, so differences between models" in text
+    assert "so scores" not in text
 
 
 def test_paragraph_of_a_draw(data: EvalSet) -> None:

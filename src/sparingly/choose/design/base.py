@@ -26,7 +26,8 @@ class Chosen:
     in, and ``pool_probability`` the first factor of ``probability`` where the design drew in two phases.
     ``context`` names the items to show before a row. ``pairs`` names the two models to compare on each row,
     where these are what is judged. ``shut`` are rows that the method by its own rules could
-    never choose: like items on a never-select list, they are not what the selection speaks for.
+    never choose: like items on a never-select list, they are not what the selection speaks for. ``same`` are
+    rows that were skipped because all models wrote the same: only differences between models are spoken for.
     """
 
     rows: Rows
@@ -39,6 +40,7 @@ class Chosen:
     pairs: Objects | None = None
     context: Objects | None = None
     shut: Rows | None = None
+    same: Rows | None = None
     cluster_weight: Floats | None = None
     cost: Floats | None = None
     cost_unit: str = ""

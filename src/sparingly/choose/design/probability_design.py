@@ -14,6 +14,7 @@ from sparingly.base.registry import parameter
 from sparingly.choose.design.base import Chosen, Selector, amount_text, cost_to_count
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draw.chances import Mask
+from sparingly.choose.design.earned import FEWEST, Earned, earned_tau
 from sparingly.choose.design.probability import (
     Spend,
     affordable_probabilities,
@@ -21,14 +22,18 @@ from sparingly.choose.design.probability import (
     inclusion_probabilities,
     sizes_of,
 )
+from sparingly.choose.design.same_outputs import rows_with_same_outputs, skipped_note
 from sparingly.choose.design.units import Units, document_units, item_units
 from sparingly.choose.design.variables import importance
 from sparingly.choose.utility.base import Utility
+from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
 from sparingly.signals.cost import cost_fields, item_costs
 
 VOUCHED_TAU = 0.5
+PILOT = "pilot"
+UNIFORM_PILOT = "taken for a uniform sample"
 _WELL_SPENT = 0.8
 
 
@@ -89,6 +94,9 @@ class DrawDesign(Selector):
     spend: Spend = parameter(  # noqa: RUF009 - a field
         "at_most", "where units differ in cost or size: the budget holds for every draw, or on average"
     )
+    same_outputs: Literal["keep", "skip"] = parameter(
+        "keep", "skip: never draw items on which all models wrote the same; only differences are then told"
+    )
 
     @abstractmethod
     def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
@@ -138,10 +146,15 @@ class DrawDesign(Selector):
             names |= {fields.column(fields.DOCUMENT), fields.column(fields.POSITION)}
         if self.cost is not None:
             names |= cost_fields(self.cost)
+        if self.same_outputs == "skip":
+            names.add("outputs")
         return frozenset(names & set(data.fields))
 
     def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
         """Draw units and tell their probabilities."""
+        same = rows_with_same_outputs(data, candidates) if self.same_outputs == "skip" else None
+        if same is not None:
+            candidates = np.setdiff1d(candidates, same)
         units = item_units(data, candidates) if self.unit == "item" else document_units(data, candidates)
         costs, cost_unit = (None, "") if self.cost is None else item_costs(data, self.cost)
         sizes = self.sizes(data, units)
@@ -165,7 +178,9 @@ class DrawDesign(Selector):
             cost_unit=cost_unit,
             mean_cost=None if costs is None else float(costs[candidates].mean()),
             reason=self.how,
+            same=same,
             notes=(
+                *(() if same is None else (skipped_note(len(same)),)),
                 *self._chance_note(chances),
                 *sizes.notes,
                 *self._spent_note(frame, limit, counted),
@@ -220,56 +235,98 @@ class ProbabilityDesign(DrawDesign):
     utility: Utility | None = parameter(  # noqa: RUF009 - a field
         None, "what makes an item likelier to be drawn"
     )
-    tau: float | None = parameter(
+    tau: float | Literal["pilot"] | None = parameter(
         None,
-        "the share that goes by utility; 0.5 with a utility or weights, else 0, unless given",
+        "the share that goes by utility; 0.5 with a utility or weights, else 0, unless given; pilot: as much "
+        "as the ratings in the data earn it",
         minimum=0.0,
+    )
+    pilot: ResidualSize | None = parameter(  # noqa: RUF009 - a field
+        None, "with tau=pilot: how residuals are learned from ratings; residual_size unless given"
     )
     floor: float = parameter(0.0, "the least probability of any unit", minimum=0.0)
     cap: float = parameter(1.0, "the largest probability of any unit", minimum=0.0)
     weights: str | None = parameter(None, "a column of importance: it multiplies the utility")
 
     def __post_init__(self) -> None:
-        if self.tau is not None and not 0.0 <= self.tau <= 1.0:
-            raise UsageError(f"tau is a share from 0 (all alike) to 1 (by utility alone), not {self.tau:g}.")
-        if self.tau and self.utility is None and self.weights is None:
+        tau = self.tau
+        if isinstance(tau, float | int) and not 0.0 <= tau <= 1.0:
+            raise UsageError(f"tau is a share from 0 (all alike) to 1 (by utility alone), not {tau:g}.")
+        if tau and self.utility is None and self.weights is None:
+            given = tau if tau == PILOT else f"{tau:g}"
             raise UsageError(
-                f"tau={self.tau:g} has nothing to go by: name a utility=(…) or weights=, or leave tau out."
+                f"tau={given} has nothing to go by: name a utility=(…) or weights=, or leave tau out."
             )
+        if self.pilot is not None and not isinstance(self.pilot, ResidualSize):
+            raise UsageError("The pilot of a design is a residual_size: pilot=(residual_size:aspect=…).")
+        if self.pilot is not None and tau is None:
+            raise UsageError("A pilot settles tau only where it is asked to: add tau=pilot.")
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Settle the utility, tau, and what a cost budget counts."""
         utility = None if self.utility is None else self.utility.resolve(data)
-        return replace(super().resolve(data, budget), utility=utility, tau=self._settled_tau)
+        settled = replace(super().resolve(data, budget), utility=utility, pilot=self._settled_pilot(data))
+        tau = settled.earned(data).tau if self.tau == PILOT else self._settled_tau
+        return replace(settled, tau=tau)
+
+    def _settled_pilot(self, data: EvalSet) -> ResidualSize | None:
+        """Return how residuals are learned: as named, as the utility learns them, or in the usual way."""
+        if self.pilot is None and self.tau != PILOT:
+            return None
+        own = self.utility if isinstance(self.utility, ResidualSize) else ResidualSize()
+        return (self.pilot or own).resolve(data)
 
     @property
     def _settled_tau(self) -> float:
-        if self.tau is not None:
-            return self.tau
-        return 0.0 if self.utility is None and self.weights is None else VOUCHED_TAU
+        if self.tau is None:
+            return 0.0 if self.utility is None and self.weights is None else VOUCHED_TAU
+        if isinstance(self.tau, str):
+            raise UsageError("tau=pilot is a number only after the design has seen the ratings: resolve it.")
+        return self.tau
+
+    def earned(self, data: EvalSet) -> Earned:
+        """Return what the ratings of a pilot say of the probabilities of this design, item by item."""
+        if self.pilot is None:
+            raise UsageError("This design has no pilot: name one with pilot=(residual_size).")
+        count = self.pilot.judged(data)
+        if count < FEWEST:
+            return Earned(0.0, count, 0.0, 0.0, np.zeros(count), np.ones(count))
+        told = self.pilot.learned(data)
+        weights = np.ones(len(data)) if self.weights is None else importance(data, self.weights)
+        sizes = weights if self.utility is None else weights * sizes_of(self.utility.values(data))
+        squares = told.own * weights[told.rows] ** 2 / self.pilot.chances(data)[told.rows]
+        return earned_tau(squares, (sizes / sizes.mean())[told.rows], told.within)
 
     def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read what the utility reads, and the columns of weights, documents and costs."""
+        """Read what the utility and the pilot read, and the columns of weights, documents and costs."""
         own = frozenset() if self.weights is None else {fields.column(self.weights)} & set(data.fields)
-        return super().reads(data) | own | (frozenset() if self.utility is None else self.utility.reads(data))
+        parts = [part.reads(data) for part in (self.utility, self.pilot) if part is not None]
+        return super().reads(data) | own | frozenset().union(*parts)
 
     def sizes(self, data: EvalSet, units: Units) -> Sizes:
         """Return the utilities of the candidate items as sizes, times their importance."""
         weights = (
             np.ones(len(units.rows)) if self.weights is None else importance(data, self.weights)[units.rows]
         )
+        notes = self._pilot_notes(data)
         if self.utility is None:
-            return Sizes(weights)
+            return Sizes(weights, notes=notes)
         utility = np.asarray(self.utility.values(data), np.float64)
         inside = utility[units.rows]
         sizes = sizes_of(inside)
         unknown = int(np.isnan(inside).sum())
-        notes = []
         if unknown:
-            notes.append(f"{unknown} of {len(inside)} items have no utility and count as average.")
+            notes += (f"{unknown} of {len(inside)} items have no utility and count as average.",)
         if np.ptp(sizes) == 0.0:
-            notes.append("all utilities are equal, so they make nothing likelier to be drawn.")
-        return Sizes(sizes * weights, utility, tuple(notes))
+            notes += ("all utilities are equal, so they make nothing likelier to be drawn.",)
+        return Sizes(sizes * weights, utility, notes)
+
+    def _pilot_notes(self, data: EvalSet) -> tuple[str, ...]:
+        """Say what the pilot has to do with tau, where there is one."""
+        if self.pilot is None:
+            return ()
+        drawn = UNIFORM_PILOT if self.pilot.probability is None else "with the probabilities given"
+        return (self.earned(data).note(self._settled_tau, drawn),)
 
     def probabilities(self, sizes: Floats, charges: Floats | None, limit: float) -> Floats:
         """Return the inclusion probabilities: a part for all alike, and a part by size."""

@@ -9,9 +9,7 @@ from typing import ClassVar, Self
 from sparingly.base.registry import Method, parameter
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, the_only
-from sparingly.signals.length import OUTPUT_LENGTH, SOURCE_LENGTH, length_metric
-
-_LENGTHS = {SOURCE_LENGTH: "sources", OUTPUT_LENGTH: "outputs"}
+from sparingly.signals.length import LENGTHS, length_metric
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class MetricUtility(Utility):
 
     def resolve(self, data: EvalSet) -> Self:
         """Settle which metric is meant."""
-        if self.metric in _LENGTHS and self.metric not in data.metrics:
+        if self.metric in LENGTHS and self.metric not in data.metrics:
             return self
         how = f"Name one: {self.name}:metric=…" if len(data.metrics) else f"The method {self.name} needs one."
         return replace(self, metric=the_only("metric", self.metric, data.metrics, how))
@@ -51,10 +49,10 @@ class MetricUtility(Utility):
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the metric, or the texts whose length it is."""
         metric = self.metric or ""
-        return frozenset({fields.metric(metric) if metric in data.metrics else _LENGTHS[metric]})
+        return frozenset({fields.metric(metric) if metric in data.metrics else LENGTHS[metric]})
 
     def scores(self, data: EvalSet) -> Floats:
         """Return the metric's scores, items x models."""
         metric = self.metric or ""
-        is_length = metric in _LENGTHS and metric not in data.metrics
+        is_length = metric in LENGTHS and metric not in data.metrics
         return length_metric(data, metric) if is_length else data.metrics[metric]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,20 +12,24 @@ from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.base.registry import Method
 from sparingly.data import fields
 from sparingly.data.combine import truth_fields
-from sparingly.data.evalset import EvalSet, Floats, the_only
+from sparingly.data.evalset import EvalSet, Floats, Rows, the_only
 from sparingly.data.selection import RANKING_ONLY, Selection
+from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import Asked, Target, assemble
 from sparingly.infer.estimate.base import Estimator, as_estimator
 from sparingly.infer.estimate.drawn import frame_of, sample_from
 from sparingly.infer.estimate.guard import Outcome
 from sparingly.infer.estimate.intervals import Interval
 from sparingly.infer.estimate.linear import Linear, part_of
-from sparingly.infer.estimate.result import CHOSEN, Estimate, EstimateSignature
+from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.estimate.same_outputs import RELATIVE, relative_to_models
 from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.scale import Scale
+from sparingly.infer.estimate.signature import EstimateSignature
 
 IMPORTANCE = "items count by their weights: scores are weighted means over the set."
 NEVER = "the scores are without the items that could never be chosen."
+IGNORED = "ignored, because they need inclusion probabilities"
 
 
 def estimate(
@@ -45,9 +49,8 @@ def estimate(
 
     Args:
         data: The evaluation set with the judgements.
-        selection: What was chosen to be judged, with its inclusion probabilities. Without it the judged items
-            are taken for a uniform sample. A selection without probabilities gives the scores of the
-            chosen items and no more, and the estimate says so.
+        selection: What was chosen to be judged. Without it the judged items are taken for a uniform sample.
+            One without inclusion probabilities gives the scores of the chosen items and no more, and says so.
         aspect: What was judged: an aspect, or a combination such as ``sum:of=[fluency,adequacy]``. The only
             one there is unless given.
         estimator: ``weighted_mean``, ``greg``, ``control_variate:metric=COMET`` … By default ``greg`` where
@@ -71,23 +74,37 @@ def estimate(
     """
     asked = Asked(target, level, interval, scale, seed)
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
-    if by is not None and by not in data.columns:
-        raise UnknownNameError("column", by, data.columns, "It is the column whose groups are estimated.")
-    view = frame_of(data, selection)
+    _check_groups(data, by)
+    view = frame_of(data, selection, differences=True)
     scores = view.truth(name)
     if selection is not None and not selection.is_probability_sample:
-        ignored = _ignored(estimator, interval, scale, by)
-        return _chosen_only(view, scores, selection, name, asked, ignored)
+        return _chosen_only(view, scores, selection, name, asked, _ignored(estimator, interval, scale, by))
     _check_same_set(data, selection)
-    sample, told = sample_from(view, scores, selection), _without_truth(view, name)
+    sample, told = _judged_sample(view, scores, selection, scale), _without_truth(view, name)
     method = _settled(estimator, told, sample)
     linear = _noted(method.linear(sample, told, seed), sample, selection)
     whole = assemble(sample, linear, view.models, asked, aspect=name, estimator=str(method))
+    used = _used(view, sample.rows, sample.scores)
     return replace(
         whole,
+        n=whole.n - (0 if selection is None else len(selection.same_outputs)),
         groups={} if by is None else _groups(view, by, sample, linear, whole, asked),
-        signature=_signature(view, selection, name, method, asked, len(sample.rows)),
+        selection=selection,
+        signature=_signature(view, selection, name, method, asked, by, used),
     )
+
+
+def _check_groups(data: EvalSet, by: str | None) -> None:
+    """Complain about a column of groups that is not there."""
+    if by is not None and by not in data.columns:
+        raise UnknownNameError("column", by, data.columns, "It is the column whose groups are estimated.")
+
+
+def _judged_sample(view: EvalSet, scores: Floats, selection: Selection | None, scale: Scale | None) -> Sample:
+    """Return the sample; where items with the same outputs were skipped, of scores relative to each other."""
+    if selection is not None and selection.same_outputs:
+        return sample_from(view, *relative_to_models(view, scores, selection, scale))
+    return sample_from(view, scores, selection)
 
 
 def _noted(linear: Linear, sample: Sample, selection: Selection | None) -> Linear:
@@ -112,7 +129,7 @@ def _ignored(
         *(("scale",) if scale is not None else ()),
         *((f"by={by}",) if by is not None else ()),
     )
-    return (f"ignored, because they need inclusion probabilities: {', '.join(parts)}.",) if parts else ()
+    return (f"{IGNORED}: {', '.join(parts)}.",) if parts else ()
 
 
 def _check_same_set(data: EvalSet, selection: Selection | None) -> None:
@@ -141,7 +158,12 @@ def _settled(estimator: str | Method | None, data: EvalSet, sample: Sample) -> E
 def _frame_notes(sample: Sample, selection: Selection | None) -> tuple[str, ...]:
     """Say where the scores are not plain means over the whole set."""
     never = selection is not None and bool(selection.never)
-    return (*((IMPORTANCE,) if sample.weights is not None else ()), *((NEVER,) if never else ()))
+    skipped = 0 if selection is None else len(selection.same_outputs)
+    return (
+        *((RELATIVE.format(count=skipped),) if skipped else ()),
+        *((IMPORTANCE,) if sample.weights is not None else ()),
+        *((NEVER,) if never else ()),
+    )
 
 
 def _groups(
@@ -201,31 +223,53 @@ def _chosen_only(
         size=len(data),
         outcome=Outcome(withheld=len(means)),
         notes=(RANKING_ONLY, *ignored),
+        selection=selection,
         signature=replace(
-            _signature(data, selection, aspect, as_estimator("mean"), asked, len(rows)),
+            _signature(data, selection, aspect, as_estimator("mean"), asked, None, _used(data, rows, inside)),
             target=CHOSEN,
             interval="none",
+            scale=None,
         ),
     )
 
 
+@dataclass(frozen=True)
+class _Used:
+    """The judgements that were used: of how many items, and their digest."""
+
+    n: int
+    digest: str
+
+
+def _used(data: EvalSet, rows: Rows, scores: Floats) -> _Used:
+    order = np.argsort(rows, kind="stable")
+    return _Used(len(rows), digest_scores(data.items[rows[order]], data.models, scores[order]))
+
+
 def _signature(
-    data: EvalSet, selection: Selection | None, aspect: str, method: Estimator, asked: Asked, n: int
+    data: EvalSet,
+    selection: Selection | None,
+    aspect: str,
+    method: Estimator,
+    asked: Asked,
+    by: str | None,
+    used: _Used,
 ) -> EstimateSignature:
-    told = {name for name in (fields.DOCUMENT, fields.WEIGHT) if name in data.columns}
-    read = method.reads(_without_truth(data, aspect)) | {fields.column(name) for name in told}
-    labels = frozenset(truth_fields(data, aspect)) & set(data.fields)
+    told = {name for name in (fields.DOCUMENT, fields.WEIGHT, by) if name in data.columns}
+    read = method.reads(_without_truth(data, aspect)) | {fields.column(name) for name in told if name}
     return EstimateSignature(
         estimator=method.full_text,
         aspect=aspect,
         target=asked.target,
         level=asked.level,
         interval=asked.interval,
+        scale=asked.scale,
+        by=by,
         seed=asked.seed,
-        n=n,
+        n=used.n,
         of=len(data),
         inputs=data.digest(read),
-        labels=data.digest(labels),
+        labels=used.digest,
         version=__version__,
         selection=None if selection is None else str(selection.signature),
     )

@@ -12,19 +12,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.choose.design.earned import WITHIN, variance_left
 from sparingly.choose.design.probability import inclusion_probabilities, sizes_of
 from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.metric_avg import MetricAvg
 from sparingly.choose.utility.metric_cons import MetricCons
 from sparingly.choose.utility.metric_var import MetricVar
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.folds import together
 from sparingly.infer.estimate.sample import Floats, Rows, Sample
-from sparingly.infer.plan.learn import learned_from
+from sparingly.infer.plan.learn import cells_of
+from sparingly.signals.predict.residuals import apart, expected_squares
 
 TAUS = (0.25, 0.5, 0.75)
-# No item's residual is taken for smaller than this share of the mean one.
-_LEAST = 0.1
-_WORTH, _WITHIN, _SURE = 0.95, 0.3, 1.64
+_WORTH, _SURE = 0.95, 1.64
 
 
 @dataclass(frozen=True)
@@ -101,10 +102,10 @@ def unequal_chances(
         for_differences: Whether differences between models matter, rather than scores.
         seed: Of the folds.
     """
-    kinds = [_squared_sizes(data, sample, part, seed) for part in (residual, _apart(residual))]
+    kinds = [_squared_sizes(data, sample, part, seed) for part in (residual, apart(residual))]
     scores, differences = (_best_share(squares) for squares in kinds)
     squares = kinds[int(for_differences)]
-    own = ((_apart(residual) if for_differences else residual) ** 2).sum(axis=1) / sample.draw
+    own = ((np.nan_to_num(apart(residual)) if for_differences else residual) ** 2).sum(axis=1) / sample.draw
     # Of a single model there are no differences, and residuals without any size have no larger ones.
     tried = _candidates(data, metrics) if squares.any() and own.any() else ()
     trials = [_trial(text, sizes, squares, own, sample.rows) for text, sizes in tried]
@@ -113,24 +114,17 @@ def unequal_chances(
         return Unequal(scores, differences, within, None, False, np.ones(len(data)), squares)
     trial, sizes = best
     earned = (
-        within >= _WITHIN
+        within >= WITHIN
         and max(trial.expected, trial.found) <= _WORTH
         and trial.found + _SURE * trial.error < 1.0
     )
     return Unequal(scores, differences, within, trial, earned, sizes, squares)
 
 
-def _apart(residual: Floats) -> Floats:
-    """Return residuals less their mean over the models of an item: what orders the models."""
-    return np.asarray(residual - residual.mean(axis=1, keepdims=True))
-
-
 def _squared_sizes(data: EvalSet, sample: Sample, residual: Floats, seed: int) -> Floats:
-    """Return every item's expected squared residual, Σ_j â_ij² over the models, with â learned from |e|."""
-    sizes = np.abs(residual)
-    told = learned_from(data, sample, sizes, seed).everywhere
-    least = _LEAST * float(sizes[sample.judged].mean())
-    return np.asarray((np.maximum(told, least) ** 2).sum(axis=1))
+    """Return every item's expected squared residual, learned from those of the pilot."""
+    labels, weights = cells_of(data, sample, residual)
+    return expected_squares(data, labels, weights=weights, groups=together(sample), seed=seed)
 
 
 def _best_share(squares: Floats) -> float:
@@ -157,8 +151,5 @@ def _trial(text: str, sizes: Floats, squares: Floats, own: Floats, rows: Rows) -
     even = sizes / sizes.mean()
     left = {tau: float((squares / (1 - tau + tau * even)).sum() / squares.sum()) for tau in TAUS}
     tau = min(left, key=left.__getitem__)
-    ratio = 1.0 / (1 - tau + tau * even[rows])
-    total = float(own.sum())
-    found = float((own * ratio).sum()) / total
-    error = float(np.sqrt((own**2 * (ratio - found) ** 2).sum())) / total
+    found, error = variance_left(own, even[rows], tau)
     return Trial(text, tau, left[tau], found, error), sizes

@@ -51,12 +51,18 @@ def paragraph(selection: Selection) -> str:
     if selection.never:
         count = len(selection.never)
         sentences.append(f"{count} {'item was' if count == 1 else 'items were'} excluded beforehand.")
+    skipped = len(selection.same_outputs)
+    if skipped:
+        sentences.append(f"Items on which all models gave the same output were skipped ({skipped}).")
     if selection.is_probability_sample:
         rest = " without the excluded ones" if selection.never else ""
+        every, what = "Every item", "scores"
+        if skipped:
+            every, what = "Every other item", "differences between models"
         weighted = ", weighted by one over it," if selection.has_unequal_weights else ""
         sentences.append(
-            f"Every item{rest} had a known probability of being chosen, "
-            f"so scores{weighted} estimate the whole set{rest}."
+            f"{every}{rest} had a known probability of being chosen, "
+            f"so {what}{weighted} estimate the whole set{rest}."
         )
     else:
         sentences.append(

@@ -1,0 +1,102 @@
+"""``residual_size``: prefer items whose scores the metrics are expected to miss by most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
+from sparingly.base.registry import parameter, register
+from sparingly.choose.utility.base import Utility
+from sparingly.data import fields
+from sparingly.data.combine import truth_fields
+from sparingly.data.evalset import EvalSet, Floats, the_only
+from sparingly.signals.predict.features import Features
+from sparingly.signals.predict.predict import FEWEST
+from sparingly.signals.predict.residuals import Goal, ResidualSizes, residual_sizes
+
+
+@register("residual_size")
+@dataclass(frozen=True)
+class ResidualSize(Utility):
+    """Prefers items whose scores will lie far from what the metrics predict, as a pilot's ratings tell.
+
+    û_i = √v̂_i with v_i = Σ_j e_ij² (goal ``scores``) or Σ_j (e_ij − ē_i)² (goal ``ranking``), e = y − f the
+    residual of a cross-fitted prediction. |e| is learned from the metrics on the judged items, and shrunk
+    towards a constant as far as it cannot be learned; of a judged item û comes from the others. With fewer
+    than four judged items nothing is learned, and all items count the same.
+
+    Use it in designs, where it is what inclusion probabilities should be proportional to:
+    ``pivotal:utility=(residual_size),tau=pilot``. It needs a pilot: about 40 items or more, drawn uniformly.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("metrics", "ratings")
+    reference: ClassVar[str] = "Neyman 1934; Isaki and Fuller 1982"
+
+    aspect: str | None = parameter(
+        None, "what was judged in the pilot; the only aspect there is unless given"
+    )
+    goal: Goal = parameter("scores", "what matters: scores, or what sets models apart")  # noqa: RUF009 - a field
+    metrics: tuple[str, ...] = parameter((), "what residuals are learned from; all metrics unless given")
+    probability: str | None = parameter(
+        None, "a column with the pilot's inclusion probabilities; equal unless given"
+    )
+
+    def resolve(self, data: EvalSet) -> Self:
+        """Settle what was judged, and what is learned from."""
+        aspect = the_only("aspect", self.aspect, data.aspects, f"Name one: {self.name}:aspect=….")
+        if not len(data.metrics):
+            raise MissingDataError(f"The method {self.name} needs metrics, and the evaluation set has none.")
+        for name in self.metrics:
+            if name not in data.metrics:
+                raise UnknownNameError("metric", name, data.metrics)
+        return replace(self, aspect=aspect, metrics=self.metrics or tuple(data.metrics))
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the ratings of the pilot, the metrics, and the column of probabilities."""
+        chances = () if self.probability is None else (fields.column(self.probability),)
+        return frozenset(
+            (*truth_fields(data, self.aspect or ""), *map(fields.metric, self.metrics), *chances)
+        )
+
+    def values(self, data: EvalSet) -> Floats:
+        """Return the expected sizes, NaN for an item without any metric score."""
+        few = self.judged(data) < FEWEST
+        sizes = np.ones(len(data)) if few else np.sqrt(self.learned(data).expected)
+        known = np.stack([~np.isnan(data.metrics[name]).all(axis=1) for name in self.metrics])
+        return np.where(known.any(axis=0), sizes, np.nan)
+
+    def learned(self, data: EvalSet) -> ResidualSizes:
+        """Return the residuals of the pilot and the expected ones of all items."""
+        return residual_sizes(
+            data,
+            data.truth(self.aspect or ""),
+            goal=self.goal,
+            weights=None if self.probability is None else 1.0 / self.chances(data),
+            features=Features(metrics=self.metrics, lengths=False),
+        )
+
+    def judged(self, data: EvalSet) -> int:
+        """Return on how many items anything was judged."""
+        return int((~np.isnan(data.truth(self.aspect or ""))).any(axis=1).sum())
+
+    def chances(self, data: EvalSet) -> Floats:
+        """Return the pilot's inclusion probabilities, 1 for all where none are named."""
+        if self.probability is None:
+            return np.ones(len(data))
+        if self.probability not in data.columns:
+            raise UnknownNameError("column", self.probability, data.columns, "It holds the pilot's chances.")
+        judged = ~np.isnan(data.truth(self.aspect or "")).all(axis=1)
+        column = data.columns[self.probability]
+        try:
+            found = np.array([np.nan if value is None else float(value) for value in column])
+        except (TypeError, ValueError):
+            found = np.full(len(column), np.nan)
+        if not ((found > 0) & (found <= 1))[judged].all():
+            raise DataError(
+                f'The column "{self.probability}" cannot be the inclusion probabilities of the pilot: every '
+                "judged item needs one, above 0 and at most 1."
+            )
+        return np.where(judged, found, 1.0)
