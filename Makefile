@@ -1,5 +1,5 @@
 # Every target prepares .venv by itself; all that is needed is Python 3.11 or newer, git and make.
-.PHONY: help demo test check bench tables statistics docs examples lock format clean ready ready-dev lint types imports unit tests transformer
+.PHONY: help demo test check bench tables statistics load docs examples lock format clean ready ready-dev lint types imports unit tests transformer
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -46,6 +46,10 @@ statistics: ready-dev  ## Run every statistical test and the whole grid of cover
 	@$(PYTEST) -m statistics
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/coverage_grid.py
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/irt_coverage.py
+
+load: ready-dev  ## Kill, fill and load campaigns on both databases for long (a quarter of an hour)
+	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/campaign_load.py
+	@SPARINGLY_FAULT_POINTS=200 $(PYTEST) tests/run/campaign/faults
 
 docs: ready-dev  ## Build the documentation into site/
 	@$(BIN)/python tools/reference_pages.py

@@ -13,6 +13,8 @@ from cyclopts.exceptions import CycloptsError
 from sparingly._version import __version__
 from sparingly.base.errors import EXIT_DONE, SparinglyError, exit_code, one_line
 from sparingly.cli.agree import agree
+from sparingly.cli.assign import assign
+from sparingly.cli.campaign import campaign
 from sparingly.cli.cite import cite
 from sparingly.cli.convert import convert
 from sparingly.cli.demo import demo
@@ -22,6 +24,7 @@ from sparingly.cli.info import info
 from sparingly.cli.methods import methods
 from sparingly.cli.plan import plan
 from sparingly.cli.rank import rank
+from sparingly.cli.raters import raters
 from sparingly.cli.select import select
 from sparingly.cli.verify import verify
 from sparingly.cli.writeup import writeup
@@ -51,8 +54,9 @@ def build() -> App:
         console=PipedConsole(),
     )
     choosing, inferring = (info, methods, plan, select, verify, writeup), (estimate, rank, agree)
-    for command in (*choosing, *inferring, figure, convert, demo):
+    for command in (*choosing, assign, raters, *inferring, figure, convert, demo):
         app.command(command)
+    app.command(campaign)
     app.command(cite, name="--cite")
     app.register_install_completion_command(add_to_startup=False)
     return app

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
+from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.choose.design.local_pivotal import LocalPivotal
 from sparingly.data.evalset import EvalSet
 from tests.choose.design.draws_data import made
@@ -58,3 +58,44 @@ def test_errors() -> None:
         sparingly.select(bare, "local_pivotal:space=source", 1)
     with pytest.raises(DataError, match="need two models"):
         sparingly.select(bare, "local_pivotal:space=difference", 1)
+
+
+def with_documents(items: int = 60, length: int = 6) -> EvalSet:
+    drawn = np.random.default_rng(8)
+    return EvalSet.from_arrays(
+        [f"i{place:02d}" for place in range(items)],
+        ["a", "b"],
+        metrics={"m": drawn.normal(size=(items, 2))},
+        columns={"document": [f"d{place // length}" for place in range(items)]},
+    )
+
+
+def test_a_draw_takes_its_share_of_every_document() -> None:
+    data = with_documents()
+    spread = {"true": 0.0, "false": 0.0}
+    for documents in spread:
+        for seed in range(20):
+            chosen = sparingly.select(data, f"local_pivotal:documents={documents}", 20, seed=seed)
+            rows = data.positions(chosen.items)
+            spread[documents] += float(np.bincount(rows // 6, minlength=10).var()) / 20
+    # Two of every document would have no variance; independent draws have about 1.2.
+    assert spread["true"] < 0.5 * spread["false"]
+
+
+def test_documents_are_settled_in_the_signature() -> None:
+    chosen = sparingly.select(with_documents(), "local_pivotal", 20)
+    assert "documents=true" in chosen.signature.method
+    assert (
+        "documents=false"
+        in sparingly.select(with_documents(), "local_pivotal:unit=document", 20).signature.method
+    )
+    assert (
+        "documents=false" in sparingly.select(with_documents(length=1), "local_pivotal", 20).signature.method
+    )
+
+
+def test_documents_that_cannot_be_near_are_an_error() -> None:
+    with pytest.raises(MissingDataError, match="No document has several items"):
+        sparingly.select(with_documents(length=1), "local_pivotal:documents=true", 20)
+    with pytest.raises(UsageError, match="whole documents are drawn"):
+        sparingly.select(with_documents(), "local_pivotal:documents=true,unit=document", 20)

@@ -3,7 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.choose.design.space import metric_points, principal, text_points
+from sparingly.choose.design.space import (
+    metric_points,
+    principal,
+    shares_documents,
+    text_points,
+    with_documents,
+)
 from sparingly.data.evalset import EvalSet
 
 
@@ -35,3 +41,41 @@ def test_an_item_without_texts_lies_in_the_middle() -> None:
     apart = text_points(data, "difference", "tfidf")
     assert apart.shape == (3, 1)
     assert apart[0, 0] == apart[1, 0] == apart[2, 0] == pytest.approx(np.sqrt(2), abs=0.01)
+
+
+def test_items_of_a_document_lie_together_and_documents_apart() -> None:
+    drawn = np.random.default_rng(0)
+    points = drawn.normal(size=(60, 3))
+    document = np.repeat(np.array([f"d{place}" for place in range(12)], object), 5)
+    near = with_documents(points, document)
+    np.testing.assert_array_equal(near[:, :3], points)
+    further = near[:, 3:]
+    assert np.ptp(further.reshape(12, 5, -1), axis=1).max() < 1e-12
+    # Documents are spread as widely as the points.
+    assert _width(further) == pytest.approx(_width(points))
+
+
+def test_the_place_of_a_document_is_by_its_name() -> None:
+    points = np.random.default_rng(1).normal(size=(6, 2))
+    document = np.array(["a", "b", "a", "c", "b", "c"], object)
+    order = [3, 0, 5, 1, 2, 4]
+    turned = with_documents(points[order], document[order])
+    np.testing.assert_allclose(turned, with_documents(points, document)[order])
+
+
+def test_an_item_in_no_document_lies_in_the_middle() -> None:
+    points = np.random.default_rng(2).normal(size=(5, 2))
+    near = with_documents(points, np.array(["a", None, "b", "a", "b"], object))
+    np.testing.assert_array_equal(near[1, 2:], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("document", "shared"),
+    [(["a", "a", "b"], True), (["a", "b", "c"], False), (["a", "a"], False), ([None, None, "a"], False)],
+)
+def test_documents_matter_where_several_have_several_items(document: list[str | None], shared: bool) -> None:
+    assert shares_documents(np.array(document, object)) is shared
+
+
+def _width(points: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
+    return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))

@@ -7,13 +7,20 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sparingly.base.errors import MissingDataError, UnknownNameError
+from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draw.chances import Mask
 from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
 from sparingly.choose.design.probability_design import Frame, ProbabilityDesign
-from sparingly.choose.design.space import Space, metric_points, principal, text_points
+from sparingly.choose.design.space import (
+    Space,
+    metric_points,
+    principal,
+    shares_documents,
+    text_points,
+    with_documents,
+)
 from sparingly.choose.design.whole_set import file_stamp, remembered
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats
@@ -27,8 +34,9 @@ class LocalPivotal(ProbabilityDesign):
 
     π_i = min(1, (1 − τ)·n/N + τ·κ·u_i) as for ``pivotal``, but nearest neighbours meet. Points are the
     models' metric scores (standardised), embeddings of the sources, mean embeddings of the outputs, or the
-    distances between outputs, in the ``dimensions`` directions in which they vary most. A document lies at
-    the mean of its items. Under a cost three neighbours meet, and no draw exceeds the budget.
+    distances between outputs, in the ``dimensions`` directions in which they vary most; where there are
+    documents, their items lie together. A drawn document lies at the mean of its items. Under a cost three
+    neighbours meet, and no draw exceeds the budget.
 
     Choose it for what clustering is after, varied items, with scores that stay unbiased. It helps as far as
     near items have like scores; where they have not, it is as good as ``pivotal``.
@@ -44,10 +52,13 @@ class LocalPivotal(ProbabilityDesign):
         "tfidf", "tfidf, a sentence-transformers model, or column:NAME, FILE.npy, FILE.parquet"
     )
     dimensions: int = parameter(5, "how many directions are kept; more is slower", minimum=1)
+    documents: bool | None = parameter(
+        None, "whether items of a document are near, too; yes where documents have several, unless given"
+    )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Settle the metrics."""
-        settled = super().resolve(data, budget)
+        settled = replace(super().resolve(data, budget), documents=self._settled_documents(data))
         if self.space != "metrics":
             return settled
         for name in self.metrics:
@@ -66,11 +77,29 @@ class LocalPivotal(ProbabilityDesign):
             own = frozenset(map(fields.metric, self.metrics))
         else:
             own = embedding_fields(self.embedding, outputs=self.space != "source")
-        return super().reads(data) | own
+        where = {fields.column(fields.DOCUMENT)} if self.documents else set()
+        return super().reads(data) | own | where
+
+    def _settled_documents(self, data: EvalSet) -> bool:
+        there = fields.DOCUMENT in data.columns and shares_documents(data.columns[fields.DOCUMENT])
+        if self.documents and not there:
+            raise MissingDataError(
+                "No document has several items, so none can be near: leave out documents=true."
+            )
+        if self.documents and self.unit == "document":
+            raise UsageError("With unit=document whole documents are drawn: leave out documents=true.")
+        return there and self.unit == "item" if self.documents is None else self.documents
 
     def coordinates(self, data: EvalSet) -> Floats:
         """Return where the items lie (items × dimensions)."""
-        key = (self.space, self.metrics, self.embedding, file_stamp(self.embedding), self.dimensions)
+        key = (
+            self.space,
+            self.metrics,
+            self.embedding,
+            file_stamp(self.embedding),
+            self.dimensions,
+            self.documents,
+        )
         return remembered(data, ("coordinates", *key), lambda: self._coordinates(data))
 
     def _coordinates(self, data: EvalSet) -> Floats:
@@ -78,7 +107,8 @@ class LocalPivotal(ProbabilityDesign):
             points = metric_points(data, self.metrics or tuple(data.metrics))
         else:
             points = text_points(data, self.space, self.embedding)
-        return principal(points, self.dimensions)
+        points = principal(points, self.dimensions)
+        return with_documents(points, data.columns[fields.DOCUMENT]) if self.documents else points
 
     @property
     def in_order_of_cost(self) -> bool:

@@ -7,14 +7,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base import rng
 from sparingly.base.errors import DataError
 from sparingly.choose.design.variables import scores_of, with_means
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet, Floats, Objects
 from sparingly.signals.embed.differences import filled_distances
 from sparingly.signals.embed.evalset import embed_outputs, embed_sources
 
 Space = Literal["metrics", "source", "output_mean", "difference"]
+# Few: every further direction makes the search for neighbours slower.
+_DOCUMENT_DIMENSIONS = 3
 
 
 def metric_points(data: EvalSet, metrics: tuple[str, ...]) -> Floats:
@@ -41,6 +44,36 @@ def text_points(data: EvalSet, space: Space, embedding: str) -> Floats:
     if len(data.models) < 2:
         raise DataError("Differences between outputs need two models, and there are fewer.")
     return _in_the_middle(filled_distances(*embedded), counts > 1)
+
+
+def with_documents(points: Floats, document: Objects) -> Floats:
+    """Return points with further coordinates in which the items of a document lie together.
+
+    Every document has a place of its own at random, by its name alone; the places are spread as widely as the
+    points are. So items are near that are alike in both, and a spread draw takes its share of every document
+    too. An item in no document lies in the middle.
+    """
+    named = np.array([name is not None for name in document])
+    names, code = np.unique(document[named].astype(str), return_inverse=True)
+    keys = rng.keys_of(list(names))
+    places = np.column_stack(
+        [rng.uniforms(keys, 0, f"document {axis}") for axis in range(_DOCUMENT_DIMENSIONS)]
+    )
+    further = np.zeros((len(document), _DOCUMENT_DIMENSIONS))
+    further[named] = places[code] - places[code].mean(axis=0)
+    spread = _spread(further)
+    return np.hstack([points, further * (_spread(points) / spread if spread > 0 else 1.0)])
+
+
+def shares_documents(document: Objects) -> bool:
+    """Whether there are several documents, and one of them has several items."""
+    names = [name for name in document if name is not None]
+    return 1 < len(set(names)) < len(names)
+
+
+def _spread(points: Floats) -> float:
+    """Return the root of the mean squared distance from the middle."""
+    return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
 def _in_the_middle(vectors: Floats, there: NDArray[np.bool_]) -> Floats:

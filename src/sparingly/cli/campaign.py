@@ -1,0 +1,375 @@
+"""``sparingly campaign``: a live evaluation, kept in a database."""
+
+from __future__ import annotations
+
+import json as text
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
+from sparingly.cli.estimate import DEFAULT_INTERVALS, EstimatorText, Intervals, Written
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
+
+if TYPE_CHECKING:
+    from sparingly.data.evalset import EvalSet
+    from sparingly.run.campaign.campaign import Campaign
+    from sparingly.run.campaign.record import Acknowledgement
+
+_HELP = """Run a live evaluation: ask, record what people answer, ask again, stop; nothing is lost.
+
+A campaign lives in one database: a SQLite file, or PostgreSQL by its URL (postgresql+psycopg://user@host/name).
+"""
+Where = Annotated[str, Parameter(help="The campaign's file, or the URL of its database.")]
+Name = Annotated[
+    str | None, Parameter(help="The campaign's name, where the database holds several.", show_default=False)
+]
+DataName = Annotated[str | None, Parameter(help="The data set, where there are several.")]
+At = Annotated[int | None, Parameter(help="As it was at this entry of the journal.")]
+campaign = App(name="campaign", help=_HELP)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Judging:
+    """What people judge."""
+
+    aspect: Annotated[
+        tuple[str, ...],
+        Parameter(
+            name=["--aspect", "-a"],
+            help="What people judge; repeat for several.",
+            negative="",
+            show_default=False,
+        ),
+    ] = ()
+    target: Annotated[
+        str | None, Parameter(help="With several aspects: what it is about, such as mean:of=[one,other].")
+    ] = None
+    scale: Annotated[str | None, Parameter(help="The lowest and highest score, such as 0,100.")] = None
+
+
+DEFAULT_JUDGING = Judging()
+
+
+@campaign.command
+def new(
+    where: Where,
+    data: Annotated[tuple[str, ...], Parameter(help="The evaluation set, or several as NAME=FILE.")],
+    /,
+    *,
+    strategy: Annotated[
+        str, Parameter(name=["--strategy", "-m"], help="A strategy or a method: waves, uniform …")
+    ],
+    budget: Annotated[
+        str,
+        Parameter(name=["--budget", "-b"], help="Items to judge on all models, over all rounds: 100, 10%."),
+    ],
+    judging: Judging = DEFAULT_JUDGING,
+    stop: Annotated[
+        tuple[str, ...],
+        Parameter(help="When to stop earlier: best_settled …; repeat for several.", negative=""),
+    ] = (),
+    size: Annotated[
+        int | None, Parameter(help="Items in a round; the strategy's own number unless given.")
+    ] = None,
+    seed: Seed = 0,
+    name: Annotated[str, Parameter(help="The campaign's name in its database.")] = "campaign",
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
+    """Begin a campaign: the data goes into the database, and nothing is asked yet.
+
+    ```
+    sparingly campaign new wmt.db data.jsonl -m waves -b 200 -a overall --scale 0,100
+    sparingly campaign new wmt.db en-de=ende.jsonl cs-uk=csuk.jsonl -m uniform -b 10% -a esa --size 50
+    ```
+    """
+    from sparingly.run.campaign.campaign import Campaign
+    from sparingly.show.terminal.campaign import show_status
+
+    ends = Intervals(scale=judging.scale).ends
+    with Campaign.new(
+        where,
+        _sets(data, reading),
+        strategy,
+        budget,
+        name=name,
+        aspects=judging.aspect or None,
+        aspect=judging.target,
+        scale=ends,
+        stop=stop,
+        size=size,
+        seed=seed,
+    ) as begun:
+        status = begun.status()
+    if json:
+        emit(status.to_dict())
+    else:
+        show_status(status)
+
+
+@campaign.command(name="next")
+def next_(
+    where: Where,
+    /,
+    *,
+    data: DataName = None,
+    early: Annotated[
+        bool, Parameter(negative="", help="Draw the next round although answers are missing.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        Parameter(name=["--out", "-o"], help="A form of what is to be judged: .csv, .tsv or .jsonl."),
+    ] = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Say what to judge now: the last round while answers are missing, then the next one.
+
+    ```
+    sparingly campaign next wmt.db -o to-judge.csv
+    ```
+    """
+    from sparingly.show.terminal.campaign import show_steps
+
+    with _opened(where, name) as running:
+        with working("drawing"):
+            steps = running.next(data, early=early)
+        if out is not None:
+            from sparingly.cli.forms import write_form
+
+            write_form(running.questions(data), out)
+    if json:
+        emit([step.to_dict() for step in steps])
+    else:
+        show_steps(steps, None if out is None else str(out))
+
+
+@campaign.command
+def record(
+    where: Where,
+    answers: Annotated[str, Parameter(help="A CSV or JSON Lines file of answers; - for standard input.")],
+    /,
+    *,
+    on_error: Annotated[
+        Literal["keep", "rollback"], Parameter(help="Where an answer is refused: keep the others, or none.")
+    ] = "keep",
+    batch: Annotated[int, Parameter(help="How many answers are written together.")] = 500,
+    name: Name = None,
+    json: Annotated[
+        bool,
+        Parameter(name="--json", negative="", help="Print one JSON line for each answer when it is safe."),
+    ] = False,
+) -> int:
+    """Record answers; exit code 1 where some were refused. What is acknowledged is on disk.
+
+    Columns: rater, item, model (or first and second), aspect, score, seconds, comment, client, data.
+
+    ```
+    sparingly campaign record wmt.db judged.csv
+    sparingly campaign record wmt.db judged.csv --on-error rollback
+    ```
+    """
+    from sparingly.show.terminal.campaign import show_recorded
+
+    if batch < 1:
+        raise UsageError(f"A batch is at least one answer, not {batch}.")
+    with _opened(where, name) as running:
+        recorded = running.record(
+            answers, on_error=on_error, batch=batch, acknowledge=_acknowledge if json else None
+        )
+    if not json:
+        show_recorded(recorded)
+    return EXIT_NO if recorded.refused else EXIT_DONE
+
+
+def _acknowledge(one: Acknowledgement) -> None:
+    sys.stdout.write(text.dumps(one.to_dict(), ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+@campaign.command
+def status(where: Where, /, *, at: At = None, name: Name = None, json: Json = False) -> None:
+    """Say where a campaign stands, now or at any entry of its journal.
+
+    ```
+    sparingly campaign status wmt.db
+    sparingly campaign status wmt.db --at 120
+    ```
+    """
+    from sparingly.show.terminal.campaign import show_status
+
+    with _opened(where, name) as running:
+        found = running.status(at)
+    if json:
+        emit(found.to_dict())
+    else:
+        show_status(found)
+
+
+@campaign.command
+def estimate(
+    where: Where,
+    /,
+    *,
+    data: DataName = None,
+    at: At = None,
+    estimator: EstimatorText = None,
+    by: Annotated[str | None, Parameter(help="A column: also estimate its groups.")] = None,
+    intervals: Intervals = DEFAULT_INTERVALS,
+    format: Written = "text",
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Estimate the models' scores from what is judged so far, of every data set unless one is named.
+
+    ```
+    sparingly campaign estimate wmt.db
+    sparingly campaign estimate wmt.db --at 120 --target population
+    ```
+    """
+    from sparingly.show.report.score_tables import score_table
+    from sparingly.show.terminal.scores import show_estimate
+
+    asked: dict[str, Any] = {"estimator": estimator, "by": by, "scale": intervals.ends}
+    asked |= {part: getattr(intervals, part) for part in ("target", "level", "interval")}
+    with _opened(where, name) as running, working("estimating"):
+        sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
+        found = {one: running.estimate(one, at=at, **asked) for one in sets}
+    if json:
+        emit({one: part.to_dict() for one, part in found.items()})
+        return
+    for one, part in found.items():
+        if len(found) > 1:
+            sys.stdout.write(f"{one}\n")
+        if format == "text":
+            show_estimate(part)
+        else:
+            sys.stdout.write(score_table(part, format))
+
+
+@campaign.command
+def export(
+    where: Where,
+    out: Annotated[Path, Parameter(help=".csv: every answer as it came in; else the judged evaluation set.")],
+    /,
+    *,
+    data: DataName = None,
+    at: At = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Write what was judged: every answer, corrected ones too (CSV), or the evaluation set with its ratings.
+
+    ```
+    sparingly campaign export wmt.db answers.csv
+    sparingly campaign export wmt.db judged.jsonl --data en-de
+    ```
+    """
+    from sparingly.cli.forms import write_rows
+    from sparingly.data import io
+    from sparingly.run.campaign.export import COLUMNS
+
+    with _opened(where, name) as running:
+        if out.suffix.lower() == ".csv":
+            rows = running.ratings(at=at)
+            write_rows(rows, COLUMNS, out)
+            written: dict[str, Any] = {"answers": len(rows)}
+        else:
+            held = running.data(data, at=at)
+            written = {"items": len(held), "not_carried": io.save(held, out)}
+    if json:
+        emit({**written, "written": str(out)})
+    else:
+        sys.stdout.write(f"written: {out}\n")
+
+
+@campaign.command
+def add_models(
+    where: Where,
+    file: Annotated[Path, Parameter(help="The data set with more models; the rest of it is the same.")],
+    /,
+    *,
+    data: DataName = None,
+    name: Name = None,
+    reading: Reading = DEFAULT_READING,
+) -> None:
+    """Take models that came late: they are judged on what was chosen without them.
+
+    ```
+    sparingly campaign add-models wmt.db with-late-model.jsonl
+    ```
+    """
+    with _opened(where, name) as running:
+        added = running.add_models(reading.load(file), data)
+    sys.stdout.write(f"added: {', '.join(added)}\n")
+
+
+@campaign.command
+def withdraw(where: Where, model: str, /, *, data: DataName = None, name: Name = None) -> None:
+    """Take a model out: nobody is asked about it any more, and it leaves the estimates."""
+    with _opened(where, name) as running:
+        running.withdraw(model, data)
+    sys.stdout.write(f"withdrawn: {model}\n")
+
+
+@campaign.command
+def verify(where: Where, /, *, name: Name = None, json: Json = False) -> int:
+    """Check that no entry was changed, and draw every round again; exit code 1 if something differs."""
+    return verify_campaign(where, name=name, json=json)
+
+
+@campaign.command
+def close(where: Where, /, *, name: Name = None) -> None:
+    """End a campaign: it takes no more answers and draws no more rounds, and can still be read."""
+    with _opened(where, name) as running:
+        running.close()
+        title = running.name
+    sys.stdout.write(f"closed: {title}\n")
+
+
+def is_campaign(where: str | Path) -> bool:
+    """Say whether something given to a command is a campaign: a URL, or a file of SQLite."""
+    if "://" in str(where):
+        return True
+    path = Path(where)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\x00"
+
+
+def verify_campaign(where: str | Path, *, name: str | None = None, json: bool = False) -> int:
+    """Draw every round of a campaign again, print what differs, and return the exit code."""
+    from sparingly.show.terminal.campaign import show_campaign_verification
+
+    with _opened(str(where), name) as running, working("drawing every round again"):
+        result, found = running.verify(), running.status()
+    if json:
+        emit(result.to_dict())
+    else:
+        show_campaign_verification(result, found)
+    return EXIT_DONE if result.ok else EXIT_NO
+
+
+def _opened(where: str, name: str | None) -> Campaign:
+    from sparingly.run.campaign.campaign import Campaign
+
+    return Campaign(where, name)
+
+
+def _sets(given: tuple[str, ...], reading: Reading) -> EvalSet | dict[str, EvalSet]:
+    """Load one evaluation set, or several that are written NAME=FILE."""
+    if len(given) == 1 and ("=" not in given[0] or Path(given[0]).exists()):
+        return reading.load(Path(given[0]))
+    parts = [one.partition("=") for one in given]
+    for name, sign, path in parts:
+        if not (name and sign and path):
+            raise UsageError(f'Several data sets are written NAME=FILE, and "{name}{sign}{path}" is not.')
+    if len({name for name, _, _ in parts}) < len(parts):
+        raise UsageError("Two data sets have the same name.")
+    return {name: reading.load(Path(path)) for name, _, path in parts}

@@ -1,0 +1,130 @@
+"""Answers as raters give them, before anything is known about what was asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sparingly.base.errors import InputError, nearest
+from sparingly.data.values import as_id, as_number, as_text, parse_number, shown
+
+COLUMNS = (
+    "data", "item", "model", "first", "second", "aspect", "rater", "score", "value", "seconds", "comment",
+    "client",
+)  # fmt: skip
+# A form to fill in shows these; they come back unread.
+SHOWN = ("round", "source", "output", "first_output", "second_output", "reference", "context")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One judgement: a score of an output, or which of two outputs is better.
+
+    Attributes:
+        rater: Who judged.
+        item: The item.
+        score: The score; for a pair 1 where the first is better, -1 where the second is, 0 for a tie.
+        model: The model whose output was judged; None for a pair.
+        pair: The two models whose outputs were compared; None for a single output.
+        aspect: What was judged; the only aspect of the campaign unless given.
+        data: The data set; found by the item unless given.
+        seconds: How long it took.
+        comment: What the rater said.
+        client: An id that the sender gives to this answer, so that sending it again changes nothing.
+    """
+
+    rater: str
+    item: str
+    score: float
+    model: str | None = None
+    pair: tuple[str, str] | None = None
+    aspect: str | None = None
+    data: str | None = None
+    seconds: float | None = None
+    comment: str | None = None
+    client: str = ""
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any], *, from_text: bool = False) -> Answer | None:
+        """Read an answer from the columns of a file; None where the score was left empty.
+
+        With ``from_text``, numbers are written as text and what is empty is missing.
+        """
+        check_columns(values)
+        given = {
+            name: value
+            for name, value in values.items()
+            if value is not None and not (from_text and value == "")
+        }
+        score = _score(given, from_text)
+        if math.isnan(score):
+            return None
+        seconds = _number(given, "seconds", from_text)
+        if seconds < 0:
+            raise InputError(f"{seconds:g} seconds are less than none", field="seconds")
+        return cls(
+            rater=_id(given, "rater"),
+            item=_id(given, "item"),
+            score=score,
+            **_models(given),
+            aspect=_text(given, "aspect"),
+            data=_text(given, "data"),
+            seconds=None if math.isnan(seconds) else seconds,
+            comment=_text(given, "comment"),
+            client=_id(given, "client") if given.get("client", "") != "" else "",
+        )
+
+
+def check_columns(names: Mapping[str, Any] | list[str]) -> None:
+    """Refuse a column that means nothing here: a misspelt one must not be lost in silence."""
+    for name in names:
+        if name not in COLUMNS and name not in SHOWN:
+            close = nearest(name, COLUMNS)
+            fix = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(COLUMNS)}"
+            raise InputError(f'there is no column "{name}"', fix=fix)
+
+
+def _score(given: Mapping[str, Any], from_text: bool) -> float:
+    if "score" in given and "value" in given:
+        raise InputError("the answer has a score and a value", fix="Keep one of them")
+    return _number(given, "value" if "value" in given else "score", from_text)
+
+
+def _models(given: Mapping[str, Any]) -> dict[str, Any]:
+    if "model" in given and ("first" in given or "second" in given):
+        raise InputError("the answer names a model and a pair", fix="Keep one of them")
+    if "model" in given:
+        return {"model": _id(given, "model")}
+    if "first" not in given and "second" not in given:
+        raise InputError("the answer names no model", field="model", fix="Name it, or the two of a pair")
+    first, second = _id(given, "first"), _id(given, "second")
+    if first == second:
+        raise InputError(f'"{first}" cannot be compared with itself', field="second")
+    return {"pair": (first, second)}
+
+
+def _number(given: Mapping[str, Any], name: str, from_text: bool) -> float:
+    value = given.get(name)
+    if from_text and isinstance(value, str):
+        return parse_number(value, name)
+    return as_number(value, name)
+
+
+def _id(given: Mapping[str, Any], name: str) -> str:
+    if name not in given:
+        raise InputError(f"the answer names no {name}", field=name)
+    return _storable(as_id(given[name], name), name)
+
+
+def _text(given: Mapping[str, Any], name: str) -> str | None:
+    text = as_text(given.get(name), name)
+    return None if text is None else _storable(text, name)
+
+
+def _storable(text: str, name: str) -> str:
+    """Refuse letters that no database keeps."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InputError(f"{shown(text)} has a letter that cannot be stored", field=name, fix="Leave it out")
+    return text

@@ -1,0 +1,39 @@
+"""Evaluation sets as bytes inside the database: our own JSON Lines, compressed."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from sparingly.base.errors import DataError
+from sparingly.data.build import rebuild
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io.jsonl import JsonLines
+
+_NAME = "data.jsonl.gz"
+
+
+def unjudged(data: EvalSet) -> EvalSet:
+    """Return a set without what people said: a campaign knows only the answers that it asked for."""
+    return rebuild(data.without_labels())
+
+
+def to_bytes(data: EvalSet) -> bytes:
+    """Return a set as the bytes of a file; reading them back gives the same set."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / _NAME
+        JsonLines().write(data, path)
+        if JsonLines().read(path, {}).digest() != data.digest():
+            raise DataError("The evaluation set cannot be stored: writing and reading it changes it.")
+        return path.read_bytes()
+
+
+def from_bytes(content: bytes, digest: str, name: str) -> EvalSet:
+    """Return the set that some bytes hold, or say that they are damaged."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / _NAME
+        path.write_bytes(content)
+        data = JsonLines().read(path, {})
+    if data.digest() != digest:
+        raise DataError(f'The data set "{name}" in the database is damaged. Take another copy of it.')
+    return rebuild(data, name=name)

@@ -1,0 +1,182 @@
+"""The database of a campaign: a SQLite file or a PostgreSQL server, opened, locked and complained of alike.
+
+SQLite runs with a rollback journal, not a write-ahead log: after every acknowledged answer the one file holds
+all of it, so that a copy of the file is a copy of the campaign. ``synchronous=EXTRA`` also syncs the folder
+when the journal is gone, without which the last transaction can be undone by a power cut. Writers take the
+lock when they begin (``BEGIN IMMEDIATE``), so that none finds out half-way that another was quicker.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import QueuePool
+
+from sparingly.base.errors import DataError, ExtraMissingError, InputError, UsageError, one_line
+from sparingly.run.campaign.turns import Turns
+
+BUSY_SECONDS = 60.0
+_HOW = "Give a file, or a URL such as postgresql+psycopg://user@host/name."
+_FULL = ("disk is full", "no space left", "file too large", "could not extend file")
+_DAMAGED = ("malformed", "not a database", "file is encrypted")
+
+
+class Database:
+    """A connection to the database; ``reading`` and ``writing`` give transactions."""
+
+    def __init__(self, where: str | Path, *, create: bool = False) -> None:
+        self.url = _url_of(where)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.file = Path(self.url.database or "") if self.is_sqlite else None
+        if self.file is not None:
+            _check_file(self.file, create)
+        self.engine = _sqlite(self.file, create) if self.file is not None else _server(self.url)
+        self._open = True
+
+    @property
+    def name(self) -> str:
+        """What the database is called in sentences; without a password."""
+        return str(self.file) if self.file is not None else self.url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Yield a connection that sees one state of the database."""
+        with self._complaining(), self._connected() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Yield a connection whose changes are all kept at the end, or none where something goes wrong."""
+        with self._complaining(), self._connected() as connection:
+            connection.execution_options(sparingly_writes=True)
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._open = False
+        self.engine.dispose()
+
+    def _connected(self) -> Connection:
+        if not self._open:
+            raise UsageError(f"The database {self.name} was closed: open the campaign again.")
+        return self.engine.connect()
+
+    @contextmanager
+    def _complaining(self) -> Iterator[None]:
+        """Turn an error of the database into one sentence that says what to do."""
+        try:
+            yield
+        except DBAPIError as error:
+            raise DataError(one_line(_sentence(self.name, str(error.orig)))) from error
+        except SQLAlchemyError as error:
+            raise DataError(one_line(_sentence(self.name, str(error)))) from error
+        except sqlite3.Error as error:
+            raise DataError(one_line(_sentence(self.name, str(error)))) from error
+
+
+def _sentence(name: str, problem: str) -> str:
+    said = problem.strip().splitlines()[0] if problem.strip() else "no reason given"
+    low = said.lower()
+    if any(words in low for words in _FULL):
+        return (
+            f"The disk of the campaign {name} is full ({said}). What was acknowledged is kept: "
+            "make room and send the rest again."
+        )
+    if "locked" in low:
+        return f"Another process has held the campaign {name} for {BUSY_SECONDS:g} s. Try again."
+    if any(words in low for words in _DAMAGED):
+        return f"{name} is no campaign, or it is damaged ({said}). Take another copy of the file."
+    return (
+        f"The database {name} gave an error ({said.rstrip('.')}). What was acknowledged is kept: try again."
+    )
+
+
+def _url_of(where: str | Path) -> URL:
+    text = str(where)
+    if "://" not in text:
+        return URL.create("sqlite", database=text)
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise UsageError(f"The address of the database cannot be read. {_HOW}") from None
+    if url.drivername in ("postgresql", "postgres"):
+        url = url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        raise UsageError(f"There are no campaigns in {url.get_backend_name()} databases. {_HOW}")
+    if url.get_backend_name() == "sqlite" and not url.database:
+        raise UsageError(f"A campaign lives in a file, not in memory. {_HOW}")
+    return url
+
+
+def _check_file(path: Path, create: bool) -> None:
+    if path.is_dir():
+        raise InputError("this is a directory, and a campaign's file is wanted", file=path)
+    if not path.exists():
+        if create and path.parent.is_dir():
+            return
+        problem = "the folder to write to does not exist" if create else "there is no such campaign"
+        fix = f"Make {path.parent}" if create else "Start one with: sparingly campaign new"
+        raise InputError(problem, file=path, fix=fix)
+    with path.open("rb") as file:
+        start = file.read(16)
+    if start and start != b"SQLite format 3\x00":
+        raise InputError("this is no campaign", file=path, fix="Start one with: sparingly campaign new")
+
+
+def _sqlite(path: Path, create: bool) -> Engine:
+    mode = "rwc" if create else "rw"
+    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        for pragma in ("foreign_keys=ON", "journal_mode=DELETE", "synchronous=EXTRA"):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=5, max_overflow=50)
+
+    turns = Turns(BUSY_SECONDS)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        if connection.get_execution_options().get("sparingly_writes", False):
+            turns.begin(cast(sqlite3.Connection, connection.connection.dbapi_connection))
+        else:
+            connection.exec_driver_sql("BEGIN")
+
+    @event.listens_for(engine, "commit")
+    def end(connection: Connection) -> None:
+        turns.end()
+
+    return engine
+
+
+def _server(url: URL) -> Engine:
+    try:
+        engine = create_engine(url, pool_pre_ping=True, pool_size=5, max_overflow=50)
+    except NoSuchModuleError:
+        raise UsageError(f"There is no driver for {url.drivername}. {_HOW}") from None
+    except ModuleNotFoundError as error:
+        if error.name != "psycopg":
+            raise UsageError(f"The driver of {url.drivername} is not installed. {_HOW}") from None
+        raise ExtraMissingError("A campaign in PostgreSQL", "campaign") from None
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: object) -> None:
+        # An answer that is acknowledged must survive the server, whatever its settings say.
+        with connection.cursor() as cursor:
+            cursor.execute("SET synchronous_commit TO on")
+        connection.commit()
+
+    return engine

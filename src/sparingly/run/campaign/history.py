@@ -1,0 +1,168 @@
+"""What was known at any number of the journal: the rounds, the answers, the models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, func, select
+
+from sparingly.data.build import rebuild
+from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
+from sparingly.data.tables import Preferences, Ratings
+from sparingly.run.campaign.library import Library
+from sparingly.run.campaign.settings import Settings
+from sparingly.run.campaign.tables import CAMPAIGNS, EVENTS, RATINGS, ROUNDS
+from sparingly.run.rounds.state import Finished
+
+_COLUMNS = ("rater", "item", "model", "other", "aspect", "score", "seconds", "comment")
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A data set of a campaign at a number of the journal.
+
+    Attributes:
+        name: The data set.
+        seq: The number.
+        drawn_from: The set with the models of the first round, which all rounds are drawn from.
+        data: The set with the models that are in it at that number, which estimates speak about.
+        rounds: The rounds so far.
+        as_of: For every round, the number up to which it knew the answers.
+        finished: Why no more is asked; None while it goes on.
+    """
+
+    name: str
+    seq: int
+    drawn_from: EvalSet
+    data: EvalSet
+    rounds: tuple[Selection, ...]
+    as_of: tuple[int, ...]
+    finished: Finished | None
+
+
+class History:
+    """Reads the past of a campaign."""
+
+    def __init__(self, settings: Settings, library: Library) -> None:
+        self.settings, self.library = settings, library
+
+    def last_seq(self, connection: Connection) -> int:
+        """Return the number of the last entry."""
+        table = CAMPAIGNS.c
+        query = select(table.last_seq).where(table.name == self.settings.name)
+        return int(connection.execute(query).scalar_one())
+
+    def at(self, connection: Connection, data: str, seq: int) -> Known:
+        """Return what was known of a data set at a number."""
+        answers = self.answers(connection, data, seq)
+        rounds = self.rounds(connection, data, seq)
+        # Rounds are drawn from the models that were there when the first was drawn, however many come later.
+        first = self.library.at(connection, data, rounds[0][1] if rounds else seq)
+        now = self.library.at(connection, data, seq)
+        return Known(
+            name=data,
+            seq=seq,
+            drawn_from=judged(first, answers, self.settings.aspects),
+            data=judged(now, answers, self.settings.aspects),
+            rounds=tuple(selection for selection, _ in rounds),
+            as_of=tuple(number for _, number in rounds),
+            finished=self.finished(connection, data, seq),
+        )
+
+    def answers(self, connection: Connection, data: str, seq: int) -> list[dict[str, Any]]:
+        """Return the answers that count at a number: of each rater about each cell the last."""
+        table = RATINGS.c
+        rows = connection.execute(
+            select(*(table[name] for name in _COLUMNS))
+            .where(table.campaign == self.settings.name, table.data == data, table.seq <= seq)
+            .order_by(table.seq)
+        )
+        last = {tuple(row[name] for name in _COLUMNS[:5]): row for row in rows.mappings()}
+        # In the order of what they are about, not of their arrival: the same answers give the same set.
+        return [dict(last[key]) for key in sorted(last)]
+
+    def round_count(self, connection: Connection, data: str) -> int:
+        """Return how many rounds a data set has now."""
+        table = ROUNDS.c
+        query = select(func.count()).where(table.campaign == self.settings.name, table.data == data)
+        return int(connection.execute(query).scalar_one())
+
+    def rounds(self, connection: Connection, data: str, seq: int) -> list[tuple[Selection, int]]:
+        """Return the rounds up to a number, each with the number up to which it knew the answers."""
+        table = ROUNDS.c
+        rows = connection.execute(
+            select(table.selection, table.as_of)
+            .where(table.campaign == self.settings.name, table.data == data, table.seq <= seq)
+            .order_by(table.number)
+        )
+        return [(Selection.from_dict(json.loads(row.selection)), row.as_of) for row in rows]
+
+    def finished(self, connection: Connection, data: str, seq: int) -> Finished | None:
+        """Return why a data set asks no more, where it was finished by a number."""
+        for event in self.events(connection, "finished", seq):
+            if event["data"] == data:
+                return Finished(event["reason"], event["answer"])
+        return None
+
+    def events(self, connection: Connection, kind: str, seq: int) -> list[dict[str, Any]]:
+        """Return what the events of a kind say, up to a number, in order."""
+        table = EVENTS.c
+        rows = connection.execute(
+            select(table.seq, table.at, table.detail)
+            .where(table.campaign == self.settings.name, table.kind == kind, table.seq <= seq)
+            .order_by(table.seq)
+        )
+        return [{**json.loads(row.detail), "seq": row.seq, "at": row.at} for row in rows]
+
+
+def judged(data: EvalSet, answers: Sequence[Mapping[str, Any]], aspects: Mapping[str, Any]) -> EvalSet:
+    """Return an unjudged set with answers about the models that are in it."""
+    here = set(data.models)
+    single = [row for row in answers if not row["other"] and row["model"] in here]
+    pairs = [row for row in answers if row["other"] and row["model"] in here and row["other"] in here]
+    ratings = _ratings(data, single, tuple(aspects))
+    means = {name: ratings.means(name, *data.shape) for name in aspects}
+    return rebuild(
+        data, aspects=means, ratings=ratings, preferences=_preferences(data, pairs, tuple(aspects))
+    )
+
+
+def _ratings(data: EvalSet, rows: Sequence[Mapping[str, Any]], aspects: tuple[str, ...]) -> Ratings:
+    comments = np.array([row["comment"] for row in rows], object)
+    return Ratings(
+        item=data.positions(row["item"] for row in rows).astype(np.int32),
+        model=_codes(rows, "model", data.models),
+        score=np.array([row["score"] for row in rows], np.float64),
+        comment=comments if any(text is not None for text in comments) else None,
+        aspects=aspects,
+        aspect=_codes(rows, "aspect", aspects),
+        **_raters(rows),
+    )
+
+
+def _preferences(data: EvalSet, rows: Sequence[Mapping[str, Any]], aspects: tuple[str, ...]) -> Preferences:
+    return Preferences(
+        item=data.positions(row["item"] for row in rows).astype(np.int32),
+        first=_codes(rows, "model", data.models),
+        second=_codes(rows, "other", data.models),
+        value=np.array([row["score"] for row in rows], np.float64),
+        aspects=aspects,
+        aspect=_codes(rows, "aspect", aspects),
+        **_raters(rows),
+    )
+
+
+def _raters(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    names = tuple(sorted({row["rater"] for row in rows}))
+    seconds = [np.nan if row["seconds"] is None else row["seconds"] for row in rows]
+    return {"raters": names, "rater": _codes(rows, "rater", names), "seconds": np.array(seconds, np.float64)}
+
+
+def _codes(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> Any:
+    place = {name: code for code, name in enumerate(names)}
+    return np.array([place[row[column]] for row in rows], np.int32)

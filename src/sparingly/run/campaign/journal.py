@@ -1,0 +1,107 @@
+"""The journal of a campaign: numbered entries, each sealed with the digest of everything before it.
+
+Whoever appends holds the campaign's row until the transaction ends. So numbers are given in the order in
+which entries become visible, and *everything up to number s* means the same whenever it is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from sparingly.base.errors import DataError, UnknownNameError
+from sparingly.run.campaign.tables import CAMPAIGNS, EVENTS, RATINGS
+
+Clock = Callable[[], datetime]
+_LETTERS = 32
+
+
+def utc_now() -> datetime:
+    """Return the time now, in UTC."""
+    return datetime.now(UTC)
+
+
+def as_json(values: Any) -> str:
+    """Return plain values as JSON, always spelled the same."""
+    return json.dumps(values, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+
+
+def sealed(head: str, values: Mapping[str, Any]) -> str:
+    """Return the digest of an entry and of everything before it."""
+    content = {name: value for name, value in values.items() if name != "digest"}
+    return hashlib.sha256(f"{head}\n{as_json(content)}".encode()).hexdigest()[:_LETTERS]
+
+
+def check_end(connection: Connection, campaign: str, where: str) -> None:
+    """Complain about a journal that ends elsewhere than its campaign says: a copy that was torn, say."""
+    end = connection.execute(
+        select(CAMPAIGNS.c.last_seq, CAMPAIGNS.c.head).where(CAMPAIGNS.c.name == campaign)
+    ).one()
+    count, last = 0, (0, "")
+    for table in (EVENTS, RATINGS):
+        here = table.c.campaign == campaign
+        count += connection.execute(select(func.count()).select_from(table).where(here)).scalar_one()
+        newest = connection.execute(
+            select(table.c.seq, table.c.digest).where(here).order_by(table.c.seq.desc()).limit(1)
+        ).one_or_none()
+        last = max(last, (0, "") if newest is None else (newest.seq, newest.digest))
+    if (count, *last) != (end.last_seq, end.last_seq, end.head):
+        raise DataError(
+            f"{where} is damaged: its journal should have {end.last_seq} entries, and {count} are there. "
+            "Take another copy of it."
+        )
+
+
+class Journal:
+    """The end of a campaign's journal, held while a transaction appends to it."""
+
+    def __init__(self, connection: Connection, campaign: str, clock: Clock) -> None:
+        self.connection, self.campaign, self.clock = connection, campaign, clock
+        row = connection.execute(
+            select(CAMPAIGNS.c.last_seq, CAMPAIGNS.c.head, CAMPAIGNS.c.closed)
+            .where(CAMPAIGNS.c.name == campaign)
+            .with_for_update()
+        ).one_or_none()
+        if row is None:
+            known = connection.execute(select(CAMPAIGNS.c.name)).scalars()
+            raise UnknownNameError("campaign", campaign, known)
+        self.last_seq: int = row.last_seq
+        self.head: str = row.head
+        self.closed: int | None = row.closed
+
+    def event(self, kind: str, **detail: Any) -> int:
+        """Append an event and return its number."""
+        values = self._numbered({"kind": kind, "detail": as_json(detail)})
+        self.connection.execute(insert(EVENTS), self._seal(values))
+        return self.last_seq
+
+    def rating(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Number and seal an answer; ``write_ratings`` writes those of a transaction at once."""
+        return self._seal(self._numbered(values))
+
+    def write_ratings(self, rows: list[dict[str, Any]]) -> None:
+        """Write answers that were numbered in this transaction."""
+        if rows:
+            self.connection.execute(insert(RATINGS), rows)
+
+    def finish(self, **changed: Any) -> None:
+        """Remember where the journal ends now; without it the transaction has appended nothing."""
+        self.connection.execute(
+            update(CAMPAIGNS)
+            .where(CAMPAIGNS.c.name == self.campaign)
+            .values(last_seq=self.last_seq, head=self.head, **changed)
+        )
+
+    def _numbered(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        self.last_seq += 1
+        at = self.clock().astimezone(UTC).isoformat(timespec="microseconds")
+        return {"campaign": self.campaign, "seq": self.last_seq, "at": at, **values}
+
+    def _seal(self, values: dict[str, Any]) -> dict[str, Any]:
+        self.head = sealed(self.head, values)
+        return {**values, "digest": self.head}

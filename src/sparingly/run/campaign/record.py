@@ -1,0 +1,255 @@
+"""Record answers: each is checked, numbered and kept, or refused with a sentence.
+
+The answer of a rater about a cell (an item and a model, or a pair) on an aspect is the last one given. Under
+one client id the same answer is written once, however often it is sent; a changed answer is a new row that
+corrects the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Literal
+
+from sqlalchemy import Connection, insert, select
+
+from sparingly.base.errors import SparinglyError, UsageError
+from sparingly.run.campaign.answers import Answer
+from sparingly.run.campaign.database import Database
+from sparingly.run.campaign.journal import Clock, Journal
+from sparingly.run.campaign.library import Library, models_of
+from sparingly.run.campaign.refusal import RefusedError, aspect_of, cell_of, check_score, why_not_asked
+from sparingly.run.campaign.settings import Settings
+from sparingly.run.campaign.tables import ASKED, RATERS, RATINGS
+from sparingly.run.campaign.together import Together
+
+What = Literal["new", "correction", "same", "refused"]
+OnError = Literal["keep", "rollback"]
+Numbered = tuple[int, Answer | SparinglyError]
+BATCH = 500
+# What makes two answers of one sender the same.
+_CONTENT = ("score", "seconds", "comment")
+_KEY = ("data", "round", "rater", "item", "model", "other", "aspect")
+
+
+@dataclass(frozen=True)
+class Acknowledgement:
+    """What became of one answer; where it was not refused, it is in the database for good.
+
+    Attributes:
+        line: Its line in the file, or its place among the answers given, from 1.
+        what: ``new``, ``correction`` of an earlier answer, the ``same`` as one that is there, or ``refused``.
+        seq: Its number in the journal; None where it was refused.
+        sentence: Why it was refused; None where it was not.
+    """
+
+    line: int
+    what: What
+    seq: int | None = None
+    sentence: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what became of the answer as plain values."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass
+class Recorded:
+    """How many answers were new, corrections, the same as before, or refused."""
+
+    new: int = 0
+    correction: int = 0
+    same: int = 0
+    refused: int = 0
+    sentences: list[str] = field(default_factory=list)
+
+    def add(self, one: Acknowledgement) -> None:
+        """Count one answer."""
+        setattr(self, one.what, getattr(self, one.what) + 1)
+        if one.sentence is not None:
+            self.sentences.append(one.sentence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain values."""
+        return {**vars(self), "sentences": list(self.sentences)}
+
+
+class Recorder:
+    """Writes answers into a campaign."""
+
+    def __init__(self, database: Database, settings: Settings, library: Library, clock: Clock) -> None:
+        self.database, self.settings, self.library, self.clock = database, settings, library, clock
+        self._together: Together[Numbered, Acknowledgement] = Together(
+            lambda answers: self._write(answers, "keep")
+        )
+
+    def record(
+        self,
+        answers: Iterable[Numbered],
+        *,
+        on_error: OnError = "keep",
+        batch: int = BATCH,
+        acknowledge: Callable[[Acknowledgement], None] | None = None,
+    ) -> Recorded:
+        """Write answers batch by batch; ``acknowledge`` is called for each when it is safely there.
+
+        With ``rollback``, everything is one batch, and the first answer that is refused undoes all of it.
+        """
+        total, waiting = Recorded(), iter(answers)
+        while part := list(waiting) if on_error == "rollback" else list(islice(waiting, batch)):
+            done = self._write(part, on_error) if on_error == "rollback" else self._together.write(part)
+            for one in done:
+                total.add(one)
+                if acknowledge is not None:
+                    acknowledge(one)
+        return total
+
+    def _write(self, answers: Sequence[Numbered], on_error: OnError) -> list[Acknowledgement]:
+        with self.database.writing() as connection:
+            journal = Journal(connection, self.settings.name, self.clock)
+            if journal.closed is not None:
+                raise UsageError(f'The campaign "{self.settings.name}" is closed: it takes no more answers.')
+            page = _Page(connection, journal, self.settings, self.library, answers)
+            done = []
+            for line, answer in answers:
+                one = page.take(line, answer)
+                if one.what == "refused" and on_error == "rollback":
+                    raise UsageError(f"Nothing was recorded, because of one answer: {one.sentence}")
+                done.append(one)
+            page.write()
+        return done
+
+
+class _Page:
+    """The answers of one transaction, and what the database knows about them."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        journal: Journal,
+        settings: Settings,
+        library: Library,
+        answers: Sequence[Numbered],
+    ) -> None:
+        self.connection, self.journal, self.settings, self.library = connection, journal, settings, library
+        readable = [answer for _, answer in answers if isinstance(answer, Answer)]
+        self.items = sorted({answer.item for answer in readable})
+        self.raters = sorted({answer.rater for answer in readable})
+        self.models = {data: models_of(connection, settings.name, data) for data in settings.budgets}
+        self.asked = self._asked()
+        # The rows that are there, by what they answer and by sender; the last one counts.
+        self.by_client: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self.last: dict[tuple[Any, ...], int] = {}
+        for row in self._earlier():
+            self._remember(row)
+        self.known = self._known_raters()
+        self.rows: list[dict[str, Any]] = []
+        self.new_raters: list[dict[str, Any]] = []
+
+    def take(self, line: int, answer: Answer | SparinglyError) -> Acknowledgement:
+        """Number an answer, or say why it is refused."""
+        try:
+            if not isinstance(answer, Answer):
+                raise answer
+            values = self._checked(answer)
+        except SparinglyError as error:
+            return Acknowledgement(line, "refused", sentence=str(error))
+        before = self.by_client.get(_key(values, with_client=True))
+        if before is not None and all(before[name] == values[name] for name in _CONTENT):
+            return Acknowledgement(line, "same", before["seq"])
+        values["revision"] = 0 if before is None else before["revision"] + 1
+        values["corrects"] = self.last.get(_key(values))
+        row = self.journal.rating(values)
+        self._remember(row)
+        self.rows.append(row)
+        if answer.rater not in self.known:
+            self.known.add(answer.rater)
+            self.new_raters.append({"campaign": self.settings.name, "rater": answer.rater, "seq": row["seq"]})
+        return Acknowledgement(line, "new" if row["corrects"] is None else "correction", row["seq"])
+
+    def write(self) -> None:
+        """Write what was taken."""
+        if self.new_raters:
+            self.connection.execute(insert(RATERS), self.new_raters)
+        self.journal.write_ratings(self.rows)
+        if self.rows:
+            self.journal.finish()
+
+    def _checked(self, answer: Answer) -> dict[str, Any]:
+        """Return the columns of an answer that may be kept."""
+        aspect = aspect_of(self.settings, answer)
+        model, other, score = cell_of(answer)
+        check_score(self.settings, aspect, answer)
+        data, round = self._place(answer, model, other)
+        for name in (model, other):
+            presence = self.models[data].get(name)
+            if presence is not None and presence.withdrawn is not None:
+                raise RefusedError(f'The model "{name}" was withdrawn from the campaign.')
+        return {
+            "data": data,
+            "round": round,
+            "rater": answer.rater,
+            "item": answer.item,
+            "model": model,
+            "other": other,
+            "aspect": aspect,
+            "client": answer.client,
+            "score": score,
+            "seconds": answer.seconds,
+            "comment": answer.comment,
+        }
+
+    def _place(self, answer: Answer, model: str, other: str) -> tuple[str, int]:
+        """Return the data set and the round in which a cell was asked for."""
+        sets = list(self.settings.budgets) if answer.data is None else [self.settings.data_named(answer.data)]
+        found = [
+            (data, self.asked[cell])
+            for data in sets
+            if (cell := (data, answer.item, model, other)) in self.asked
+        ]
+        if not found:
+            raise why_not_asked(self.connection, self.library, sets, answer, self.journal.last_seq)
+        if len(found) > 1:
+            raise RefusedError(
+                f'The item "{answer.item}" was asked for in {len(found)} data sets. Name one: data.'
+            )
+        return found[0]
+
+    def _asked(self) -> dict[tuple[str, str, str, str], int]:
+        table = ASKED.c
+        rows = self.connection.execute(
+            select(table.data, table.item, table.model, table.other, table.round).where(
+                table.campaign == self.settings.name,
+                table.data.in_(list(self.settings.budgets)),
+                table.item.in_(self.items),
+            )
+        )
+        return {(row.data, row.item, row.model, row.other): row.round for row in rows}
+
+    def _earlier(self) -> Iterator[dict[str, Any]]:
+        table = RATINGS.c
+        rows = self.connection.execute(
+            select(*(table[name] for name in (*_KEY, *_CONTENT, "client", "revision", "seq")))
+            .where(
+                table.campaign == self.settings.name,
+                table.data.in_(list(self.settings.budgets)),
+                table.item.in_(self.items),
+                table.rater.in_(self.raters),
+            )
+            .order_by(table.seq)
+        )
+        return (dict(row) for row in rows.mappings())
+
+    def _known_raters(self) -> set[str]:
+        table = RATERS.c
+        query = select(table.rater).where(table.campaign == self.settings.name, table.rater.in_(self.raters))
+        return set(self.connection.execute(query).scalars())
+
+    def _remember(self, row: dict[str, Any]) -> None:
+        self.by_client[_key(row, with_client=True)] = row
+        self.last[_key(row)] = row["seq"]
+
+
+def _key(row: dict[str, Any], *, with_client: bool = False) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ((*_KEY, "client") if with_client else _KEY))

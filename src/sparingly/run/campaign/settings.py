@@ -1,0 +1,83 @@
+"""What is decided when a campaign begins, and never changes afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from sparingly.base.errors import DataError, UnknownNameError, UsageError
+from sparingly.choose.design.budget import Budget
+from sparingly.run.campaign.tables import CAMPAIGNS, DATA_SETS
+
+Scale = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is decided when a campaign begins.
+
+    Attributes:
+        name: The campaign's name in its database.
+        aspect: What the strategy learns from and estimates are about: an aspect, or a combination of aspects.
+        aspects: What people are asked for, each with its lowest and highest score (None: any number).
+        strategy: The strategy, with every parameter spelled out.
+        stops: The rules by which to stop before the budget is spent.
+        budgets: What each data set may spend.
+        budget: What was given for all of them.
+        size: How many items a round asks for; None leaves it to the strategy.
+        seed: Settles ties and draws.
+    """
+
+    name: str
+    aspect: str
+    aspects: Mapping[str, Scale | None]
+    strategy: str
+    stops: tuple[str, ...]
+    budgets: Mapping[str, Budget]
+    budget: str
+    size: int | None
+    seed: int
+
+    def data_named(self, name: str | None) -> str:
+        """Return the name of a data set: the given one, or the only one there is."""
+        if name is None and len(self.budgets) == 1:
+            return next(iter(self.budgets))
+        if name is None:
+            raise UsageError(f"There are {len(self.budgets)} data sets: {', '.join(self.budgets)}. Name one.")
+        if name not in self.budgets:
+            raise UnknownNameError("data set", name, self.budgets)
+        return name
+
+
+def read_settings(connection: Connection, name: str | None, where: str) -> Settings:
+    """Read the settings of a campaign; of the only one in the database unless named."""
+    known = list(connection.execute(select(CAMPAIGNS.c.name).order_by(CAMPAIGNS.c.name)).scalars())
+    if not known:
+        raise DataError(f"There is no campaign in {where}. Start one with: sparingly campaign new.")
+    if name is None and len(known) > 1:
+        raise UsageError(f"There are {len(known)} campaigns in {where}: {', '.join(known)}. Name one.")
+    if name is not None and name not in known:
+        raise UnknownNameError("campaign", name, known)
+    row = connection.execute(
+        select(CAMPAIGNS).where(CAMPAIGNS.c.name == (known[0] if name is None else name))
+    ).one()
+    sets = connection.execute(
+        select(DATA_SETS).where(DATA_SETS.c.campaign == row.name).order_by(DATA_SETS.c.name)
+    )
+    scales = {
+        aspect: None if ends is None else (ends[0], ends[1]) for aspect, ends in json.loads(row.aspects)
+    }
+    return Settings(
+        name=row.name,
+        aspect=row.aspect,
+        aspects=scales,
+        strategy=row.strategy,
+        stops=tuple(json.loads(row.stops)),
+        budgets={one.name: Budget.parse(one.budget) for one in sets},
+        budget=row.budget,
+        size=row.size,
+        seed=row.seed,
+    )

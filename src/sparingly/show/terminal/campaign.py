@@ -1,0 +1,104 @@
+"""Where a campaign stands, in the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from sparingly.run.campaign.draw import Step
+from sparingly.run.campaign.record import Recorded
+from sparingly.run.campaign.status import SetStatus, Status
+from sparingly.run.verification import Verification
+from sparingly.show.terminal.console import line, make_console, make_table, notes
+
+_MOST_SENTENCES = 20
+
+
+def show_status(status: Status, console: Console | None = None) -> None:
+    """Print what was asked for, what came back, and why it ended where it has."""
+    console = console or make_console()
+    then = "" if status.seq == status.last_seq else f" of {status.last_seq}"
+    closed = ", closed" if status.closed else ""
+    line(console, f"{status.campaign}: {status.aspect}, at entry {status.seq}{then}{closed}", style="bold")
+    rows = [
+        (
+            one.data,
+            str(one.rounds),
+            f"{one.spent} of {one.limit}",
+            str(one.answers),
+            str(one.outstanding),
+            str(one.corrections),
+            str(one.raters),
+        )
+        for one in status.sets
+    ]
+    columns = ("data set", "rounds", "outputs asked for", "answers", "outstanding", "corrections", "raters")
+    console.print(make_table(columns, rows, numbers=6))
+    for one in status.sets:
+        _show_changes(console, one)
+    line(console, f"strategy: {status.strategy}", style="dim")
+    for rule in status.stops:
+        line(console, f"stop: {rule}", style="dim")
+
+
+def _show_changes(console: Console, one: SetStatus) -> None:
+    if one.late:
+        line(console, f"{one.data}: came late: {', '.join(one.late)}")
+    if one.withdrawn:
+        line(console, f"{one.data}: withdrawn: {', '.join(one.withdrawn)}")
+    if one.finished is not None:
+        answer = "" if one.answer is None else f" Answer: {one.answer}."
+        line(console, f"{one.data}: finished: {one.finished}{answer}")
+
+
+def show_steps(steps: tuple[Step, ...], written: str | None, console: Console | None = None) -> None:
+    """Print what is to be judged now."""
+    console = console or make_console()
+    for step in steps:
+        line(console, f"{step.data}: {_said(step)}", style="bold")
+        if step.new and step.selection is not None:
+            notes(console, step.selection.notes)
+            line(console, f"signature: {step.selection.signature}", style="dim")
+    if written is not None:
+        line(console, f"written: {written}")
+
+
+def _said(step: Step) -> str:
+    if step.finished is not None:
+        left = f" {step.outstanding} answers are still to come." if step.outstanding else ""
+        return f"finished: {step.finished.reason}{left}"
+    if step.selection is None:
+        return "no round was drawn: the campaign is closed"
+    drawn = "drawn" if step.new else "waiting"
+    return f"round {step.number} {drawn}: {len(step.selection)} rows, {step.outstanding} answers to come"
+
+
+def show_recorded(recorded: Recorded, console: Console | None = None) -> None:
+    """Print what became of the answers."""
+    console = console or make_console()
+    line(
+        console,
+        f"{recorded.new} new, {recorded.correction} corrections, {recorded.same} there already, "
+        f"{recorded.refused} refused",
+        style="bold",
+    )
+    for sentence in recorded.sentences[:_MOST_SENTENCES]:
+        line(console, f"- {sentence}")
+    if (more := len(recorded.sentences) - _MOST_SENTENCES) > 0:
+        line(console, f"- … and {more} more")
+
+
+def show_campaign_verification(result: Verification, status: Status, console: Console | None = None) -> None:
+    """Print whether every round of a campaign follows from what was known before it."""
+    console = console or make_console()
+    if result.ok:
+        rounds = sum(one.rounds for one in status.sets)
+        line(
+            console,
+            f"verified: {status.last_seq} entries are as they were written, and {rounds} rounds follow",
+            style="bold green",
+        )
+    else:
+        line(console, "NOT verified", style="bold red")
+    for problem in result.problems:
+        line(console, f"- {problem}")
+    notes(console, result.notes)

@@ -1,0 +1,155 @@
+"""The campaign commands: one journey from the first round to the last, and what goes wrong on the way."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sparingly.cli.app import run
+from sparingly.cli.campaign import is_campaign, verify_campaign
+from sparingly.data import io as files
+from tests.run.campaign.made import MODELS, made_set, true_score
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a small set, and the commands run in it."""
+    files.save(made_set(), tmp_path / "data.jsonl")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def begin(*more: str) -> None:
+    line = "campaign new c.db data.jsonl -m uniform -b 8 -a overall --scale 0,100 --size 4 --seed 3"
+    assert run([*line.split(), *more]) == 0
+
+
+def fill(path: Path, rater: str = "ann", **changed: Any) -> None:
+    """Fill in a form truthfully."""
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    data = made_set()
+    for one in rows:
+        one |= {"rater": rater, "score": str(true_score(data, one["item"], one["model"]))}
+    rows[0] |= changed
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_campaign_from_its_beginning_to_its_end(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begin()
+    assert "0 of 24" in capsys.readouterr().out
+    for number in (1, 2):
+        assert run(["campaign", "next", "c.db", "-o", "form.csv"]) == 0
+        assert f"round {number} drawn: 4 rows, 12 answers to come" in capsys.readouterr().out
+        fill(folder / "form.csv")
+        assert run(["campaign", "record", "c.db", "form.csv"]) == 0
+        assert "12 new, 0 corrections, 0 there already, 0 refused" in capsys.readouterr().out
+    assert run(["campaign", "next", "c.db"]) == 0
+    assert "finished: every chosen item was asked for." in capsys.readouterr().out
+    assert run(["campaign", "status", "c.db", "--json"]) == 0
+    now = said(capsys)
+    assert (now["sets"][0]["answers"], now["sets"][0]["outstanding"]) == (24, 0)
+    assert run(["campaign", "status", "c.db", "--at", "5", "--json"]) == 0
+    assert said(capsys)["sets"][0]["answers"] == 3
+    assert run(["campaign", "estimate", "c.db", "-e", "mean", "--json"]) == 0
+    found = said(capsys)["data"]
+    assert found["n"] == 8
+    assert run(["campaign", "export", "c.db", "answers.csv"]) == 0
+    assert len(list(csv.DictReader(io.StringIO(Path("answers.csv").read_text())))) == 24
+    assert run(["campaign", "export", "c.db", "judged.jsonl", "--json"]) == 0
+    assert len(files.load("judged.jsonl").ratings) == 24
+    capsys.readouterr()
+    assert verify_campaign("c.db") == 0
+    assert run(["campaign", "verify", "c.db"]) == 0
+    assert "verified: 28 entries are as they were written, and 2 rounds follow" in capsys.readouterr().out
+    assert run(["campaign", "close", "c.db"]) == 0
+    assert run(["campaign", "record", "c.db", "form.csv"]) == 2
+
+
+def test_answers_are_acknowledged_one_by_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begin()
+    run(["campaign", "next", "c.db", "-o", "form.csv"])
+    fill(folder / "form.csv", score="101")
+    capsys.readouterr()
+    assert run(["campaign", "record", "c.db", "form.csv", "--json", "--batch", "1"]) == 1
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["what"] for one in lines] == ["refused", *["new"] * 11]
+    assert lines[0]["sentence"].endswith("is outside the scale of overall, 0 to 100.")
+    assert [one["seq"] for one in lines[1:]] == list(range(3, 14))
+    assert run(["campaign", "record", "c.db", "form.csv", "--on-error", "rollback"]) == 2
+    assert "Nothing was recorded, because of one answer: " in capsys.readouterr().err
+
+
+def test_several_data_sets_and_models_that_come_and_go(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files.save(made_set(20, prefix="other"), folder / "more.jsonl")
+    line = "campaign new c.db de=data.jsonl uk=more.jsonl -m uniform -b 16 -a overall --size 4"
+    assert run(line.split()) == 0
+    assert run(["campaign", "next", "c.db", "--data", "de", "-o", "form.csv"]) == 0
+    fill(folder / "form.csv")
+    assert run(["campaign", "record", "c.db", "form.csv"]) == 0
+    files.save(made_set(models=(*MODELS, "Dogwood")), folder / "late.jsonl")
+    assert run(["campaign", "add-models", "c.db", "late.jsonl", "--data", "de"]) == 0
+    assert run(["campaign", "withdraw", "c.db", "Ash", "--data", "de"]) == 0
+    capsys.readouterr()
+    assert run(["campaign", "status", "c.db"]) == 0
+    shown = capsys.readouterr().out
+    assert "de: came late: Dogwood" in shown
+    assert "de: withdrawn: Ash" in shown
+    assert run(["campaign", "estimate", "c.db", "--data", "de", "-e", "mean"]) == 0
+    assert "Dogwood" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("campaign status no.db", "no.db: there is no such campaign."),
+        ("campaign status data.jsonl", "data.jsonl: this is no campaign."),
+        ("campaign new d.db a b -m uniform -b 3", 'Several data sets are written NAME=FILE, and "a" is not.'),
+        (
+            "campaign new c.db data.jsonl -m uniform -b 3 -a overall",
+            'There is a campaign "campaign" in c.db already.',
+        ),
+        (
+            "campaign new mysql://host/d data.jsonl -m uniform -b 3 -a overall",
+            "There are no campaigns in mysql",
+        ),
+        ("campaign status c.db --at 9", "There is no entry 9 in the journal: it goes from 1 to 1."),
+        ("campaign status c.db --name other", 'There is no campaign "other".'),
+        (
+            "campaign next c.db -o form.txt",
+            'The extension ".txt" of form.txt is none of .csv, .tsv and .jsonl.',
+        ),
+        ("campaign record c.db data.jsonl --batch 0", "A batch is at least one answer, not 0."),
+        ("campaign export c.db out.xyz", 'The extension ".xyz" of out.xyz tells no format to write.'),
+    ],
+)
+def test_an_error_is_one_line(
+    folder: Path, arguments: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin()
+    capsys.readouterr()
+    assert run(arguments.split()) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.count("\n") == 1
+    assert sentence in complaint
+
+
+def test_what_is_a_campaign(folder: Path) -> None:
+    begin()
+    assert is_campaign("c.db")
+    assert is_campaign("postgresql+psycopg://somebody@host/name")
+    assert not is_campaign("data.jsonl")
+    assert not is_campaign("nothing")

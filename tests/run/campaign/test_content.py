@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+
+import sparingly
+from sparingly.base.errors import DataError
+from sparingly.run.campaign.content import from_bytes, to_bytes, unjudged
+
+
+def test_a_set_comes_back_as_it_was() -> None:
+    data = unjudged(sparingly.load_demo())
+    assert "ratings" not in data.fields
+    assert not data.aspects
+    content = to_bytes(data)
+    assert content == to_bytes(data), "the same set gives the same bytes"
+    again = from_bytes(content, data.digest(), "demo")
+    assert again.digest() == data.digest()
+    assert list(again.file_order) == list(data.file_order)
+    assert again.name == "demo"
+
+
+def test_other_content_is_refused() -> None:
+    data = unjudged(sparingly.load_demo())
+    with pytest.raises(DataError, match='The data set "demo" in the database is damaged'):
+        from_bytes(to_bytes(data.at(range(5))), data.digest(), "demo")
