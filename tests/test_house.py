@@ -27,7 +27,18 @@ PYTHON_FILES = [
 ]
 MOST_LINES_IN_A_MODULE = 400
 MOST_LINES_IN_A_FUNCTION = 60
-HEAVY = ("scipy", "sklearn", "polars", "narwhals", "rich", "rapidfuzz", "pandas", "pyarrow", "cyclopts")
+HEAVY = (
+    "scipy",
+    "sklearn",
+    "polars",
+    "narwhals",
+    "rich",
+    "rapidfuzz",
+    "pandas",
+    "pyarrow",
+    "cyclopts",
+    "sqlalchemy",
+)
 
 
 def name_of(path: Path) -> str:

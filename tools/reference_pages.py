@@ -196,7 +196,15 @@ def commands_page() -> str:
     parts = ["# Commands", "What `sparingly COMMAND --help` prints.", _help_block()]
     for name in (name for name in build() if not name.startswith("-")):
         parts += [f"## `sparingly {name}`", _help_block(name)]
+        for inner in _inner_commands(name):
+            parts += [f"### `sparingly {name} {inner}`", _help_block(name, inner)]
     return "\n\n".join(parts) + "\n"
+
+
+def _inner_commands(name: str) -> list[str]:
+    """Return the commands inside a command; most have none."""
+    inside = build()[name]
+    return [inner for inner in inside if not inner.startswith("-")] if inside.default_command is None else []
 
 
 def _help_block(*command: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sparingly._homes import HOMES
 from sparingly._version import __version__
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sparingly.base.registry import methods, parse_method
     from sparingly.base.stats.holm import holm
     from sparingly.base.stats.hypergeometric import chance_of_lead
+    from sparingly.base.stats.krippendorff import krippendorff_alpha
     from sparingly.base.stats.signed_rank import pair_signed_rank
     from sparingly.base.stats.signflip import pair_p_values
     from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
@@ -69,8 +71,10 @@ if TYPE_CHECKING:
     from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
     from sparingly.infer.estimate.estimate import estimate
     from sparingly.infer.estimate.full_set_p import full_set_p_values
+    from sparingly.infer.estimate.rater_errors import rater_covariance, with_rater_errors
     from sparingly.infer.estimate.result import Difference, Estimate
     from sparingly.infer.estimate.sequences import bernstein_sequence, betting_interval, betting_sequence
+    from sparingly.infer.estimate.severity import Severity, severity
     from sparingly.infer.plan.judge_mix import JudgeMix, judge_mix
     from sparingly.infer.plan.plan import plan
     from sparingly.infer.plan.precision import Precision, precision
@@ -94,120 +98,68 @@ if TYPE_CHECKING:
     from sparingly.infer.rank.stability import Stability, StabilityOverSets, stability, stability_over_sets
     from sparingly.infer.rank.standings import Standing, standings
     from sparingly.infer.rank.winners import SuccessRate, pair_margins, success_rate
-    from sparingly.run.rounds import Casf, DiffuseIterative, DOptimal, IncrementalStrata, OneShot
+    from sparingly.run.campaign.answers import Answer
+    from sparingly.run.campaign.campaign import Campaign
+    from sparingly.run.campaign.oracle import Patience
+    from sparingly.run.campaign.questions import Question
+    from sparingly.run.raters.agreement import RaterAgreement, rater_agreement
+    from sparingly.run.raters.assign import assign
+    from sparingly.run.raters.assignment import Assignment, Task
+    from sparingly.run.raters.control_report import ControlReport, control_report
+    from sparingly.run.raters.controls import control_items
+    from sparingly.run.raters.flags import RaterFlag, rater_flags
+    from sparingly.run.raters.predictability import Predictability, predictability
+    from sparingly.run.raters.report import RaterReport, rater_report
+    from sparingly.run.raters.standardised import standardised
+    from sparingly.run.rounds import (
+        Allocate,
+        Casf,
+        DiffuseIterative,
+        DOptimal,
+        IncrementalStrata,
+        OneShot,
+        Waves,
+    )
     from sparingly.run.rounds.next_round import next_round
     from sparingly.run.rounds.replay import replay
     from sparingly.run.rounds.state import Finished, State
+    from sparingly.run.rounds.stop import (
+        AllSettled,
+        BestSettled,
+        BudgetSpent,
+        Futility,
+        MarginSettled,
+        Progress,
+        Stopped,
+        WidthReached,
+    )
+    from sparingly.run.rounds.until import Ended, replay_until
     from sparingly.run.verify import Verification, verify
     from sparingly.show.figures.draw import figure
     from sparingly.show.figures.save import save_figure
     from sparingly.show.report.score_tables import ranking_table, score_table
     from sparingly.show.report.writeup import writeup
 
-_HOMES = {
-    "sparingly.base.errors": ("AnswerIsNo", "DataError", "InputError", "SparinglyError", "UsageError"),
-    "sparingly.base.registry": ("methods", "parse_method"),
-    "sparingly.base.stats.holm": ("holm",),
-    "sparingly.base.stats.hypergeometric": ("chance_of_lead",),
-    "sparingly.base.stats.signed_rank": ("pair_signed_rank",),
-    "sparingly.base.stats.signflip": ("pair_p_values",),
-    "sparingly.base.stats.soft_pairwise": ("soft_pairwise_accuracy",),
-    "sparingly.choose": (
-        "Cube",
-        "DiffUse",
-        "Diversity",
-        "Documents",
-        "Guided",
-        "Heuristic",
-        "Irt",
-        "KMeans",
-        "LocalPivotal",
-        "MaxNorm",
-        "MetricAvg",
-        "MetricCons",
-        "MetricVar",
-        "Mix",
-        "Pivotal",
-        "Random",
-        "Snippets",
-        "Stratified",
-        "SubsetSearch",
-        "Systematic",
-        "Top",
-        "Uncertainty",
-        "Uniform",
-    ),
-    "sparingly.choose.design.budget": ("Budget",),
-    "sparingly.choose.select": ("select",),
-    "sparingly.data.combine": ("Combination",),
-    "sparingly.data.describe": ("Description", "Representation", "describe", "representation"),
-    "sparingly.data.evalset": ("EvalSet",),
-    "sparingly.data.io": ("formats", "load", "save"),
-    "sparingly.data.io.table.format": ("from_frame", "to_frame"),
-    "sparingly.data.selection": ("Row", "Selection"),
-    "sparingly.data.signature": ("Signature",),
-    "sparingly.data.synthetic": ("load_demo", "make_evalset"),
-    "sparingly.data.tables": ("Preferences", "Ratings"),
-    "sparingly.infer": ("ControlVariate", "Greg", "Mean", "Ppi", "StratifiedMean", "WeightedMean"),
-    "sparingly.infer.analysis.chosen_norms": ("ChosenNorms", "chosen_norms"),
-    "sparingly.infer.analysis.cluster_norms": ("ClusterNorms", "cluster_norms"),
-    "sparingly.infer.analysis.difference_map": ("DifferenceMap", "difference_map"),
-    "sparingly.infer.analysis.irt_check": ("IrtCheck", "irt_check"),
-    "sparingly.infer.analysis.item_curves": ("ItemCurves", "item_curves"),
-    "sparingly.infer.analysis.success_by_norm": ("SuccessByNorm", "success_by_norm"),
-    "sparingly.infer.analysis.winning_distances": ("WinningDistances", "winning_distances"),
-    "sparingly.infer.estimate.arrays": ("estimate_scores",),
-    "sparingly.infer.estimate.bradley_terry": ("BradleyTerry", "bradley_terry"),
-    "sparingly.infer.estimate.bounds": ("empirical_bernstein", "hoeffding_serfling"),
-    "sparingly.infer.estimate.estimate": ("estimate",),
-    "sparingly.infer.estimate.full_set_p": ("full_set_p_values",),
-    "sparingly.infer.estimate.result": ("Difference", "Estimate"),
-    "sparingly.infer.estimate.sequences": ("bernstein_sequence", "betting_interval", "betting_sequence"),
-    "sparingly.infer.plan.judge_mix": ("JudgeMix", "judge_mix"),
-    "sparingly.infer.plan.plan": ("plan",),
-    "sparingly.infer.plan.precision": ("Precision", "precision"),
-    "sparingly.infer.plan.result": ("Plan",),
-    "sparingly.infer.rank.agreement": ("Agreement", "agreement"),
-    "sparingly.infer.rank.compare": ("Comparison", "CurveComparison", "agree", "curve", "parity"),
-    "sparingly.infer.rank.crowd": ("CrowdCurve", "crowd"),
-    "sparingly.infer.rank.draws": ("Draws", "draws"),
-    "sparingly.infer.rank.group_rules": ("any_member_groups", "last_member_groups"),
-    "sparingly.infer.rank.groups": ("significance_groups",),
-    "sparingly.infer.rank.margin_tests": ("MarginTest", "margin_test"),
-    "sparingly.infer.rank.measures": ("significance_retained",),
-    "sparingly.infer.rank.metric_quality": ("MetricQualities", "MetricQuality", "metric_quality"),
-    "sparingly.infer.rank.pair_tests": ("PairTests", "permutation_tests", "t_tests", "wilcoxon_tests"),
-    "sparingly.infer.rank.parity": ("Parity",),
-    "sparingly.infer.rank.preference_margins": ("pair_margins_from_preferences",),
-    "sparingly.infer.rank.preferred": ("PairWinner", "Winners", "winners"),
-    "sparingly.infer.rank.rank": ("rank", "rank_scores"),
-    "sparingly.infer.rank.rank_sets": ("RankSets", "chance_of_best", "rank_sets"),
-    "sparingly.infer.rank.ranking": ("RankedModel", "Ranking"),
-    "sparingly.infer.rank.stability": ("Stability", "StabilityOverSets", "stability", "stability_over_sets"),
-    "sparingly.infer.rank.standings": ("Standing", "standings"),
-    "sparingly.infer.rank.winners": ("SuccessRate", "pair_margins", "success_rate"),
-    "sparingly.run.rounds": ("Casf", "DOptimal", "DiffuseIterative", "IncrementalStrata", "OneShot"),
-    "sparingly.run.rounds.next_round": ("next_round",),
-    "sparingly.run.rounds.replay": ("replay",),
-    "sparingly.run.rounds.state": ("Finished", "State"),
-    "sparingly.run.verify": ("Verification", "verify"),
-    "sparingly.show.figures.draw": ("figure",),
-    "sparingly.show.figures.save": ("save_figure",),
-    "sparingly.show.report.score_tables": ("ranking_table", "score_table"),
-    "sparingly.show.report.writeup": ("writeup",),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOME_OF = {name: home for home, names in HOMES.items() for name in names}
 
 __all__ = [
     "Agreement",
+    "AllSettled",
+    "Allocate",
+    "Answer",
     "AnswerIsNo",
+    "Assignment",
+    "BestSettled",
     "BradleyTerry",
     "Budget",
+    "BudgetSpent",
+    "Campaign",
     "Casf",
     "ChosenNorms",
     "ClusterNorms",
     "Combination",
     "Comparison",
+    "ControlReport",
     "ControlVariate",
     "CrowdCurve",
     "Cube",
@@ -222,9 +174,11 @@ __all__ = [
     "Diversity",
     "Documents",
     "Draws",
+    "Ended",
     "Estimate",
     "EvalSet",
     "Finished",
+    "Futility",
     "Greg",
     "Guided",
     "Heuristic",
@@ -236,6 +190,7 @@ __all__ = [
     "JudgeMix",
     "KMeans",
     "LocalPivotal",
+    "MarginSettled",
     "MarginTest",
     "MaxNorm",
     "Mean",
@@ -249,19 +204,27 @@ __all__ = [
     "PairTests",
     "PairWinner",
     "Parity",
+    "Patience",
     "Pivotal",
     "Plan",
     "Ppi",
     "Precision",
+    "Predictability",
     "Preferences",
+    "Progress",
+    "Question",
     "Random",
     "RankSets",
     "RankedModel",
     "Ranking",
+    "RaterAgreement",
+    "RaterFlag",
+    "RaterReport",
     "Ratings",
     "Representation",
     "Row",
     "Selection",
+    "Severity",
     "Signature",
     "Snippets",
     "SparinglyError",
@@ -269,24 +232,29 @@ __all__ = [
     "StabilityOverSets",
     "Standing",
     "State",
+    "Stopped",
     "Stratified",
     "StratifiedMean",
     "SubsetSearch",
     "SuccessByNorm",
     "SuccessRate",
     "Systematic",
+    "Task",
     "Top",
     "Uncertainty",
     "Uniform",
     "UsageError",
     "Verification",
+    "Waves",
     "WeightedMean",
+    "WidthReached",
     "Winners",
     "WinningDistances",
     "__version__",
     "agree",
     "agreement",
     "any_member_groups",
+    "assign",
     "bernstein_sequence",
     "betting_interval",
     "betting_sequence",
@@ -295,6 +263,8 @@ __all__ = [
     "chance_of_lead",
     "chosen_norms",
     "cluster_norms",
+    "control_items",
+    "control_report",
     "crowd",
     "curve",
     "describe",
@@ -312,6 +282,7 @@ __all__ = [
     "irt_check",
     "item_curves",
     "judge_mix",
+    "krippendorff_alpha",
     "last_member_groups",
     "load",
     "load_demo",
@@ -329,21 +300,29 @@ __all__ = [
     "permutation_tests",
     "plan",
     "precision",
+    "predictability",
     "rank",
     "rank_scores",
     "rank_sets",
     "ranking_table",
+    "rater_agreement",
+    "rater_covariance",
+    "rater_flags",
+    "rater_report",
     "replay",
+    "replay_until",
     "representation",
     "save",
     "save_figure",
     "score_table",
     "select",
+    "severity",
     "significance_groups",
     "significance_retained",
     "soft_pairwise_accuracy",
     "stability",
     "stability_over_sets",
+    "standardised",
     "standings",
     "success_by_norm",
     "success_rate",
@@ -353,6 +332,7 @@ __all__ = [
     "wilcoxon_tests",
     "winners",
     "winning_distances",
+    "with_rater_errors",
     "writeup",
 ]
 

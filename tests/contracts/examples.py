@@ -13,6 +13,14 @@ from sparingly.choose.utility.base import Utility
 # A method whose parameters all have defaults is tested as it is; those with required ones stand here, and so
 # do further parameters that are worth a test.
 EXAMPLES: dict[str, tuple[str, ...]] = {
+    "all_settled": ("all_settled", "all_settled:target=set,valid=anytime", "all_settled:valid=fixed"),
+    "allocate": (
+        "allocate",
+        "allocate:goal=best,target=set,regressor=none,alpha=0.4",
+        "allocate:rule=rank_weighted,goal=best",
+        "allocate:rule=movable,regressor=none,floor=0.3",
+    ),
+    "best_settled": ("best_settled", "best_settled:target=set,alpha=0.2"),
     "control_variate": (
         "control_variate",
         "control_variate:covariance=published,crossfit=false,guard=false",
@@ -40,6 +48,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "diversity:similarity=bleu,tokeniser=intl",
     ),
     "documents": ("documents", "documents:chance=size,weights=weight"),
+    "futility": ("futility", "futility:question=best,chance=0.3"),
     "guided": (
         "guided:design=uniform,k=5",
         "guided:design=(snippets:context=0),k=4,agreement=kendall",
@@ -47,6 +56,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "greg": ("greg", "greg:crossfit=false", "greg:guard=false,folds=3"),
     "heuristic": ("heuristic", "heuristic:outer=0.25,share=0.3"),
+    "hypergeometric": ("hypergeometric:models=[base,tiny]",),
     "irt": (
         "irt",
         "irt:utility=feasibility,response=binary,threshold=0.5,fit=map",
@@ -61,8 +71,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "local_pivotal": (
         "local_pivotal",
         "local_pivotal:space=source,utility=(metric_var)",
-        "local_pivotal:space=output_mean,dimensions=2",
+        "local_pivotal:space=output_mean,dimensions=2,documents=false",
         "local_pivotal:space=difference,weights=weight",
+    ),
+    "margin_settled": (
+        "margin_settled:margin=2",
+        "margin_settled:margin=0.5,question=non-inferior,model=base,against=tiny",
     ),
     "metric_avg": ("metric_avg", "metric_avg:metric=output_length"),
     "metric_cons": ("metric_cons", "metric_cons:correlation=kendall", "metric_cons:correlation=pairwise"),
@@ -72,8 +86,19 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "mix:of=(metric_avg)+(-0.5*metric_cons),scale=zscore",
         "mix:of=(metric_var)+(metric_avg:metric=source_length),scale=minmax,operation=product",
     ),
-    "pivotal": ("pivotal", "pivotal:utility=(metric_cons),tau=0.5", "pivotal:utility=(metric_var),floor=0.1"),
+    "one_shot": ("one_shot:selector=(uniform),rounds=3", "one_shot:selector=(top:utility=(metric_var))"),
+    "pivotal": (
+        "pivotal",
+        "pivotal:utility=(metric_cons),tau=0.5",
+        "pivotal:utility=(metric_var),floor=0.1",
+        "pivotal:utility=(residual_size:aspect=overall),tau=pilot",
+        "pivotal:same_outputs=skip",
+    ),
     "ppi": ("ppi", "ppi:power=0.5", "ppi:guard=false"),
+    "residual_size": (
+        "residual_size:aspect=overall",
+        "residual_size:aspect=overall,goal=ranking,metrics=[score]",
+    ),
     "search": (
         "search:n=20",
         "search:kind=bruteforce,n=20",
@@ -104,7 +129,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "stratified_mean": ("stratified_mean", "stratified_mean:by=domain"),
     "top": ("top:utility=(metric_var)", "top:utility=(mix:of=(metric_avg)+(metric_cons)),floor=1"),
     "uncertainty": ("uncertainty", "uncertainty:direction=low"),
+    "waves": (
+        "waves",
+        "waves:regressor=none,waves=3",
+        "waves:tau=0.5,goal=scores,draw=local_pivotal,pilot=0.9",
+    ),
     "weighted_mean": ("weighted_mean", "weighted_mean:form=horvitz_thompson"),
+    "width_reached": ("width_reached:w=1", "width_reached:w=9,valid=anytime"),
 }
 DESIGNS: tuple[dict[str, str], ...] = (
     {},

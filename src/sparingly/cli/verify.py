@@ -1,4 +1,4 @@
-"""``sparingly verify``: re-derive a selection, an estimate or a ranking from its signature."""
+"""``sparingly verify``: re-derive a selection, an estimate, a ranking or a whole campaign."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sparingly.base.errors import EXIT_DONE, EXIT_NO
+from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
+from sparingly.cli.campaign import is_campaign, verify_campaign
 from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, emit, working
 
-ResultFile = Annotated[Path, Parameter(help="The file of a selection, an estimate or a ranking.")]
+ResultFile = Annotated[
+    str, Parameter(help="The file of a selection, an estimate or a ranking; or a campaign: its file or URL.")
+]
 
 
 Earlier = Annotated[
@@ -21,7 +24,7 @@ Earlier = Annotated[
 def verify(
     file: ResultFile,
     /,
-    data: Data,
+    data: Data | None = None,
     *,
     earlier: Earlier = (),
     reading: Reading = DEFAULT_READING,
@@ -30,14 +33,20 @@ def verify(
     """Do again on the data what a signature says, and compare; exit code 1 if the answer differs.
 
     A selection needs the set that it was made from; judgements that came later do not matter. Scores and
-    rankings need the set with the judgements, and their selection is verified with them.
+    rankings need the set with the judgements, and their selection is verified with them. A campaign holds all
+    that it needs: every round is drawn again from what was known then.
 
     ```
     sparingly verify chosen.json wmt23.jsonl.gz
     sparingly verify scores.json --data judged.jsonl
     sparingly verify round-2.json judged.jsonl --earlier round-1.json
+    sparingly verify campaign.db
     ```
     """
+    if is_campaign(file):
+        return verify_campaign(file, json=json)
+    if data is None:
+        raise UsageError("Name the evaluation set, too: sparingly verify FILE DATA.")
     from sparingly.data.selection import Selection
     from sparingly.run.verify import load_result
     from sparingly.run.verify import verify as rederive

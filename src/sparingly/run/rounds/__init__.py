@@ -3,8 +3,12 @@
 Importing this package registers its strategies; a new one is a file of its own and a line here.
 """
 
+from sparingly.run.rounds.allocate import Allocate
 from sparingly.run.rounds.casf import Casf
+from sparingly.run.rounds.d_optimal import DOptimal
+from sparingly.run.rounds.diffuse_iterative import DiffuseIterative
 from sparingly.run.rounds.incremental_strata import IncrementalStrata
 from sparingly.run.rounds.one_shot import OneShot
+from sparingly.run.rounds.waves import Waves
 
-__all__ = ["Casf", "IncrementalStrata", "OneShot"]
+__all__ = ["Allocate", "Casf", "DOptimal", "DiffuseIterative", "IncrementalStrata", "OneShot", "Waves"]

@@ -1,0 +1,291 @@
+"""``allocate``: not every model on every item: effort goes to the models that are still undecided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from sparingly.base import rng
+from sparingly.base.errors import UsageError
+from sparingly.base.registry import parameter, register
+from sparingly.choose.design.base import Chosen
+from sparingly.choose.design.budget import Budget
+from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.infer.estimate.result import Estimate
+from sparingly.run.rounds.allocate_rules import (
+    Rule,
+    counts_of,
+    going_on,
+    movable_weights,
+    pair_deviations,
+    rank_weights,
+)
+from sparingly.run.rounds.history import waves_of
+from sparingly.run.rounds.learned import AUTO, Sizes, regressor_fields, settled_regressor
+from sparingly.run.rounds.state import Finished, Mask, State
+from sparingly.run.rounds.stop.base import after_rounds, look_from
+from sparingly.run.rounds.stop.futility import chance_to_settle, information_at_end
+from sparingly.run.rounds.stop.settled import Look, Settled, Valid, nothing_settled, settle
+from sparingly.run.rounds.stop.spending import Spending
+from sparingly.run.rounds.stop.testing import asked_of
+from sparingly.run.rounds.strategy import Strategy
+from sparingly.run.rounds.wave import Wave
+from sparingly.run.rounds.wave_draw import (
+    CONDITIONAL,
+    check_waves,
+    draw_wave,
+    frame_fields,
+    in_pilot,
+    pilot_size,
+    sizes_of,
+)
+from sparingly.run.rounds.wave_estimate import estimate_waves, known_of
+
+STOPPED = (
+    "models that were left out were left out because they fell behind: their scores may be a little low."
+)
+
+# A wave of fewer items for a model tells nothing of its error.
+FEWEST = 2
+
+
+@register("allocate")
+@dataclass(frozen=True, kw_only=True)
+class Allocate(Strategy):
+    """A uniform pilot of all models, then waves in which only undecided models are judged.
+
+    ``elimination``: a model j is judged while it is in reach of the best (no k with μ̂_k − μ̂_j > c·se_jk) or,
+    to rank all, has a pair that is not settled; c holds for all looks and comparisons at once. For a
+    population, a pair that is not likely to be settled by the rest of the budget does not count. Models that
+    go on are judged on the same items, whose chances are learned as in ``waves`` where there are metrics.
+    ``rank_weighted``: every model is judged on a share of the items, share = 1/rank of the first one's.
+    ``movable``: by how far the p-values that judging everything would give can still move. Every cell keeps
+    its chance, and scores come from each model's own waves, as in ``waves``, with joint covariances.
+
+    Use it when many models are compared and few are close: labels go where they can still change the answer.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    reference: ClassVar[str] = "Even-Dar, Mannor and Mansour 2006; Maurer and Bretz 2013; Dunnett 1955"
+    gives_scores: ClassVar[bool] = True
+
+    rule: Rule = parameter("elimination", "how effort is allocated")  # noqa: RUF009 - a field
+    goal: Literal["best", "all"] = parameter("all", "what is to be found: the best model, or all ranks")
+    waves: int = parameter(8, "the number of waves, the pilot included", minimum=2)
+    pilot: float = parameter(0.25, "the share of the budget in which all models are judged first")
+    regressor: str | None = parameter(
+        AUTO, "what learns: ridge, boosting, knn …; none; auto takes what there is"
+    )
+    tau: float | None = parameter(None, "the share of chances by size; found on the labels unless given")
+    draw: Literal["pivotal", "local_pivotal"] = parameter("pivotal", "how items are drawn")
+    floor: float = parameter(0.1, "by weights: the least share of the items for any model")
+    alpha: float = parameter(0.05, "the error rate at which models are left out")
+    valid: Valid = parameter("group_sequential", "what makes looking often honest")  # noqa: RUF009
+    spending: Spending = parameter("even", "of group_sequential: evenly, or most at the end")  # noqa: RUF009
+    target: Literal["population", "set"] = parameter("population", "what the answer is about")
+    chance: float = parameter(
+        0.1,
+        "for a population: the least chance to be settled by the rest of the budget that is worth judging",
+    )
+
+    def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
+        """Settle what learns, and refuse what cannot be."""
+        check_waves(self, budget)
+        if not 0.0 < self.floor <= 1.0:
+            raise UsageError(f"The floor is a share above 0, such as 0.1, not {self.floor:g}.")
+        if not 0.0 < self.alpha < 1.0:
+            raise UsageError(f"The error rate alpha must lie between 0 and 1, not {self.alpha:g}.")
+        if not 0.0 <= self.chance < 1.0:
+            raise UsageError(f"The chance lies between 0 and 1, such as 0.1, not {self.chance:g}.")
+        if self.draw == "local_pivotal" and not len(data.metrics):
+            raise UsageError("local_pivotal spreads draws over metrics, and there are none: draw=pivotal.")
+        return replace(self, regressor=settled_regressor(data, self.regressor))
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read what predictions are learned from, and what scores are about."""
+        spread = {f"metric:{name}" for name in data.metrics} if self.draw == "local_pivotal" else set()
+        return regressor_fields(data, self.regressor) | spread | frame_fields(data)
+
+    def next_round(self, state: State) -> Chosen | Finished:
+        """Judge the models that are still undecided on further items."""
+        if not state.rounds:
+            return self._first(state)
+        history = self.history(state)
+        looks = self.looks(state, history)
+        found = self._settled(looks, state)
+        going = self.going(state, looks, found)
+        if self.rule == "elimination":
+            if going.sum() < 2:
+                return _answered(state, found, self.goal)
+            return self._same_items(state, history, going)
+        if (self.goal == "best" and found.candidates.sum() == 1) or not found.open.any():
+            return _answered(state, found, self.goal)
+        return self._own_items(state, history, looks[-1])
+
+    def estimate(self, state: State, **asked: Any) -> Estimate:
+        """Return the scores of the whole set, every model from its own waves."""
+        found = estimate_waves(state, self.history(state), self, self.reads(state.data), **asked)
+        left = bool(np.ptp(state.asked.sum(axis=0)) > 0)
+        return replace(found, notes=(*found.notes, STOPPED)) if left else found
+
+    def history(self, state: State) -> list[Wave]:
+        """Return the waves so far, each with what the earlier ones had taught."""
+        return waves_of(state, self.regressor, with_items=self.rule != "elimination")
+
+    def looks(self, state: State, history: list[Wave]) -> list[Look]:
+        """Return what was known after every round."""
+        found = []
+        for count in range(1, len(history) + 1):
+            then = after_rounds(state, count)
+            if np.isnan(then.labels).all():
+                continue
+            known = known_of(then, history[:count], self.target)
+            found.append(
+                look_from(
+                    known.whole.scores, known.errors.covariance, known.errors.freedom, self.target, then
+                )
+            )
+        return found
+
+    def going(self, state: State, looks: list[Look], found: Settled) -> Mask:
+        """Return the models that are still judged."""
+        last = state.rounds[-1]
+        judged = np.ones(len(state.data.models), bool)
+        if last.models is not None:
+            names = set().union(*(names or state.data.models for names in last.models))
+            judged = np.array([name in names for name in state.data.models])
+        going = going_on(found, judged, self.goal)
+        worth = going & self._worth(state, looks, found)
+        # Where nothing is likely to be settled any more, nothing is gained by leaving some out.
+        return worth if worth.sum() > 1 else going
+
+    def _worth(self, state: State, looks: list[Look], found: Settled) -> Mask:
+        """Return the models with an open pair that the rest of the budget is likely enough to settle."""
+        left = found.open
+        if self.goal == "best":
+            left = left & found.candidates[:, None] & found.candidates
+        if self.chance <= 0.0 or self.target == "set" or not looks or not looks[-1].tells:
+            return np.ones(len(left), bool)
+        chances = chance_to_settle(
+            looks,
+            found,
+            left,
+            information_at_end(state, self.target),
+            self.alpha,
+            self.valid,
+            pair_deviations(state.labels) / np.sqrt(len(state.data)),
+            spending=self.spending,
+        )
+        return np.asarray((left & (chances >= self.chance)).any(axis=1))
+
+    def _settled(self, looks: list[Look], state: State) -> Settled:
+        if not looks:
+            return nothing_settled(len(state.data.models), self.alpha)
+        return settle(
+            looks, self.alpha, self.valid, question=asked_of(self.goal, self.target), seed=state.seed
+        )
+
+    def _first(self, state: State) -> Chosen | Finished:
+        rows = np.arange(len(state.data))
+        size = pilot_size(self, state) if state.size is None else state.size
+        count = min(size, state.left // len(state.data.models))
+        if count < 1:
+            return Finished("the budget is spent.")
+        chances = np.full(len(rows), count / len(rows))
+        taken = draw_wave(self.draw, state, rows, chances)
+        return Chosen(
+            rows=rows[taken], probability=chances[taken], reason="drawn uniformly for the pilot of all models"
+        )
+
+    def _cells(self, state: State, going: int) -> int:
+        """Return how many outputs the next wave may ask for."""
+        if state.size is not None:
+            return min(state.size * going, state.left)
+        return -(-state.left // max(self.waves - len(state.rounds), 1))
+
+    def _same_items(self, state: State, history: list[Wave], going: Mask) -> Chosen | Finished:
+        """Draw items on which all models that go on are judged."""
+        rows = np.flatnonzero(~state.asked.any(axis=1))
+        many = int(going.sum())
+        count = min(max(self._cells(state, many) // many, 1), state.left // many, len(rows))
+        if count < min(FEWEST, max(len(rows), 1)):
+            return Finished("the budget is spent." if len(rows) else "every item was asked for.")
+        sizes = Sizes(np.ones(len(state.data)), 0.0)
+        if not in_pilot(self, state):
+            sizes = sizes_of(self, state, history, going, "ranking")
+        chances = sizes.chances(rows, count)
+        taken = draw_wave(self.draw, state, rows, chances)
+        names = tuple(name for name, on in zip(state.data.models, going, strict=True) if on)
+        return Chosen(
+            rows=rows[taken],
+            probability=chances[taken],
+            models=None if going.all() else _repeated(names, int(taken.sum())),
+            reason=f"drawn for {many} of {len(going)} models that are not settled",
+            notes=(CONDITIONAL,),
+        )
+
+    def _own_items(self, state: State, history: list[Wave], look: Look) -> Chosen | Finished:
+        """Draw items for every model from its own open ones, the same for all models as far as possible."""
+        open_items = (~state.asked).sum(axis=0).astype(np.float64)
+        if self.rule == "rank_weighted":
+            weights = rank_weights(look, self.goal)
+        else:
+            known = known_of(state, history, "set")
+            over_set = look_from(known.whole.scores, known.errors.covariance, 1.0, "set", state)
+            weights = movable_weights(over_set, pair_deviations(state.labels), len(state.data), self.goal)
+        cells = self._cells(state, int((open_items > 0).sum()))
+        counts = counts_of(weights, cells, open_items, self.floor)
+        if not counts.any() or (counts < np.minimum(FEWEST, open_items)).any():
+            return Finished("the budget is spent." if open_items.any() else "every item was asked for.")
+        places = rng.uniforms(state.data.keys, state.seed, f"wave {state.number}")
+        drawn = _first_open(places, ~state.asked, counts)
+        chances = counts / np.maximum(open_items, 1.0)
+        rows, models, probability = _rows(state, drawn, chances)
+        return Chosen(
+            rows=rows,
+            probability=probability,
+            models=models,
+            reason=f"drawn for some models, by {self.rule}",
+            notes=(CONDITIONAL,),
+        )
+
+
+def _first_open(places: Floats, open_cells: Mask, counts: Floats) -> Mask:
+    """Return for every model its open items with the smallest places, as many as it gets."""
+    drawn: Mask = np.zeros(open_cells.shape, bool)
+    order = np.argsort(places, kind="stable")
+    for model, count in enumerate(counts.astype(np.int64)):
+        drawn[order[open_cells[order, model]][:count], model] = True
+    return drawn
+
+
+def _rows(state: State, drawn: Mask, chances: Floats) -> tuple[Rows, Objects, Floats]:
+    """Return a row for every item and chance: models of one chance share it."""
+    rows: list[int] = []
+    models: list[tuple[str, ...]] = []
+    probability: list[float] = []
+    for value in np.unique(chances[drawn.any(axis=0)]):
+        inside = drawn & (chances == value)
+        for row in np.flatnonzero(inside.any(axis=1)):
+            rows.append(int(row))
+            models.append(tuple(name for name, on in zip(state.data.models, inside[row], strict=True) if on))
+            probability.append(float(value))
+    order = np.argsort(rows, kind="stable")
+    named = np.empty(len(rows), object)
+    named[:] = models
+    return np.array(rows)[order], named[order], np.array(probability)[order]
+
+
+def _repeated(names: tuple[str, ...], count: int) -> Objects:
+    whole = np.empty(count, object)
+    whole[:] = [names] * count
+    return whole
+
+
+def _answered(state: State, found: Settled, goal: str) -> Finished:
+    if goal == "best" and found.candidates.sum() == 1:
+        best = state.data.models[int(np.argmax(found.candidates))]
+        return Finished(f"{best} is the best model.", best)
+    return Finished("no pair of models that is still judged is open.")

@@ -1,0 +1,211 @@
+"""What earlier waves teach: predictions, how far off they are where, and whether that is worth acting on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+from typing import Literal
+
+import numpy as np
+
+from sparingly.choose.design.probability import inclusion_probabilities
+from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.infer.estimate.variates import checked_metrics, known_metrics, metric_fields
+from sparingly.run.rounds.state import Mask
+
+AUTO = "auto"
+Goal = Literal["ranking", "scores"]
+# With fewer labelled items nothing is learned but the models' means.
+FEWEST = 30
+TAUS = (0.25, 0.5, 0.75)
+# No item's residual is taken for smaller than this share of the mean one.
+_LEAST = 0.1
+# How sure the labelled items must be that unequal chances are better, and by how much they must be.
+_SURE, _WORTH = 1.64, 0.97
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What some labels teach of all items.
+
+    Attributes:
+        predicted: items × models: a prediction of every cell; that of a labelled item comes from the others.
+        residual: items × models: the label less its prediction, NaN without a label.
+        taught: Whether anything but the models' means was learned.
+    """
+
+    predicted: Floats
+    residual: Floats
+    taught: bool
+
+
+def settled_regressor(data: EvalSet, regressor: str | None) -> str | None:
+    """Return the regressor, or the one for what there is: none without metrics and texts."""
+    if regressor == AUTO:
+        return "ridge" if len(data.metrics) else None
+    if regressor is not None:
+        from sparingly.signals.predict.regressors import as_regressor
+
+        as_regressor(regressor)
+        checked_metrics(data, ())
+    return regressor
+
+
+def regressor_fields(data: EvalSet, regressor: str | None) -> frozenset[str]:
+    """Return the fields that predictions are learned from."""
+    return frozenset() if regressor is None else metric_fields(data, known_metrics(data))
+
+
+def learn(data: EvalSet, labels: Floats, regressor: str | None, seed: int) -> Learned:
+    """Learn the scores of all cells from some labels (items × models, NaN without one), cross-fitted.
+
+    With fewer than 30 labelled items, or without a regressor, every cell is predicted by its model's mean.
+    """
+    if regressor is None or int((~np.isnan(labels)).any(axis=1).sum()) < FEWEST:
+        means = _means(labels)
+        return Learned(np.broadcast_to(means, labels.shape), labels - means, False)
+    told = _cross_fitted(data, labels, regressor, seed)
+    return Learned(told, labels - told, True)
+
+
+# Every look derives the same predictions again, and they are dear: the last few are kept.
+_KEPT = 64
+_kept: OrderedDict[tuple[str, str, str, int], Floats] = OrderedDict()
+_lock = Lock()
+
+
+def _cross_fitted(data: EvalSet, labels: Floats, regressor: str, seed: int) -> Floats:
+    from sparingly.signals.predict import predict_scores
+
+    read = data.digest(regressor_fields(data, regressor))
+    key = (read, hashlib.sha256(labels.tobytes()).hexdigest(), regressor, seed)
+    with _lock:
+        known = _kept.get(key)
+    if known is None:
+        known = predict_scores(data, labels, regressor=regressor, seed=seed).held_out
+        known.flags.writeable = False
+        with _lock:
+            _kept[key] = known
+            while len(_kept) > _KEPT:
+                _kept.popitem(last=False)
+    return known
+
+
+def _means(labels: Floats) -> Floats:
+    """Return every model's mean label, the mean of all for a model without any, 0 without any label."""
+    there = ~np.isnan(labels)
+    counts = there.sum(axis=0)
+    known = np.where(there, labels, 0.0)
+    overall = float(known.sum()) / max(int(counts.sum()), 1)
+    return np.where(counts > 0, known.sum(axis=0) / np.maximum(counts, 1), overall)
+
+
+def item_effects(residual: Floats) -> Floats:
+    """Return what the other models' residuals on an item say of it: λ_i·(mean residual), λ_i shrinks it.
+
+    λ_i = n_i σ_a²/(n_i σ_a² + σ_e²) for an item with n_i labels, σ_a² the variance between items and σ_e²
+    that within them (analysis of variance); 0 for an item without labels.
+    """
+    there = ~np.isnan(residual)
+    counts = there.sum(axis=1)
+    some = counts > 0
+    means = np.where(there, residual, 0.0).sum(axis=1) / np.maximum(counts, 1)
+    inside = float((np.where(there, residual - means[:, None], 0.0) ** 2).sum())
+    noise = inside / max(float(counts.sum() - some.sum()), 1.0)
+    if int((counts > 1).sum()) < 2:
+        return np.zeros(len(residual))
+    typical = float(counts[some].mean())
+    between = max(float(means[some].var(ddof=1)) - noise / typical, 0.0)
+    total = counts * between + noise
+    return np.asarray(np.divide(counts * between, total, out=np.zeros(len(total)), where=total > 0) * means)
+
+
+def residual_squares(residual: Floats, goal: Goal) -> Floats:
+    """Return v_i: Σ_j e_ij² for scores, Σ_j (e_ij − ē_i)² for a ranking; NaN without labels."""
+    return np.asarray((_counting(residual, goal) ** 2).sum(axis=1))
+
+
+def _counting(residual: Floats, goal: Goal) -> Floats:
+    """Return the size of what counts of the residuals."""
+    if goal == "scores":
+        return np.asarray(np.abs(residual))
+    there = ~np.isnan(residual)
+    mean = np.where(there, residual, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    return np.asarray(np.abs(residual - mean[:, None]))
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """How large the residual of every item is expected to be, and the share of the chances that goes by it.
+
+    Attributes:
+        of_item: û_i; that of a labelled item is learned from the others.
+        tau: The share τ, 0 where labelled items do not say that it helps.
+    """
+
+    of_item: Floats
+    tau: float
+
+    def chances(self, rows: Rows, count: int) -> Floats:
+        """Return the inclusion probabilities of some items, of which ``count`` are taken."""
+        if self.tau == 0.0:
+            return np.full(len(rows), count / len(rows))
+        return inclusion_probabilities(self.of_item[rows], float(count), tau=self.tau)
+
+
+def learn_sizes(
+    data: EvalSet,
+    learned: Learned,
+    stands_for: Floats,
+    *,
+    regressor: str | None,
+    goal: Goal,
+    tau: float | None,
+    models: Mask,
+    seed: int,
+) -> Sizes:
+    """Learn how large residuals are where, and whether unequal chances are worth it.
+
+    |e_ij| is learned from the metrics as scores are; û_i² = Σ_j â_ij² over the models that go on. τ minimises
+    Σ_L a_i v_i/((1 − τ) + τ û_i/mean û) over the labelled items, each by what it stands for, and is 0 unless
+    that is less than with equal chances by more than chance explains.
+
+    Args:
+        data: The set.
+        learned: What the labels teach of scores.
+        stands_for: How many items each labelled item stands for.
+        regressor: What learns.
+        goal: Whether scores or differences between models count.
+        tau: A given share; None to find it.
+        models: The models that go on.
+        seed: Of the folds.
+    """
+    residual = learned.residual[:, models]
+    if regressor is None or not learned.taught or tau == 0.0:
+        return Sizes(np.ones(len(residual)), 0.0)
+    sizes = np.full(data.shape, np.nan)
+    sizes[:, models] = _counting(residual, goal)
+    told = _cross_fitted(data, sizes, regressor, seed)[:, models]
+    least = _LEAST * float(np.nanmean(sizes))
+    expected = np.sqrt((np.maximum(told, least) ** 2).sum(axis=1))
+    labelled = ~np.isnan(residual).any(axis=1)
+    own = np.where(labelled, residual_squares(residual, goal), 0.0) * stands_for
+    found = earned_tau(own[labelled], (expected / expected.mean())[labelled]) if tau is None else tau
+    return Sizes(expected, found)
+
+
+def earned_tau(own: Floats, even: Floats) -> float:
+    """Return the share τ that the labelled items speak for, 0 where they do not."""
+    total = float(own.sum())
+    if total <= 0.0 or not len(own):
+        return 0.0
+    best, least = 0.0, 1.0
+    for tau in TAUS:
+        ratio = 1.0 / (1.0 - tau + tau * even)
+        found = float((own * ratio).sum()) / total
+        error = float(np.sqrt((own**2 * (ratio - found) ** 2).sum())) / total
+        if found < least and found <= _WORTH and found + _SURE * error < 1.0:
+            best, least = tau, found
+    return best

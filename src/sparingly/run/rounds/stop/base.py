@@ -1,0 +1,174 @@
+"""What every stop is: it looks at the rounds so far and says whether the question is answered."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sparingly.base.errors import UsageError
+from sparingly.base.registry import Method, method_class, method_from_call
+from sparingly.base.text import parse_call
+from sparingly.data.evalset import Floats
+from sparingly.data.reveal import reveal
+from sparingly.infer.estimate.assemble import Target
+from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.run.rounds.compared import compared_rows
+from sparingly.run.rounds.state import State, asked_cells
+from sparingly.run.rounds.stop.settled import Look
+from sparingly.run.rounds.strategy import Strategy
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """An evaluation can stop.
+
+    Attributes:
+        reason: Why, in one sentence.
+        answer: What is settled, where the stop gives an answer: a model, or what was shown.
+        open: The pairs of models that are left undecided.
+    """
+
+    reason: str
+    answer: str | None = None
+    open: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """Where an evaluation stands.
+
+    Attributes:
+        state: The rounds so far and their labels.
+        strategy: What chose them, with its choices made.
+        final: Whether nothing more will be asked for, whatever a stop says.
+        kept: What earlier looks gave; a look after the same rounds is not computed twice.
+    """
+
+    state: State
+    strategy: Strategy
+    final: bool = False
+    kept: dict[tuple[str, int], Estimate] = field(default_factory=dict, repr=False)
+
+    def then(self, state: State, *, final: bool = False) -> Progress:
+        """Return the progress after further rounds; the labels of earlier ones must not have changed."""
+        return replace(self, state=state, final=final)
+
+    def estimates(self, target: Target) -> tuple[Estimate, ...]:
+        """Return the estimate after every round since the first answer came in."""
+        return tuple(self._estimate(target, count) for count in self._counts())
+
+    def looks(self, target: Target) -> tuple[Look, ...]:
+        """Return what tests need to know after every round since the first answer came in.
+
+        A round is one look, so ask a stop when a round is in, not after every answer.
+        """
+        return tuple(self._look(self._estimate(target, count), count) for count in self._counts())
+
+    def _counts(self) -> list[int]:
+        """Return after how many rounds there is something to look at."""
+        answered = ~np.isnan(self.state.labels)
+        rounds = self.state.rounds
+        return [
+            count
+            for count in range(1, len(rounds) + 1)
+            if (answered & asked_cells(self.state.data, rounds[:count])).any()
+        ]
+
+    def _estimate(self, target: Target, count: int) -> Estimate:
+        if (target, count) not in self.kept:
+            then = after_rounds(self.state, count)
+            found = self.strategy.estimate(then, target=target, interval="none", seed=self.state.seed)
+            if found.target == CHOSEN:
+                raise UsageError(
+                    f"The rounds of {self.strategy.name} have no chances, so nothing can be tested on them: "
+                    "stop by budget_spent, or choose by uniform, waves or allocate."
+                )
+            self.kept[target, count] = found
+        return self.kept[target, count]
+
+    def _look(self, found: Estimate, count: int) -> Look:
+        state = self.state if count == len(self.state.rounds) else after_rounds(self.state, count)
+        last = self.final and count == len(self.state.rounds)
+        return look_of(found, state, final=last)
+
+
+def look_of(found: Estimate, state: State, *, final: bool = False) -> Look:
+    """Return what tests need to know of an estimate after the rounds of a state."""
+    return look_from(found.scores, found.covariance, found.freedom, found.target, state, final=final)
+
+
+def look_from(
+    scores: Floats, covariance: Floats, freedom: float, target: str, state: State, *, final: bool = False
+) -> Look:
+    """Return what tests need to know of scores after the rounds of a state.
+
+    The clock is the share of the budget, or of the items where that is more. Information goes by the number
+    n of items: n for inputs like these, 1/(1/n − 1/N) for this very set.
+    """
+    size = len(state.data)
+    judged = (~np.isnan(state.labels) & state.asked).sum(axis=0)
+    asked = int(state.asked.sum(axis=0).max())
+    exact = (judged == size) if target == "set" else np.zeros(len(judged), bool)
+    return Look(
+        scores=scores,
+        covariance=covariance,
+        freedom=freedom,
+        clock=1.0 if final else min(1.0, max(state.spent / state.limit, asked / size)),
+        information=information(asked, size, target),
+        planned=state.limit / len(state.data.models),
+        exact=np.asarray(exact),
+    )
+
+
+def information(count: int, size: int, target: str) -> float:
+    """Return how much n of N items tell, up to a factor: n, or 1/(1/n − 1/N) for this very set."""
+    if target == "population":
+        return float(count)
+    return float("inf") if count >= size else count * size / (size - count)
+
+
+def after_rounds(state: State, count: int) -> State:
+    """Return the state as it was after some of its rounds."""
+    if count == len(state.rounds):
+        return state
+    rounds = state.rounds[:count]
+    seen = reveal(state.data, asked_cells(state.data, rounds), compared_rows(state.data, rounds))
+    return replace(state, data=seen, rounds=rounds)
+
+
+@dataclass(frozen=True)
+class Stop(Method, ABC):
+    """Says whether an evaluation can stop."""
+
+    kind: ClassVar[str] = "stop"
+    # Whether its error rate is only known from simulations.
+    heuristic: ClassVar[bool] = False
+
+    @abstractmethod
+    def check(self, progress: Progress) -> Stopped | None:
+        """Return why to stop, or None to go on."""
+
+
+def as_stop(method: str | Method) -> Stop:
+    """Return a stop from its text."""
+    if isinstance(method, str):
+        call = parse_call(method)
+        made: Method = method_from_call(call, (method_class(call.name).kind,))
+    else:
+        made = method
+    if isinstance(made, Stop):
+        return made
+    raise UsageError(f"The {made.kind} {made.name} is no rule to stop. See: sparingly methods.")
+
+
+def first_stop(stops: Iterable[str | Method], progress: Progress) -> Stopped | None:
+    """Return what the first of several stops says that wants to stop."""
+    for one in stops:
+        found = as_stop(one).check(progress)
+        if found is not None:
+            return found
+    return None

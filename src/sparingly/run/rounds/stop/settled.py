@@ -1,0 +1,176 @@
+"""Which pairs of models are told apart after several looks, at one error for all pairs and looks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sparingly.data.evalset import Floats
+from sparingly.infer.rank.max_t import pair_errors, pair_tells
+from sparingly.run.rounds.state import Mask
+from sparingly.run.rounds.stop.critical import DRAWS, Question, pair_level
+from sparingly.run.rounds.stop.spending import Spending, anytime, group_sequential, with_freedom
+
+Valid = Literal["group_sequential", "anytime", "fixed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What is known of the models after a round.
+
+    Attributes:
+        scores: Their scores.
+        covariance: Of the scores.
+        freedom: Degrees of freedom.
+        clock: The share of the plan that is spent, from 0 to 1.
+        information: How much is known of a difference, up to a factor that is the same at every look.
+        planned: The information at which a sequence that holds at any time is tightest.
+        exact: Which models have nothing left to chance.
+    """
+
+    scores: Floats
+    covariance: Floats
+    freedom: float
+    clock: float
+    information: float
+    planned: float
+    exact: Mask
+
+    @property
+    def tells(self) -> bool:
+        """Whether errors are known for at least two models, or nothing is left to chance."""
+        known = np.isfinite(self.scores) & np.isfinite(np.diag(self.covariance))
+        return bool(known.sum() > 1) and (self.freedom >= 1.0 or bool(self.exact.all()))
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """What several looks settle.
+
+    Attributes:
+        above: models × models: the first is shown to be better than the second.
+        same: models × models: everything is judged of both, and they are equal.
+        critical: The critical value of the last look for what is open, in standard errors; infinite where
+            nothing was tested.
+        level: The two-sided level of each open comparison over all looks.
+    """
+
+    above: Mask
+    same: Mask
+    critical: float
+    level: float
+
+    @property
+    def open(self) -> Mask:
+        """What is not settled either way, models × models."""
+        undecided = ~(self.above | self.above.T | self.same)
+        np.fill_diagonal(undecided, False)
+        return np.asarray(undecided)
+
+    @property
+    def candidates(self) -> Mask:
+        """The models that no other is shown to beat."""
+        return np.asarray(~self.above.any(axis=0))
+
+
+def critical_value(
+    looks: Sequence[Look], level: float, valid: Valid, spending: Spending = "obrien_fleming"
+) -> float:
+    """Return the critical value of the last look, in standard errors, at a two-sided level over all looks."""
+    now = looks[-1]
+    if valid == "fixed":
+        from scipy.special import ndtri
+
+        return with_freedom(float(-ndtri(level / 2.0)), now.freedom)
+    if valid == "anytime":
+        return with_freedom(anytime(now.information / now.planned, level), now.freedom)
+    finite = [look for look in looks if math.isfinite(look.information)]
+    if not finite:
+        return 0.0
+    path = group_sequential(
+        tuple(look.clock for look in finite),
+        tuple(look.information for look in finite),
+        level,
+        spending,
+    )
+    return with_freedom(path, now.freedom)
+
+
+def settle(
+    looks: Sequence[Look],
+    alpha: float,
+    valid: Valid,
+    *,
+    spending: Spending = "obrien_fleming",
+    question: Question = "all",
+    final: bool = False,
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> Settled:
+    """Return what is settled after some looks, with probability α or less of any error.
+
+    For ``all`` and ``order``, critical values are those of the pairs still open: what is settled stays so,
+    and leaves its share of the error to the others (closed testing; Maurer and Bretz 2013 for several looks).
+    ``all`` counts it as an error to tell equal models apart; ``order`` is for a set, where no two are equal,
+    so that only a wrong order counts. For ``best`` critical values are those of all models. ``fixed`` looks
+    once, at the end.
+    """
+    count = len(looks[-1].scores)
+    found = nothing_settled(count, alpha)
+    told: list[Look] = []
+    for place, look in enumerate(looks):
+        if not look.tells:
+            continue
+        told.append(look)
+        if valid == "fixed" and not (final and place == len(looks) - 1):
+            continue
+        found = settle_next(found, told, alpha, valid, question, spending=spending, seed=seed, draws=draws)
+    return found
+
+
+def nothing_settled(count: int, alpha: float) -> Settled:
+    """Return what is settled of so many models before the first look: nothing."""
+    return Settled(np.zeros((count, count), bool), np.zeros((count, count), bool), math.inf, alpha)
+
+
+def settle_next(
+    before: Settled,
+    looks: Sequence[Look],
+    alpha: float,
+    valid: Valid,
+    question: Question,
+    *,
+    spending: Spending = "obrien_fleming",
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> Settled:
+    """Return what is settled with one more look, the last of ``looks``, after what was settled before it."""
+    now = looks[-1]
+    known = np.isfinite(now.scores) & np.isfinite(np.diag(now.covariance))
+    apart = np.where(known[:, None] & known, now.scores[:, None] - now.scores, 0.0)
+    covariance = np.where(known[:, None] & known, now.covariance, 0.0)
+    errors, tells = pair_errors(covariance), pair_tells(covariance) & known[:, None] & known
+    # Which of two models counts as ahead, in an order that equal scores do not upset.
+    place = np.argsort(np.argsort(-np.where(known, now.scores, -np.inf), kind="stable"))
+    ahead = place[:, None] < place
+    certain = now.exact[:, None] & now.exact
+    found = Settled(
+        before.above | (certain & (apart > 0)), before.same | (certain & (apart == 0)), math.inf, alpha
+    )
+    while True:
+        compared = (np.ones_like(tells) if question == "best" else found.open) & tells
+        if not (compared & found.open).any():
+            return found
+        oriented = compared & (ahead if question == "order" else True)
+        level = pair_level(
+            covariance, oriented, alpha, question=question, degrees=now.freedom, seed=seed, draws=draws
+        )
+        critical = critical_value(looks, level, valid, spending)
+        new = found.open & tells & (apart > critical * np.where(tells, errors, 1.0))
+        found = Settled(found.above | new, found.same, critical, level)
+        if question == "best" or not new.any():
+            return found
