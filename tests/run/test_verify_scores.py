@@ -219,7 +219,11 @@ def test_columns_that_the_estimate_reads_are_inputs() -> None:
     def made(columns: dict[str, Any]) -> EvalSet:
         return EvalSet.from_arrays(names, ["x", "y"], **parts, columns=columns)
 
-    columns = {"domain": ["a", "b"] * 20, "document": ["c", "d"] * 20, "weight": [1.0, 2.0] * 20}
+    columns: dict[str, Any] = {
+        "domain": ["a", "b"] * 20,
+        "document": ["c", "d"] * 20,
+        "weight": [1.0, 2.0] * 20,
+    }
     data = made(columns)
     found = sparingly.estimate(data, sparingly.select(data, "uniform", 20), "overall", by="domain")
     assert sparingly.verify(found, data).ok

@@ -31,10 +31,10 @@ _SMALL = "the set has fewer than 50 items: Ruan et al. 2024 advise to judge all 
 class Casf(Strategy):
     """Picks items that cover all levels of predicted quality and repeat each other little, in phases.
 
-    The first phase orders items by a metric; every later one by a learner's prediction of
-    Σ_j Σ_k z_ijk, the standardised aspects summed over models, from the metrics. The order is cut into as
-    many buckets as items are wanted; the first of each is picked, or, with the controller, the nearest to it
-    whose bigram redundancy with what is chosen is within the tolerance, else the least redundant.
+    The first phase orders items by a metric; every later one by a learner's prediction, from the metrics, of
+    q_i = Σ_j Σ_k z_ijk, the standardised aspects summed over models. The order is cut into as many buckets
+    as items are wanted; the first of each is picked, or, with the controller, the nearest to it whose bigram
+    redundancy with what is chosen is within the tolerance, else the least redundant.
 
     A ranking only: the picks follow from the data, so they have no inclusion probabilities. With
     ``phases=1`` it is the paper's single-metric (``by=metric``) or eight-metric (``by=mean``) baseline, with

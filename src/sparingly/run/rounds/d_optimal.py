@@ -40,7 +40,7 @@ class DOptimal(Strategy):
     """
 
     reference: ClassVar[str] = "Bradley and Terry 1952; Davidson 1970; D-optimal designs"
-    needs: ClassVar[tuple[str, ...]] = ("preferences or ratings",)
+    needs: ClassVar[tuple[str, ...]] = ("preferences",)
 
     first: int = parameter(
         0, "comparisons of the first round, all pairs alike; two of each pair unless given"
@@ -72,11 +72,12 @@ class DOptimal(Strategy):
         limit = state.budget.count_of(len(state.data) * pairs, "comparisons")
         asked = compared_before(state)
         size = (self.first or 2 * pairs) if state.number == 1 else (state.size or self.size or pairs)
-        count = min(size, limit - int(asked.sum()), int((~asked).sum()))
+        open_ones = ~asked & _still_here(state)
+        count = min(size, limit - int(asked.sum()), int(open_ones.sum()))
         if count < 1:
             return Finished("the budget is spent.")
         strengths, log_ties, known = self._learned(state, asked)
-        draws = _Draws(strengths, log_ties, known, asked, self.mix)
+        draws = _Draws(strengths, log_ties, known, ~open_ones, self.mix)
         generator = rng.generator(state.seed, self.name, str(state.number))
         rows, places, chances = draws.take(count, generator)
         first, second = pair_indices(models)
@@ -117,7 +118,10 @@ class DOptimal(Strategy):
 
     def estimate(self, state: State, **asked: Any) -> Estimate:
         """Refuse: comparisons give strengths, not scores."""
-        raise UsageError("d_optimal asks for comparisons, which give strengths: see sparingly.bradley_terry.")
+        raise UsageError(
+            "d_optimal asks for comparisons, which give strengths: use sparingly.bradley_terry, or the "
+            "strengths of a campaign."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +132,7 @@ class _Draws:
         strengths: The strengths so far.
         log_ties: The log of Davidson's ν.
         known: The information so far, models × models.
-        asked: Items × pairs that were compared.
+        asked: Items × pairs that were compared, or cannot be any more.
         mix: The share of draws in which all pairs are alike.
     """
 
@@ -168,6 +172,13 @@ def _mixed(gain: Floats, free: NDArray[np.bool_], mix: float) -> Floats:
     by_gain = gain / gain.sum() if gain.sum() > 0 else alike
     chance = (1.0 - mix) * by_gain + mix * alike
     return np.asarray(chance / chance.sum())
+
+
+def _still_here(state: State) -> NDArray[np.bool_]:
+    """Return for every pair whether both of its models are still in the evaluation."""
+    here = np.array([name not in state.withdrawn for name in state.data.models])
+    first, second = pair_indices(len(here))
+    return np.asarray(here[first] & here[second])
 
 
 def compared_before(state: State) -> NDArray[np.bool_]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
+from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.split_tree import SplitTree, Step
 from sparingly.choose.design.two_stage import linkage_of
-from sparingly.choose.design.whole_set import remembered
+from sparingly.choose.design.whole_set import file_stamp
 from sparingly.data.evalset import EvalSet, Floats, Rows
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.state import Finished, State
@@ -26,6 +27,10 @@ from sparingly.signals.embed.differences import stacked_differences
 from sparingly.signals.embed.evalset import embed_outputs, embedding_fields
 
 INCONCLUSIVE = "inconclusive"
+# All pairs of 55 models; a pair's steps are a few hundred small numbers.
+_MOST_KEPT = 1500
+_kept: dict[tuple[Hashable, ...], list[Step]] = {}
+_lock = Lock()
 _HEURISTIC = "the stop is a heuristic: it takes the picks for a random sample that is looked at once."
 
 
@@ -65,7 +70,7 @@ class DiffuseIterative(Strategy):
     """
 
     reference: ClassVar[str] = "Ashury Tahan et al. 2024, Algorithm 1, appendix A.3"
-    needs: ClassVar[tuple[str, ...]] = ("outputs", "preferences or ratings")
+    needs: ClassVar[tuple[str, ...]] = ("outputs", "preferences")
 
     p: float = parameter(0.2, "the risk: how unlikely by chance a lead must be")
     least: int = parameter(5, "how many labels there are at least", minimum=1)
@@ -108,7 +113,7 @@ class DiffuseIterative(Strategy):
     def next_round(self, state: State) -> Chosen | Finished:
         """Ask for the next comparisons of every pair that is open."""
         verdicts = self.verdicts(state)
-        left = self._limit(state) - sum(one.spent for one in verdicts)
+        left = self._limit(state) - sum(_asked_of(state, pair) for pair in self.pairs)
         rows: list[int] = []
         pairs: list[tuple[str, str]] = []
         for verdict in verdicts:
@@ -131,8 +136,8 @@ class DiffuseIterative(Strategy):
         )
 
     def verdicts(self, state: State) -> list[PairVerdict]:
-        """Return where every pair stands after the rounds so far."""
-        return [self._verdict(state, pair) for pair in self.pairs]
+        """Return where every pair stands after the rounds so far; of models that left, no more is said."""
+        return [self._verdict(state, pair) for pair in self.pairs if state.withdrawn.isdisjoint(pair)]
 
     def estimate(self, state: State, **asked: Any) -> Estimate:
         """Refuse: votes on picked items tell who wins, not how good a model is."""
@@ -165,8 +170,7 @@ class DiffuseIterative(Strategy):
 
     def _done(self, state: State, pair: tuple[str, str]) -> tuple[list[Step], int]:
         """Return the steps that a pair has taken, and how many labels they asked for."""
-        taken = [one for one in state.rounds if one.pairs is not None and pair in set(one.pairs)]
-        spent = sum(sum(two == pair for two in one.pairs) for one in taken if one.pairs is not None)
+        spent = _asked_of(state, pair)
         done: list[Step] = []
         asked = 0
         for step in self._steps(state, pair):
@@ -187,7 +191,10 @@ class DiffuseIterative(Strategy):
 
     def _steps(self, state: State, pair: tuple[str, str]) -> Iterator[Step]:
         view = state.data.take(models=pair)
-        key = ("diffuse steps", pair, self.embedding, self.least, self.most, state.seed)
+        key = (
+            view.digest(self.reads(view)), pair, self.embedding, file_stamp(self.embedding),
+            self.least, self.most, state.seed,
+        )  # fmt: skip
 
         def steps() -> list[Step]:
             vectors, there = embed_outputs(view, self.embedding)
@@ -204,7 +211,23 @@ class DiffuseIterative(Strategy):
                 for step in tree.steps(self.least, self.most)
             ]
 
-        yield from remembered(view, key, steps)
+        yield from _remembered(key, steps)
+
+
+def _remembered(key: tuple[Hashable, ...], make: Callable[[], list[Step]]) -> list[Step]:
+    """Return the steps of a pair, made once: every round of all pairs needs them again.
+
+    They are kept by what they were made from. A campaign reads its data anew for every round.
+    """
+    with _lock:
+        if key in _kept:
+            return _kept[key]
+    made = make()
+    with _lock:
+        _kept[key] = made
+        while len(_kept) > _MOST_KEPT:
+            del _kept[next(iter(_kept))]
+    return made
 
 
 def standing_points(steps: list[Step]) -> Rows:
@@ -237,7 +260,14 @@ def outcomes(state: State, pair: tuple[str, str], tie: float) -> Floats:
     return np.where(count > 0, np.sign(total), found)
 
 
+def _asked_of(state: State, pair: tuple[str, str]) -> int:
+    """Return how many comparisons of a pair the rounds so far asked for."""
+    return sum(two == pair for one in state.rounds if one.pairs is not None for two in one.pairs)
+
+
 def _finished(verdicts: list[PairVerdict]) -> Finished:
+    if not verdicts:
+        return Finished("the models to compare were withdrawn.", INCONCLUSIVE)
     if len(verdicts) == 1:
         one = verdicts[0]
         answer = one.winner or INCONCLUSIVE

@@ -36,7 +36,8 @@ _ADAPTED = (
 class IncrementalStrata(Strategy):
     """Draws from strata by n_l ∝ N_l·σ̂_l, with σ̂_l learned from the ratings so far.
 
-    The first round is proportional. In later ones σ̂_l is the spread of the ratings in the stratum
+    n_l = n·N_l σ̂_l / Σ_l N_l σ̂_l. The first round is proportional. In later ones σ̂_l is the spread of the
+    ratings in the stratum
     (``spread=ratings``), or that of kNN predictions for its unjudged items from standardised metrics
     (``spread=knn``). What a stratum gave beyond its share is not taken back.
 

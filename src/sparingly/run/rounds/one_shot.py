@@ -25,11 +25,12 @@ from sparingly.run.rounds.strategy import Strategy
 class OneShot(Strategy):
     """Makes one selection before anything is judged, and hands it out in one round or several.
 
-    The simplest strategy: it ignores the labels. A probability design hands its units out in random order,
-    so that after m of n units a row's chance is π·m/n, and scores can be estimated after every round.
+    The simplest strategy: it ignores the labels. A probability design hands its units out in random order, so
+    that after m of n units a row has the chance π_m = π·m/n, and scores can be estimated after every round.
     """
 
-    reference: ClassVar[str] = ""
+    reference: ClassVar[str] = "Cochran 1977, chapter 2"
+    needs: ClassVar[tuple[str, ...]] = ("what its selector needs",)
 
     selector: Selector = parameter(help="what chooses the items")  # noqa: RUF009 - a field
     rounds: int = parameter(1, "into how many rounds the selection is cut", minimum=1)
