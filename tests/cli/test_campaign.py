@@ -153,3 +153,40 @@ def test_what_is_a_campaign(folder: Path) -> None:
     assert is_campaign("postgresql+psycopg://somebody@host/name")
     assert not is_campaign("data.jsonl")
     assert not is_campaign("nothing")
+
+
+def test_answers_come_from_standard_input(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin()
+    assert run(["campaign", "next", "c.db", "-o", "form.csv"]) == 0
+    fill(folder / "form.csv")
+    monkeypatch.setattr("sys.stdin", io.StringIO((folder / "form.csv").read_text(encoding="utf-8")))
+    capsys.readouterr()
+    assert run(["campaign", "record", "c.db", "-"]) == 0
+    assert "12 new" in capsys.readouterr().out
+
+
+def test_a_campaign_of_pairs_prints_strengths(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = "campaign new p.db data.jsonl -m d_optimal -b 30 -a overall --seed 3"
+    assert run(line.split()) == 0
+    data, values = made_set(), {"first": 1.0, "second": -1.0}
+    for _ in range(9):
+        assert run(["campaign", "next", "p.db", "-o", "pairs.csv"]) == 0
+        with (folder / "pairs.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        for one in rows:
+            better = max(values, key=lambda side: true_score(data, one["item"], one[side]))
+            one |= {"rater": "ann", "score": values[better]}
+        lines = [{name: one[name] for name in ("item", "first", "second", "rater", "score")} for one in rows]
+        (folder / "a.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+        assert run(["campaign", "record", "p.db", "a.jsonl"]) == 0
+    capsys.readouterr()
+    assert run(["campaign", "estimate", "p.db"]) == 0
+    assert "strengths of 3 models from 30 comparisons" in capsys.readouterr().out
+    assert run(["campaign", "estimate", "p.db", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["comparisons"] == 30
+    assert run(["campaign", "estimate", "p.db", "--estimator", "mean"]) == 2
+    assert "strengths, which have no estimator: leave out --estimator." in capsys.readouterr().err
+    assert run(["campaign", "estimate", "p.db", "--format", "latex"]) == 2
+    assert "with --json" in capsys.readouterr().err

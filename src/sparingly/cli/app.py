@@ -26,6 +26,7 @@ from sparingly.cli.plan import plan
 from sparingly.cli.rank import rank
 from sparingly.cli.raters import raters
 from sparingly.cli.select import select
+from sparingly.cli.strengths import strengths
 from sparingly.cli.verify import verify
 from sparingly.cli.writeup import writeup
 from sparingly.show.terminal.console import PipedConsole
@@ -53,7 +54,7 @@ def build() -> App:
         suppress_keyboard_interrupt=False,
         console=PipedConsole(),
     )
-    choosing, inferring = (info, methods, plan, select, verify, writeup), (estimate, rank, agree)
+    choosing, inferring = (info, methods, plan, select, verify, writeup), (estimate, rank, strengths, agree)
     for command in (*choosing, assign, raters, *inferring, figure, convert, demo):
         app.command(command)
     app.command(campaign)

@@ -13,6 +13,7 @@ from cyclopts import App, Parameter
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.estimate import DEFAULT_INTERVALS, EstimatorText, Intervals, Written
 from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
+from sparingly.cli.strengths import check_strengths
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
@@ -66,12 +67,17 @@ def new(
     ],
     budget: Annotated[
         str,
-        Parameter(name=["--budget", "-b"], help="Items to judge on all models, over all rounds: 100, 10%."),
+        Parameter(
+            name=["--budget", "-b"],
+            help="Items to judge on all models (or comparisons to make), over all rounds: 100, 10%.",
+        ),
     ],
     judging: Judging = DEFAULT_JUDGING,
     stop: Annotated[
         tuple[str, ...],
-        Parameter(help="When to stop earlier: best_settled …; repeat for several.", negative=""),
+        Parameter(
+            help="When to stop earlier: best_settled …; repeat for several.", negative="", show_default=False
+        ),
     ] = (),
     size: Annotated[
         int | None, Parameter(help="Items in a round; the strategy's own number unless given.")
@@ -152,7 +158,12 @@ def next_(
 @campaign.command
 def record(
     where: Where,
-    answers: Annotated[str, Parameter(help="A CSV or JSON Lines file of answers; - for standard input.")],
+    answers: Annotated[
+        str,
+        Parameter(
+            help="A CSV or JSON Lines file of answers; - for standard input.", allow_leading_hyphen=True
+        ),
+    ],
     /,
     *,
     on_error: Annotated[
@@ -227,6 +238,8 @@ def estimate(
 ) -> None:
     """Estimate the models' scores from what is judged so far, of every data set unless one is named.
 
+    Where people compare two outputs, these are strengths (see sparingly strengths).
+
     ```
     sparingly campaign estimate wmt.db
     sparingly campaign estimate wmt.db --at 120 --target population
@@ -234,19 +247,30 @@ def estimate(
     """
     from sparingly.show.report.score_tables import score_table
     from sparingly.show.terminal.scores import show_estimate
+    from sparingly.show.terminal.strengths import show_strengths
 
     asked: dict[str, Any] = {"estimator": estimator, "by": by, "scale": intervals.ends}
     asked |= {part: getattr(intervals, part) for part in ("target", "level", "interval")}
     with _opened(where, name) as running, working("estimating"):
         sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
-        found = {one: running.estimate(one, at=at, **asked) for one in sets}
+        compared = running.compares(sets[0])
+        if compared:
+            check_strengths(asked, format)
+        found: dict[str, Any] = {
+            one: running.strengths(one, at=at, level=intervals.level)
+            if compared
+            else running.estimate(one, at=at, **asked)
+            for one in sets
+        }
     if json:
         emit({one: part.to_dict() for one, part in found.items()})
         return
     for one, part in found.items():
         if len(found) > 1:
             sys.stdout.write(f"{one}\n")
-        if format == "text":
+        if compared:
+            show_strengths(part)
+        elif format == "text":
             show_estimate(part)
         else:
             sys.stdout.write(score_table(part, format))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -146,3 +147,9 @@ def test_information_is_the_variance_of_an_outcome() -> None:
     win, tie = win_chances(lead, 0.3)
     outcome, square = win + tie / 2, win + tie / 4
     np.testing.assert_allclose(information(lead, 0.3), square - outcome**2)
+
+
+def test_plain_values_are_json_with_and_without_ties() -> None:
+    without, with_ties = (bradley_terry(compared(votes(30, 10, ties), "ab")).to_dict() for ties in (0, 5))
+    assert json.loads(json.dumps(without, allow_nan=False))["log_ties"] is None
+    assert with_ties["log_ties"] > -20

@@ -83,3 +83,8 @@ def test_lines_are_read_one_by_one() -> None:
     answers = parse_answers(lines(), Path("stream"))  # type: ignore[arg-type]
     next(answers)
     assert sent == [1]
+
+
+def test_semicolons_separate_where_there_are_no_commas(tmp_path: Path) -> None:
+    rows = read(tmp_path / "a.csv", "rater;item;model;score;comment\nann;one;Ash;4.5;good, mostly\n")
+    assert rows == [(2, Answer("ann", "one", 4.5, model="Ash", comment="good, mostly"))]

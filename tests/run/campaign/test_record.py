@@ -167,7 +167,7 @@ def test_what_was_not_asked_is_refused(where: str) -> None:
         asked = {one.item for one in campaign.questions()}
         item = next(name for name in made_set().items if name not in asked)
         recorded = campaign.record([Answer("ann", item, 50.0, model="Ash")])
-        assert recorded.sentences == [f'Nobody was asked to judge "Ash" on the item "{item}".']
+        assert recorded.sentences == [f'line 1: Nobody was asked to judge "Ash" on the item "{item}".']
 
 
 def test_a_closed_campaign_takes_no_answers(where: str) -> None:
@@ -223,7 +223,7 @@ def test_answers_about_a_withdrawn_model_are_refused(where: str) -> None:
         question = next(one for one in campaign.questions() if one.model == "Ash")
         campaign.withdraw("Ash")
         assert campaign.record([row(question, 1)]).sentences == [
-            'The model "Ash" was withdrawn from the campaign.'
+            'line 1: The model "Ash" was withdrawn from the campaign.'
         ]
         assert answer_all(campaign) == 8
 

@@ -73,3 +73,14 @@ def test_answers_leave_as_they_came(where: str) -> None:
         ]
         assert [one["corrects"] for one in rows] == [None, rows[0]["seq"]]
         assert len(campaign.ratings(at=rows[0]["seq"])) == 1
+
+
+def test_an_interval_that_needs_a_scale_takes_that_of_the_campaign(where: str) -> None:
+    data = made_set(40)
+    with begin(where, data, budget=20, size=20) as campaign:
+        campaign.next()
+        answer_all(campaign, data)
+        asked = {"estimator": "mean", "interval": "betting", "target": "population"}
+        found, wanted = campaign.estimate(**asked), campaign.estimate(**asked, scale=(0, 100))
+        assert set(found.intervals) == {"betting"}
+        assert np.allclose(found.low, wanted.low)

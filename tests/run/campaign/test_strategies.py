@@ -11,6 +11,7 @@ import pytest
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import registered
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.bradley_terry import bradley_terry
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.questions import Question
 from sparingly.run.rounds.replay import replay
@@ -108,3 +109,51 @@ def test_a_comparison_outside_its_scale_is_refused(tmp_path: Path) -> None:
         assert {"first", "second", "first_output", "second_output"} <= set(rows[0])
         rows[0] |= {"rater": "ann", "score": 2}
         assert "is outside the scale of overall, -1 to 1" in campaign.record(rows).sentences[0]
+
+
+@pytest.mark.parametrize("strategy", ["d_optimal", "diffuse_iterative:models=[Ash,Beech,Cedar]"])
+def test_a_campaign_of_pairs_goes_on_without_a_model_that_left(tmp_path: Path, strategy: str) -> None:
+    data = made_set(ITEMS, ("Ash", "Beech", "Cedar", "Dogwood"))
+    with begin(str(tmp_path / "c.db"), data, strategy=strategy, budget=BUDGET, size=None) as campaign:
+        campaign.next()
+        questions = campaign.questions()
+        kept = [one for one in questions if "Cedar" not in (one.model, one.other)]
+        about_cedar = len(questions) - len(kept)
+        campaign.record([answered(one, answer(data, one)) for one in kept])
+        campaign.withdraw("Cedar")
+        play(campaign, data)
+        rounds = campaign.rounds()
+        assert all("Cedar" not in (row.pair or ()) for one in rounds[1:] for row in one)
+        assert sum(map(len, rounds)) <= BUDGET
+        if strategy == "d_optimal":
+            assert sum(map(len, rounds)) == BUDGET, "what is left goes to the others"
+            status = campaign.status().sets[0]
+            assert status.spent == status.limit == BUDGET, "what was asked about Cedar stays spent"
+            assert campaign.strengths().models == ("Ash", "Beech", "Dogwood")
+            assert "withdrawn: Cedar" in campaign.strengths().notes
+        assert about_cedar > 0
+        assert campaign.verify().ok
+
+
+def test_strengths_of_drawn_comparisons_are_weighed_and_those_of_picked_ones_are_not(tmp_path: Path) -> None:
+    data = made_set(ITEMS)
+    with begin(str(tmp_path / "d.db"), data, strategy="d_optimal", budget=BUDGET, size=None) as campaign:
+        with pytest.raises(UsageError, match="has no round yet"):
+            campaign.strengths()
+        play(campaign, data)
+        found = campaign.strengths()
+        wanted = bradley_terry(campaign.data(), rounds=campaign.rounds())
+        assert np.allclose(found.strengths, wanted.strengths)
+        assert campaign.compares()
+    with begin(
+        str(tmp_path / "p.db"), data, strategy="diffuse_iterative:p=0.01", budget=60, size=None
+    ) as campaign:
+        play(campaign, data)
+        found = campaign.strengths()
+        assert np.allclose(found.strengths, bradley_terry(campaign.data()).strengths, equal_nan=True)
+        assert "picked, not drawn" in found.notes[-1]
+    with begin(str(tmp_path / "u.db"), data) as campaign:
+        campaign.next()
+        assert not campaign.compares()
+        with pytest.raises(UsageError, match="asks for scores"):
+            campaign.strengths()

@@ -170,6 +170,17 @@ def test_control_items_go_to_a_rater_of_their_original_and_far_from_it() -> None
         sparingly.assign(other, RATERS, data=DEMO, controls=controls)
 
 
+def test_raters_without_control_items_are_named() -> None:
+    selection = chosen()
+    controls = sparingly.control_items(DEMO, selection, kinds=["repeat"], share=0.02)
+    handed = sparingly.assign(selection, RATERS, data=DEMO, controls=controls)
+    without = [name for name, count in handed.controls.items() if not count]
+    assert without
+    assert handed.notes == (f"no control items for {', '.join(without)}: make more of them.",)
+    more = sparingly.control_items(DEMO, selection, share=1.0)
+    assert sparingly.assign(selection, RATERS, data=DEMO, controls=more).notes == ()
+
+
 def test_file(tmp_path: Path) -> None:
     selection = chosen()
     controls = sparingly.control_items(DEMO, selection)

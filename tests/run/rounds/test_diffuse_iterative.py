@@ -15,6 +15,7 @@ from sparingly.run.rounds.diffuse_iterative import INCONCLUSIVE, DiffuseIterativ
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay
 from sparingly.run.rounds.state import Finished
+from sparingly.signals.embed.evalset import Embedded, embed_outputs
 
 TWO = "diffuse_iterative:models=[a,b]"
 
@@ -153,3 +154,36 @@ def test_it_gives_no_scores() -> None:
 def test_it_is_written_and_read() -> None:
     method = DiffuseIterative(models=("a", "b"), p=0.1)
     assert sparingly.parse_method(method.full_text) == method
+
+
+def test_clusters_are_made_once_although_every_round_reads_the_data_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+
+    def embed(view: EvalSet, embedding: str) -> Embedded:
+        calls.append(view.models)
+        return embed_outputs(view, embedding)
+
+    monkeypatch.setattr("sparingly.run.rounds.diffuse_iterative.embed_outputs", embed)
+    rounds: list[Selection] = []
+    for _ in range(3):
+        data = made(0.5, models="abcdef", seed=77)
+        picked = next_round(data, "diffuse_iterative:p=0.001", 400, aspect="good", rounds=rounds)
+        assert isinstance(picked, Selection)
+        rounds.append(picked)
+    assert len(calls) == len(set(calls)) == 15
+
+
+def test_pairs_with_a_model_that_left_are_asked_no_more() -> None:
+    data = made(0.5, models="abc")
+    how: dict[str, Any] = {"aspect": "good", "withdrawn": ["c"]}
+    first = next_round(data, "diffuse_iterative:p=0.001", 60, aspect="good")
+    assert isinstance(first, Selection)
+    second = next_round(data, "diffuse_iterative:p=0.001", 60, rounds=[first], **how)
+    assert isinstance(second, Selection)
+    assert {row.pair for row in second} == {("a", "b")}
+    left = next_round(data, "diffuse_iterative:p=0.001", len(first), rounds=[first], **how)
+    assert isinstance(left, Finished), "what was asked about a model that left stays spent"
+    gone = next_round(data, TWO, 60, rounds=[], aspect="good", withdrawn=["a"])
+    assert gone == Finished("the models to compare were withdrawn.", INCONCLUSIVE)

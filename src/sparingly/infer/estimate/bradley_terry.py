@@ -72,8 +72,10 @@ class BradleyTerry:
         return float(win + tie / 2)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values."""
-        return {name: plain(value) for name, value in vars(self).items()}
+        """Return the result as plain values; no number (None) stands for ``log_ties`` without ties."""
+        values = {name: plain(value) for name, value in vars(self).items()}
+        # JSON has no infinity.
+        return {**values, "log_ties": self.log_ties if np.isfinite(self.log_ties) else None}
 
     def _repr_html_(self) -> str:
         order = np.argsort(-np.nan_to_num(self.strengths, nan=-np.inf), kind="stable")
@@ -183,8 +185,13 @@ def _weights(data: EvalSet, table: Preferences, rounds: Sequence[Selection]) -> 
     column = {name: place for place, name in enumerate(data.models)}
     for one in rounds:
         if one.pairs is None or one.probability is None:
-            raise UsageError("Only rounds of pairs that were drawn with known chances weigh comparisons.")
+            raise UsageError(
+                "Only rounds of pairs that were drawn with known chances weigh comparisons. Leave the rounds "
+                "out: then every comparison counts alike."
+            )
         for item, pair, chance in zip(data.positions(one.items), one.pairs, one.probability, strict=True):
+            if not column.keys() >= set(pair):
+                continue  # a model that was withdrawn
             low, high = sorted((column[pair[0]], column[pair[1]]))
             known[int(item), low, high] = float(chance)
     if not known:

@@ -77,7 +77,8 @@ def _csv_rows(
 
     stream = texts()
     head = next(stream)
-    separator = "\t" if "\t" in head else ","
+    # Spreadsheets in many countries write semicolons.
+    separator = next((one for one in "\t,;" if one in head), ",")
     reader = csv.reader(chain([head], stream), delimiter=separator, strict=True)
     try:
         header = [name.strip() for name in next(reader)]

@@ -12,6 +12,7 @@ from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.campaign.answer_files import read_answers
 from sparingly.run.campaign.answers import Answer
@@ -19,9 +20,9 @@ from sparingly.run.campaign.claims import Claims
 from sparingly.run.campaign.create import AspectsAsked, BudgetAsked, StopAsked, create, prepare
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.draw import Drawer, Step
-from sparingly.run.campaign.estimates import estimate_of
+from sparingly.run.campaign.estimates import estimate_of, strengths_of
 from sparingly.run.campaign.export import rating_rows
-from sparingly.run.campaign.history import History
+from sparingly.run.campaign.history import History, Known
 from sparingly.run.campaign.journal import Clock, Journal, check_end, utc_now
 from sparingly.run.campaign.library import Library
 from sparingly.run.campaign.migrate import migrate
@@ -31,6 +32,7 @@ from sparingly.run.campaign.questions import Question, question_of
 from sparingly.run.campaign.record import BATCH, Acknowledgement, OnError, Recorded, Recorder
 from sparingly.run.campaign.refusal import check_score
 from sparingly.run.campaign.settings import Scale, read_settings
+from sparingly.run.campaign.spending import compares
 from sparingly.run.campaign.status import Status, checked_seq, status_at
 from sparingly.run.campaign.todo import asked_at
 from sparingly.run.campaign.verify import verify_campaign
@@ -219,11 +221,21 @@ class Campaign:
             at: The number of the journal at which the estimate is made; the last one unless given.
             asked: ``estimator``, ``target``, ``level``, ``interval`` …
         """
-        name = self.settings.data_named(data)
-        with self.database.reading() as connection:
-            seq = checked_seq(at, self._history.last_seq(connection))
-            known = self._history.at(connection, name, seq)
-        return estimate_of(self.settings, known, **asked)
+        return estimate_of(self.settings, self._known(data, at), **asked)
+
+    def strengths(self, data: str | None = None, *, at: int | None = None, **asked: Any) -> BradleyTerry:
+        """Return the models' strengths where outputs are compared; parameters are those of ``bradley_terry``.
+
+        Args:
+            data: The data set; the only one unless given.
+            at: The number of the journal at which the estimate is made; the last one unless given.
+            asked: ``ties``, ``covariates``, ``level``.
+        """
+        return strengths_of(self.settings, self._known(data, at), **asked)
+
+    def compares(self, data: str | None = None) -> bool:
+        """Say whether people are asked which of two outputs is better, rather than for scores."""
+        return compares(self.settings.strategy, self.data(data), self.settings.aspect)
 
     def rounds(self, data: str | None = None, *, at: int | None = None) -> tuple[Selection, ...]:
         """Return the rounds of a data set, now or at a number of the journal."""
@@ -293,6 +305,12 @@ class Campaign:
         return self.status()._repr_html_()
 
     # --- inside --------------------------------------------------------------------------------------
+
+    def _known(self, data: str | None, at: int | None) -> Known:
+        name = self.settings.data_named(data)
+        with self.database.reading() as connection:
+            seq = checked_seq(at, self._history.last_seq(connection))
+            return self._history.at(connection, name, seq)
 
     def _keep(self, answers: Sequence[Answer]) -> list[Acknowledgement]:
         kept: list[Acknowledgement] = []

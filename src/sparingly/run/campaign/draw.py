@@ -6,14 +6,14 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, insert, select
 
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import History, Known
 from sparingly.run.campaign.journal import Clock, Journal, as_json
-from sparingly.run.campaign.spending import limit_of
+from sparingly.run.campaign.spending import limit_of, spent_at
 from sparingly.run.campaign.stopping import stopped
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
 from sparingly.run.campaign.todo import asked_at, cells_of
@@ -87,6 +87,7 @@ class Drawer:
             rounds=known.rounds,
             size=self.settings.size,
             seed=self.settings.seed,
+            withdrawn=set(known.drawn_from.models) - set(known.data.models),
         )
         if isinstance(picked, Finished):
             return stopped(self.settings, known, final=True) or picked
@@ -137,7 +138,7 @@ class Drawer:
                 "selection": text,
             },
         )
-        self._check_budget(connection, known, found, number)
+        self._check_budget(connection, known, found, number, seq)
         cells = cells_of(data, found, number, here)
         if not cells:
             raise UsageError(f"The round asks about no model that is still in the data set {data}.")
@@ -154,17 +155,13 @@ class Drawer:
             ],
         )
 
-    def _check_budget(self, connection: Connection, known: Known, found: Selection, number: int) -> None:
+    def _check_budget(
+        self, connection: Connection, known: Known, found: Selection, number: int, seq: int
+    ) -> None:
         """Refuse a round that would spend more than there is, whatever the strategy says."""
-        began, table, pairs = known.drawn_from, ASKED.c, found.pairs is not None
+        began, pairs = known.drawn_from, found.pairs is not None
         limit = limit_of(self.settings.budgets[known.name], began, pairs=pairs)
-        spent = connection.execute(
-            select(func.count()).where(
-                table.campaign == self.settings.name,
-                table.data == known.name,
-                table.model.in_(began.models),
-            )
-        ).scalar_one()
+        spent = spent_at(connection, self.settings.name, known.name, began, seq)
         wanted = len(cells_of(known.name, found, number, began))
         if spent + wanted > limit:
             what = "comparisons" if pairs else "outputs"

@@ -16,6 +16,7 @@ from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.data.reveal import reveal
 from sparingly.data.selection import Selection
+from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.campaign.history import Known
 from sparingly.run.campaign.settings import Settings
@@ -23,6 +24,9 @@ from sparingly.run.rounds.compared import compared_rows
 from sparingly.run.rounds.one_shot import OneShot
 from sparingly.run.rounds.state import State, asked_cells
 from sparingly.run.rounds.strategy import Strategy, as_strategy
+
+_NEED_SCALE = ("betting", "hoeffding", "bernstein")
+_PICKED = "these comparisons were picked, not drawn: leads are exaggerated, and errors hold only for these."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +44,26 @@ def estimate_of(settings: Settings, known: Known, **asked: Any) -> Estimate:
     if not known.rounds:
         raise UsageError(f"The data set {known.name} has no round yet: there is nothing to estimate from.")
     state, strategy = state_for_estimates(settings, known)
+    if asked.get("scale") is None and asked.get("interval") in _NEED_SCALE:
+        asked["scale"] = settings.aspects.get(settings.aspect)
     found = strategy.estimate(state, **asked)
     return replace(found, notes=(*found.notes, *_notes(known)))
+
+
+def strengths_of(settings: Settings, known: Known, **asked: Any) -> BradleyTerry:
+    """Return how strong the models of a data set are, from the comparisons of all of its rounds.
+
+    Comparisons that were drawn with known chances are weighed by them; those that were picked count alike.
+    """
+    rounds = _answered(known)
+    if not rounds:
+        raise UsageError(f"The data set {known.name} has no round yet: there is nothing to estimate from.")
+    if any(one.pairs is None for one in rounds):
+        raise UsageError(f"The strategy {settings.strategy} asks for scores: see estimate.")
+    drawn = all(one.probability is not None for one in rounds)
+    aspect = settings.aspect if settings.aspect in settings.aspects else None
+    found = bradley_terry(known.data, aspect, rounds=rounds if drawn else (), **asked)
+    return replace(found, notes=(*found.notes, *(() if drawn else (_PICKED,)), *_notes(known)))
 
 
 def state_for_estimates(settings: Settings, known: Known) -> tuple[State, Strategy]:

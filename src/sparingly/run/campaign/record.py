@@ -68,7 +68,7 @@ class Recorded:
         """Count one answer."""
         setattr(self, one.what, getattr(self, one.what) + 1)
         if one.sentence is not None:
-            self.sentences.append(one.sentence)
+            self.sentences.append(_with_line(one.line, one.sentence))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
@@ -115,7 +115,8 @@ class Recorder:
             for line, answer in answers:
                 one = page.take(line, answer)
                 if one.what == "refused" and on_error == "rollback":
-                    raise UsageError(f"Nothing was recorded, because of one answer: {one.sentence}")
+                    told = _with_line(line, one.sentence or "")
+                    raise UsageError(f"Nothing was recorded, because of one answer: {told}")
                 done.append(one)
             page.write()
         return done
@@ -249,6 +250,11 @@ class _Page:
     def _remember(self, row: dict[str, Any]) -> None:
         self.by_client[_key(row, with_client=True)] = row
         self.last[_key(row)] = row["seq"]
+
+
+def _with_line(line: int, sentence: str) -> str:
+    """Say where an answer stands, unless the sentence does: a file may have thousands."""
+    return sentence if f"line {line}" in sentence else f"line {line}: {sentence}"
 
 
 def _key(row: dict[str, Any], *, with_client: bool = False) -> tuple[Any, ...]:

@@ -46,7 +46,9 @@ class Settings:
         if name is None and len(self.budgets) == 1:
             return next(iter(self.budgets))
         if name is None:
-            raise UsageError(f"There are {len(self.budgets)} data sets: {', '.join(self.budgets)}. Name one.")
+            raise UsageError(
+                f"There are {len(self.budgets)} data sets: {', '.join(self.budgets)}. Name one: data."
+            )
         if name not in self.budgets:
             raise UnknownNameError("data set", name, self.budgets)
         return name

@@ -11,7 +11,7 @@ from sparingly.base.errors import UsageError
 from sparingly.base.html import html_table
 from sparingly.run.campaign.history import History
 from sparingly.run.campaign.library import models_of
-from sparingly.run.campaign.spending import compares, limit_of
+from sparingly.run.campaign.spending import compares, limit_of, spent_at
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
 from sparingly.run.campaign.todo import asked_at
 
@@ -153,7 +153,7 @@ def _set_status(connection: Connection, history: History, data: str, seq: int) -
             )
         ),
         rounds=len(known.rounds),
-        spent=sum(1 for cell in asked.cells if cell.model in began.models),
+        spent=spent_at(connection, settings.name, data, began, seq),
         limit=limit_of(
             settings.budgets[data], began, pairs=compares(settings.strategy, began, settings.aspect)
         ),

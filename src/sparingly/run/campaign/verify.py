@@ -179,15 +179,19 @@ def _asked_problems(
         )
     ).all()
     asked = {(row.round, row.item, row.model, row.other) for row in rows}
-    # Who was there when a cell was asked for is known from its entry.
-    wanted = {
-        (cell.round, cell.item, cell.model, cell.other)
-        for seq in {row.seq for row in rows}
-        for number, selection in enumerate(rounds, 1)
-        for cell, _ in cells_of(data, selection, number, history.library.at(connection, data, seq))
-    }
+    drawn: dict[int, int] = {}
+    for row in rows:
+        drawn[row.round] = min(row.seq, drawn.get(row.round, row.seq))
+    # Who was there when a cell was asked for is known from its entry: that of its round, or the one with
+    # which a model came late, for all rounds before.
+    wanted: set[tuple[int, str, str, str]] = set()
+    for seq in {row.seq for row in rows}:
+        here = history.library.at(connection, data, seq)
+        begun = [number for number, first in drawn.items() if first == seq]
+        for number in begun or [number for number, first in drawn.items() if first < seq]:
+            cells = cells_of(data, rounds[number - 1], number, here) if number <= len(rounds) else []
+            wanted |= {(cell.round, cell.item, cell.model, cell.other) for cell, _ in cells}
     if not asked <= wanted:
         yield f"{data}: people were asked for what no round asks for."
-    everyone = {(number, row.item) for number, selection in enumerate(rounds, 1) for row in selection}
-    if everyone - {(number, item) for number, item, _, _ in asked}:
+    if wanted - asked or len(drawn) < len(rounds):
         yield f"{data}: something that a round asks for was never asked."

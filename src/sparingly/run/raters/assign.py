@@ -80,7 +80,7 @@ def assign(
         overlap=shared / len(units),
         seed=seed,
         selection=str(selection.signature),
-        notes=_notes(handed, unit, shared),
+        notes=(*_notes(handed, unit, shared), *(() if controls is None else _unchecked(lists))),
     )
 
 
@@ -197,6 +197,12 @@ def _with_controls(
         models = (control.model,)
         tasks.insert(wanted, Task(rater, 0, control.item, models, control.item, control=control.kind))
     return grown
+
+
+def _unchecked(lists: Mapping[str, list[Task]]) -> tuple[str, ...]:
+    """Name raters who got no control item: nothing will be known of their care."""
+    without = [name for name, tasks in lists.items() if all(task.control is None for task in tasks)]
+    return (f"no control items for {', '.join(without)}: make more of them.",) if without else ()
 
 
 def _notes(handed: Handed, unit: str, shared: int) -> tuple[str, ...]:

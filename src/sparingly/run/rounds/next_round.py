@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,6 +32,7 @@ def next_round(
     rounds: Sequence[Selection] = (),
     size: int | None = None,
     seed: int = 0,
+    withdrawn: Iterable[str] = (),
 ) -> Selection | Finished:
     """Pick what people should judge next.
 
@@ -43,6 +45,7 @@ def next_round(
         rounds: The earlier rounds, in order.
         size: How many items a round asks for; the strategy's own number unless given.
         seed: Settles ties and draws; the same in all rounds.
+        withdrawn: Models that left after the first round: no more comparisons with them are asked for.
 
     Examples:
         >>> import sparingly
@@ -53,7 +56,7 @@ def next_round(
         (20, 20, 2)
     """
     state, made = state_of(data, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed)
-    chosen = made.next_round(state)
+    chosen = made.next_round(replace(state, withdrawn=frozenset(withdrawn)))
     if isinstance(chosen, Finished):
         return chosen
     picked = _selection(state, made, chosen)

@@ -41,6 +41,7 @@ class State:
         budget: What may be spent over all rounds.
         size: How many items a round asks for; None leaves it to the strategy.
         seed: Settles ties and draws.
+        withdrawn: Models that nobody is asked about any more; what was said of them stays.
     """
 
     data: EvalSet
@@ -49,6 +50,7 @@ class State:
     budget: Budget
     size: int | None = None
     seed: int = 0
+    withdrawn: frozenset[str] = frozenset()
 
     @property
     def number(self) -> int:

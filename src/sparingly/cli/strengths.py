@@ -1,0 +1,83 @@
+"""``sparingly strengths``: how strong models are, from comparisons of two outputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from sparingly.base.errors import UsageError
+from sparingly.cli.estimate import DEFAULT_INTERVALS
+from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, emit, working
+
+
+def strengths(
+    data: Data,
+    /,
+    *,
+    aspect: Annotated[
+        str | None, Parameter(name=["--aspect", "-a"], help="Use the preferences of this aspect only.")
+    ] = None,
+    from_scores: Annotated[
+        str | None, Parameter(help="An aspect or a metric: derive the preferences from its scores.")
+    ] = None,
+    tie: Annotated[float, Parameter(help="With --from-scores: how far apart scores are tied.")] = 0.0,
+    ties: Annotated[
+        Literal["davidson", "half"], Parameter(help="A parameter of their own, or half a win.")
+    ] = "davidson",
+    covariate: Annotated[
+        tuple[str, ...],
+        Parameter(
+            help="What else may sway people: length, or a metric; repeat for several.",
+            negative="",
+            show_default=False,
+        ),
+    ] = (),
+    rounds: Annotated[
+        tuple[Path, ...],
+        Parameter(
+            help="Files of the rounds that drew the comparisons, to weigh them; repeat for several.",
+            negative="",
+            show_default=False,
+        ),
+    ] = (),
+    level: Annotated[float, Parameter(help="How often intervals are to hold the truth.")] = 0.95,
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
+    """Estimate how strong models are from preferences, by the Bradley–Terry model with ties.
+
+    The log-odds that one model is preferred to another are the difference of their strengths.
+
+    ```
+    sparingly strengths judged.jsonl
+    sparingly strengths judged.jsonl --covariate length --ties half
+    sparingly strengths judged.jsonl --from-scores overall --tie 2
+    ```
+    """
+    from sparingly.data.selection import Selection
+    from sparingly.infer.estimate.bradley_terry import bradley_terry
+    from sparingly.show.terminal.strengths import show_strengths
+
+    held = reading.load(data)
+    if from_scores is not None:
+        held = held.with_preferences_from(from_scores, tie)
+    elif tie:
+        raise UsageError("A tie margin is about scores: name them, too, with --from-scores.")
+    elif not len(held.preferences):
+        raise UsageError("The evaluation set has no preferences: derive them with --from-scores ASPECT.")
+    with working("estimating"):
+        drawn = [Selection.load(path) for path in rounds]
+        found = bradley_terry(held, aspect, ties=ties, covariates=covariate, rounds=drawn, level=level)
+    emit(found.to_dict()) if json else show_strengths(found)
+
+
+def check_strengths(asked: dict[str, Any], format: str) -> None:
+    """Refuse options that mean nothing for strengths: they must not be lost in silence."""
+    usual = {"target": DEFAULT_INTERVALS.target, "interval": DEFAULT_INTERVALS.interval}
+    for name, value in asked.items():
+        if name != "level" and value != usual.get(name):
+            raise UsageError(f"Comparisons give strengths, which have no {name}: leave out --{name}.")
+    if format != "text":
+        raise UsageError("Strengths are printed as text, or with --json.")

@@ -1,0 +1,51 @@
+"""``sparingly strengths``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sparingly
+from sparingly.cli.app import run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    data = sparingly.load_demo()
+    sparingly.save(data, tmp_path / "scores.jsonl")
+    sparingly.save(data.with_preferences_from("overall", tie=2.0), tmp_path / "data.jsonl")
+    return tmp_path
+
+
+def test_strengths(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["strengths", "data.jsonl", "--covariate", "length"]) == 0
+    printed = capsys.readouterr().out
+    assert "strengths of 8 models from 6720 comparisons" in printed
+    assert printed.index("Rowan") < printed.index("Hazel-instruct") < printed.index("Cedar-MT")
+    assert "length: one standard deviation more adds" in printed
+
+
+def test_strengths_as_json_are_those_of_python(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["strengths", "scores.jsonl", "--from-scores", "overall", "--tie", "2", "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    wanted = sparingly.bradley_terry(sparingly.load_demo().with_preferences_from("overall", tie=2.0))
+    assert np.allclose(values["strengths"], wanted.strengths)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["scores.jsonl"], "derive them with --from-scores ASPECT."),
+        (["data.jsonl", "--tie", "2"], "name them, too, with --from-scores."),
+        (["data.jsonl", "--aspect", "nope"], 'There is no aspect with preferences "nope".'),
+    ],
+)
+def test_what_is_missing_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert run(["strengths", *arguments]) == 2
+    assert said in capsys.readouterr().err
