@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -80,7 +82,7 @@ def test_an_interval_that_needs_a_scale_takes_that_of_the_campaign(where: str) -
     with begin(where, data, budget=20, size=20) as campaign:
         campaign.next()
         answer_all(campaign, data)
-        asked = {"estimator": "mean", "interval": "betting", "target": "population"}
+        asked: dict[str, Any] = {"estimator": "mean", "interval": "betting", "target": "population"}
         found, wanted = campaign.estimate(**asked), campaign.estimate(**asked, scale=(0, 100))
         assert set(found.intervals) == {"betting"}
         assert np.allclose(found.low, wanted.low)
