@@ -198,3 +198,14 @@ def test_a_broken_result_is_one_sentence(
     code, out, err = command(f"verify {file} data.jsonl")
     assert (code, out, err.count("\n")) == (EXIT_WRONG, "", 1)
     assert err.startswith(f"sparingly: {file}, {said}")
+
+
+def test_raters_can_be_counted_and_the_file_verified(command: Command) -> None:
+    plain = json.loads(command(f"{ESTIMATE} --json")[1])
+    code, out, err = command(f"{ESTIMATE} --raters --out counted.json --json")
+    assert (code, err) == (EXIT_DONE, "")
+    wider = json.loads(out)
+    assert "|raters:" in wider["signature"]["text"]
+    assert command("verify counted.json data.jsonl")[0] == EXIT_DONE
+    widths = [[row["standard_error"] for row in one["models"]] for one in (plain, wider)]
+    assert all(more > less for less, more in zip(*widths, strict=True))

@@ -293,3 +293,22 @@ def test_broken_files_are_one_sentence(text: str, problem: str, tmp_path: Path) 
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=problem):
         load_result(path)
+
+
+def test_errors_that_count_raters_are_derived_again(tmp_path: Path) -> None:
+    data = sparingly.load_demo()
+    found = sparingly.estimate(data, sparingly.select(data, "uniform", 80), "overall", target="population")
+    wider = sparingly.with_rater_errors(found, data)
+    wider.save(tmp_path / "scores.json")
+    again = sparingly.Estimate.load(tmp_path / "scores.json")
+    assert again.signature is not None
+    assert "|raters:" in str(again.signature)
+    assert sparingly.verify(again, data).ok
+    tampered = replace(again, standard_errors=found.standard_errors)
+    assert "standard errors" in sparingly.verify(tampered, data).problems[0]
+
+
+def test_a_severity_that_was_handed_over_leaves_no_signature() -> None:
+    data = sparingly.load_demo()
+    found = sparingly.estimate(data, None, "overall", target="population")
+    assert sparingly.with_rater_errors(found, data, sparingly.severity(data, "overall")).signature is None

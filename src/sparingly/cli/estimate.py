@@ -72,6 +72,9 @@ def estimate(
     aspect: Aspect = None,
     estimator: EstimatorText = None,
     by: Annotated[str | None, Parameter(help="A column: also estimate its groups.")] = None,
+    raters: Annotated[
+        bool, Parameter(negative=(), help="Let errors count that other raters would have scored otherwise.")
+    ] = False,
     format: Written = "text",
     seed: Seed = 0,
     intervals: Intervals = DEFAULT_INTERVALS,
@@ -88,11 +91,13 @@ def estimate(
     sparingly estimate judged.jsonl chosen.json --aspect overall --out scores.json
     sparingly estimate judged.jsonl chosen.json -a mqm --target population --by domain
     sparingly estimate judged.jsonl chosen.json -a esa --scale 0,100 --interval betting
+    sparingly estimate judged.jsonl chosen.json -a esa --target population --raters
     sparingly estimate judged.jsonl chosen.json -a mqm --format latex > scores.tex
     ```
     """
     from sparingly.data.selection import Selection
     from sparingly.infer.estimate.estimate import estimate as infer
+    from sparingly.infer.estimate.rater_errors import with_rater_errors
     from sparingly.show.report.score_tables import score_table
     from sparingly.show.terminal.scores import show_estimate
 
@@ -112,6 +117,7 @@ def estimate(
             by=by,
             seed=seed,
         )
+        found = with_rater_errors(found, held) if raters else found
     if out is not None:
         found.save(out)
     if json:

@@ -13,6 +13,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.estimate import IGNORED, estimate
 from sparingly.infer.estimate.intervals import Interval
+from sparingly.infer.estimate.rater_errors import with_rater_errors
 from sparingly.infer.estimate.result import CHOSEN, Estimate
 from sparingly.infer.estimate.signature import EstimateSignature
 from sparingly.infer.rank.margin_tests import Question
@@ -92,7 +93,7 @@ def _verified(
 
 
 def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet) -> Estimate:
-    return estimate(
+    again = estimate(
         data,
         given.selection,
         signature.aspect,
@@ -104,6 +105,7 @@ def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet
         by=signature.by,
         seed=signature.seed,
     )
+    return again if signature.raters is None else with_rater_errors(again, data)
 
 
 def _rank_again(given: Ranking, signature: RankingSignature, data: EvalSet) -> Ranking:
@@ -136,6 +138,8 @@ def _differences(what: What, given: Estimate | Ranking, right: Estimate | Rankin
         return [f"The data that the {what} reads is different: digest {new.inputs}, not {old.inputs}."]
     if old.labels != new.labels:
         return [f"The judgements that the {what} uses are different: digest {new.labels}, not {old.labels}."]
+    if old.raters != new.raters:
+        return [f"The ratings, or who gave them, are different: digest {new.raters}, not {old.raters}."]
     names = [part.name for part in fields(old) if part.name != "version"]
     wrong = [name for name in names if getattr(old, name) != getattr(new, name)]
     if wrong:

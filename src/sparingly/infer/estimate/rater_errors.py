@@ -102,7 +102,11 @@ def with_rater_errors(estimate: Estimate, data: EvalSet, severity: Severity | No
     """
     known = severity if severity is not None else _severity_of(estimate, data)
     view = frame_of(data, estimate.selection)
-    return _widened(estimate, data, view, known)
+    wider = _widened(estimate, data, view, known)
+    if severity is not None or estimate.signature is None:
+        # A severity that was handed over is in no data, so nobody could derive it again.
+        return wider
+    return replace(wider, signature=replace(estimate.signature, raters=data.digest(["ratings"])))
 
 
 def _errors_of(estimate: Estimate) -> PairErrors:
@@ -136,7 +140,6 @@ def _widened(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severity) 
         freedom=_joint_freedom(estimate, added),
         notes=(*estimate.notes, ADDED, *known.notes, *_unknown_notes(added)),
         groups=groups,
-        # The line of a signature gives back the estimate without raters.
         signature=None,
         pairs=RaterPairErrors(
             **{**vars(pairs), "errors": replace(pairs.errors, covariance=covariance), "whole": False},

@@ -17,7 +17,8 @@ class EstimateSignature:
 
     ``inputs`` is the digest of what was read beside the judgements, ``labels`` that of the judgements that
     were used: those of items that were not chosen never change it. ``selection`` is the line of the
-    selection's own signature.
+    selection's own signature. ``raters`` is the digest of the ratings, with who gave them, where these
+    widened the errors; None where raters were not counted.
     """
 
     estimator: str
@@ -34,6 +35,7 @@ class EstimateSignature:
     labels: str
     version: str
     selection: str | None = None
+    raters: str | None = None
 
     def __str__(self) -> str:
         """Return the signature in one line."""
@@ -55,15 +57,21 @@ class EstimateSignature:
     def _parts(self) -> tuple[str, ...]:
         ends = "none" if self.scale is None else ",".join(format_number(end) for end in self.scale)
         group = "none" if self.by is None else word(self.by)
-        return f"interval:{self.interval}", f"scale:{ends}", f"by:{group}", *self.origin
+        counted = () if self.raters is None else (f"raters:{self.raters}",)
+        return f"interval:{self.interval}", f"scale:{ends}", f"by:{group}", *counted, *self.origin
 
     def to_dict(self) -> dict[str, Any]:
         """Return the signature as plain values, for files."""
-        return {
+        values = {
             **vars(self),
             "scale": None if self.scale is None else list(self.scale),
             "text": str(self),
         }
+        return (
+            values
+            if self.raters is not None
+            else {name: value for name, value in values.items() if name != "raters"}
+        )
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], field: str = "signature") -> EstimateSignature:
@@ -77,6 +85,7 @@ class EstimateSignature:
             scale=_scale(values.get("scale"), f"{field}.scale"),
             by=as_text(values.get("by"), f"{field}.by"),
             selection=as_text(values.get("selection"), f"{field}.selection"),
+            raters=as_text(values.get("raters"), f"{field}.raters"),
         )
 
 
