@@ -144,7 +144,8 @@ def test_methods_by_name_and_kind(command: Command) -> None:
     assert json.loads(command("methods metric_cons --json")[1])["name"] == "metric_cons"
     kinds = json.loads(command("methods --kind utility --json")[1])
     assert {method["kind"] for method in kinds} == {"utility"}
-    assert json.loads(command("methods --kind strategy --json")[1]) == []
+    strategies = json.loads(command("methods --kind strategy --json")[1])
+    assert {"waves", "allocate", "casf"} <= {method["name"] for method in strategies}
 
 
 def test_a_link_to_the_source_is_not_written_over(command: Command, tmp_path: Path) -> None:

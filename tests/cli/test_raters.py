@@ -16,6 +16,7 @@ from tests.run.raters.test_controls import both_judged_everything, judged_contro
 @pytest.fixture
 def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
     data = sparingly.load_demo()
     sparingly.save(data, tmp_path / "data.jsonl")
     sparingly.select(data, "random", 60, seed=1).save(tmp_path / "chosen.json")

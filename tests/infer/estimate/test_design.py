@@ -41,7 +41,8 @@ def test_documents_are_units(design: str) -> None:
 def test_what_a_draw_was_spread_over_or_balanced_on() -> None:
     spread = sample(sparingly.select(DATA, "local_pivotal:dimensions=3", 60, seed=1))
     assert spread.coordinates is not None
-    assert spread.coordinates.shape == (60, 3)
+    # Three for the metrics, and three in which documents lie apart.
+    assert spread.coordinates.shape == (60, 6)
     listed = sample(sparingly.select(DATA, "systematic:order=learned", 60, seed=1))
     assert listed.coordinates is not None
     assert listed.coordinates.shape == (60, 1)
