@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -21,6 +21,9 @@ from sparingly.cli.options import (
     the_aspect,
     working,
 )
+
+if TYPE_CHECKING:
+    from sparingly.infer.estimate.result import Estimate
 
 Chosen = Annotated[Path | None, Parameter(help="The selection's file; all that is judged unless given.")]
 Aspect = Annotated[
@@ -98,8 +101,6 @@ def estimate(
     from sparingly.data.selection import Selection
     from sparingly.infer.estimate.estimate import estimate as infer
     from sparingly.infer.estimate.rater_errors import with_rater_errors
-    from sparingly.show.report.score_tables import score_table
-    from sparingly.show.terminal.scores import show_estimate
 
     held = reading.load(data)
     asked = the_aspect(held, aspect)
@@ -118,6 +119,16 @@ def estimate(
             seed=seed,
         )
         found = with_rater_errors(found, held) if raters else found
+    _tell(found, format, out, json)
+
+
+def _tell(
+    found: Estimate, format: Literal["text", "markdown", "latex"], out: Path | None, json: bool
+) -> None:
+    """Write an estimate to its file, and print it."""
+    from sparingly.show.report.score_tables import score_table
+    from sparingly.show.terminal.scores import show_estimate
+
     if out is not None:
         found.save(out)
     if json:
