@@ -42,7 +42,7 @@ def test_raters(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_raters_of_a_set_without_any(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sparingly.save(sparingly.load_demo().without_labels(), demo / "bare.jsonl")
     assert run(["raters", "bare.jsonl"]) == 2
-    assert "no rated aspect" in capsys.readouterr().err
+    assert "no ratings that say who gave them" in capsys.readouterr().err
 
 
 def test_assign_and_controls(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:

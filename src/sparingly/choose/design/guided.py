@@ -17,9 +17,8 @@ from sparingly.choose.design.base import Chosen, Selector
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.variables import field_of
 from sparingly.data.evalset import EvalSet, Floats, Rows, the_only
-from sparingly.signals.length import OUTPUT_LENGTH, SOURCE_LENGTH, length_metric
+from sparingly.signals.length import LENGTHS, length_metric
 
-_LENGTHS = (SOURCE_LENGTH, OUTPUT_LENGTH)
 _DECIMALS = 12
 _HONEST = (
     "the best of several draws has no inclusion probabilities; cube balances a draw on metrics and has some."
@@ -52,7 +51,7 @@ class Guided(Selector):
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Settle the design and which metric is meant."""
         settled = replace(self, design=self.design.resolve(data, budget))
-        if self.under in _LENGTHS and self.under not in data.metrics:
+        if self.under in LENGTHS and self.under not in data.metrics:
             return settled
         how = f"Name one: {self.name}:under=…" if len(data.metrics) else "The method guided needs one."
         return replace(settled, under=the_only("metric", self.under, data.metrics, how))

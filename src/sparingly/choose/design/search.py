@@ -18,9 +18,7 @@ from sparingly.choose.design.whole_set import WholeSetSelector
 from sparingly.data import fields
 from sparingly.data.combine import truth_fields
 from sparingly.data.evalset import EvalSet, Floats, Rows, the_only
-from sparingly.signals.length import OUTPUT_LENGTH, SOURCE_LENGTH, length_metric
-
-_LENGTHS = {SOURCE_LENGTH: "sources", OUTPUT_LENGTH: "outputs"}
+from sparingly.signals.length import LENGTHS, length_metric
 
 
 @register("search")
@@ -58,7 +56,7 @@ class SubsetSearch(WholeSetSelector):
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Settle which metric or aspect is meant."""
-        if self.under in _LENGTHS and self.under not in data.metrics:
+        if self.under in LENGTHS and self.under not in data.metrics:
             return self
         if not self.oracle:
             how = (
@@ -79,7 +77,7 @@ class SubsetSearch(WholeSetSelector):
         if self.oracle:
             return frozenset(truth_fields(data, self.truth or ""))
         under = self.under or ""
-        return frozenset({fields.metric(under) if under in data.metrics else _LENGTHS.get(under, under)})
+        return frozenset({fields.metric(under) if under in data.metrics else LENGTHS.get(under, under)})
 
     def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
         """Search among the candidates for the subset that agrees most with all items."""
@@ -104,7 +102,7 @@ class SubsetSearch(WholeSetSelector):
         under = self.under or ""
         if self.oracle:
             scores = data.truth(self.truth or "")
-        elif under in _LENGTHS and under not in data.metrics:
+        elif under in LENGTHS and under not in data.metrics:
             scores = length_metric(data, under)
         else:
             scores = data.metrics[under]

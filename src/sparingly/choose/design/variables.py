@@ -10,10 +10,9 @@ import numpy as np
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Objects
-from sparingly.signals.length import OUTPUT_LENGTH, SOURCE_LENGTH, length_metric
+from sparingly.signals.length import LENGTHS, length_metric
 
 METRICS = "metrics"
-_LENGTHS = {SOURCE_LENGTH: "sources", OUTPUT_LENGTH: "outputs"}
 
 
 def field_of(data: EvalSet, name: str) -> str:
@@ -26,11 +25,11 @@ def field_of(data: EvalSet, name: str) -> str:
         return fields.metric(name)
     if name in data.columns:
         return fields.column(name)
-    if name in _LENGTHS:
-        return _LENGTHS[name]
+    if name in LENGTHS:
+        return LENGTHS[name]
     if name in (*map(fields.metric, data.metrics), *map(fields.column, data.columns)):
         return name
-    known = [*data.metrics, *data.columns, *_LENGTHS]
+    known = [*data.metrics, *data.columns, *LENGTHS]
     raise UnknownNameError("metric or column", name, known)
 
 
@@ -38,7 +37,7 @@ def settled_names(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
     """Return names as fields (lengths as they are), each once; ``metrics`` stands for all metrics."""
     every = [part for name in names for part in (_all_metrics(data) if name == METRICS else (name,))]
     found = [(name, field_of(data, name)) for name in every]
-    return tuple(dict.fromkeys(name if field in _LENGTHS.values() else field for name, field in found))
+    return tuple(dict.fromkeys(name if field in LENGTHS.values() else field for name, field in found))
 
 
 def _all_metrics(data: EvalSet) -> list[str]:
@@ -50,9 +49,7 @@ def _all_metrics(data: EvalSet) -> list[str]:
 def scores_of(data: EvalSet, name: str) -> Floats:
     """Return a metric or a length, items × models, with the model's mean where there is none."""
     field = field_of(data, name)
-    scores = (
-        length_metric(data, name) if field in _LENGTHS.values() else data.metrics[field.partition(":")[2]]
-    )
+    scores = length_metric(data, name) if field in LENGTHS.values() else data.metrics[field.partition(":")[2]]
     # The length of a source is the same for all models.
     return with_means(scores[:, :1] if field == "sources" else scores)
 

@@ -69,7 +69,7 @@ def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> S
         unit=as_codes(unit[drawn.first], len(drawn.rows), "units"),
         stratum=stratum[drawn.first],
         weights=importance(data),
-        document=_documents(data),
+        document=document_codes(data),
         stratum_of=stratum_of,
         pool=None if pool is None else pool[drawn.first],
         unit_by_model=_unit_by_model(data, selection, drawn, unit),
@@ -93,7 +93,7 @@ def _assumed(data: EvalSet, scores: Floats) -> Sample:
         unit=np.arange(len(rows)),
         stratum=np.zeros(len(rows), np.int64),
         weights=importance(data),
-        document=_documents(data),
+        document=document_codes(data),
         design="uniform, assumed",
         notes=() if len(rows) == len(data) else (ASSUMED,),
     )
@@ -135,7 +135,7 @@ def _unit_by_model(data: EvalSet, selection: Selection, drawn: Drawn, unit: Obje
     return np.asarray(by_model)
 
 
-def _documents(data: EvalSet) -> Rows | None:
+def document_codes(data: EvalSet) -> Rows | None:
     """Return the document of every item; an item in none is one by itself."""
     if fields.DOCUMENT not in data.columns or all(name is None for name in data.columns[fields.DOCUMENT]):
         return None

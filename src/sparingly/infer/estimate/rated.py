@@ -73,6 +73,8 @@ class Rated:
 def rated(data: EvalSet, aspect: str | None = None) -> Rated:
     """Return the ratings of an aspect; the only aspect that was rated unless one is named."""
     table = data.ratings
+    if not len(table):
+        raise MissingDataError("The evaluation set has no ratings that say who gave them.")
     name = the_only("rated aspect", aspect, table.aspects, "Name one: aspect=….")
     wanted = (table.aspect == table.aspects.index(name)) & (table.model < len(data.models))
     wanted &= ~np.isnan(table.score)

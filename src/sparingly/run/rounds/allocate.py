@@ -9,6 +9,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_alpha
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
@@ -95,8 +96,7 @@ class Allocate(Strategy):
         check_waves(self, budget)
         if not 0.0 < self.floor <= 1.0:
             raise UsageError(f"The floor is a share above 0, such as 0.1, not {self.floor:g}.")
-        if not 0.0 < self.alpha < 1.0:
-            raise UsageError(f"The error rate alpha must lie between 0 and 1, not {self.alpha:g}.")
+        check_alpha(self.alpha)
         if not 0.0 <= self.chance < 1.0:
             raise UsageError(f"The chance lies between 0 and 1, such as 0.1, not {self.chance:g}.")
         if self.draw == "local_pivotal" and not len(data.metrics):

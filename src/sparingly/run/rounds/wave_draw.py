@@ -15,10 +15,10 @@ from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.space import metric_points, principal
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.importance import importance as importance_of
 from sparingly.run.rounds.learned import Goal, Sizes, learn, learn_sizes
 from sparingly.run.rounds.state import Mask, State
 from sparingly.run.rounds.wave import Wave, combine
-from sparingly.run.rounds.wave_estimate import importance_of
 
 CONDITIONAL = "chances are those of this wave, among what no earlier wave asked for."
 _DIMENSIONS = 5

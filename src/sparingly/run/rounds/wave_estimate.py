@@ -12,35 +12,22 @@ from sparingly._version import __version__
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import Floats
+from sparingly.data.importance import importance as importance_of
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import Asked, Target
-from sparingly.infer.estimate.design import labels_or_ids
+from sparingly.infer.estimate.drawn import document_codes
 from sparingly.infer.estimate.guard import BOOTSTRAP, LEAST, T
 from sparingly.infer.estimate.intervals import find_intervals
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.population import ONE_DOCUMENT
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import Rows, Sample, as_codes, checked_weights, dense, group_sums
+from sparingly.infer.estimate.sample import Rows, Sample, dense, group_sums
 from sparingly.infer.estimate.signature import EstimateSignature
 from sparingly.infer.estimate.variance import Errors, proper
 from sparingly.run.rounds.merge import merged
 from sparingly.run.rounds.state import State
 from sparingly.run.rounds.wave import Combined, Wave, combine
-
-
-def importance_of(data: EvalSet) -> Floats | None:
-    """Return how much every item matters, mean 1; None where all matter the same."""
-    if fields.WEIGHT not in data.columns:
-        return None
-    return checked_weights(data.columns[fields.WEIGHT], len(data))
-
-
-def documents_of(data: EvalSet) -> Rows | None:
-    """Return the document of every item as a code, an item in none by itself; None without documents."""
-    if fields.DOCUMENT not in data.columns or all(name is None for name in data.columns[fields.DOCUMENT]):
-        return None
-    return as_codes(labels_or_ids(data.columns[fields.DOCUMENT], data.items), len(data), "documents")
 
 
 def estimate_waves(
@@ -81,7 +68,7 @@ class Known(NamedTuple):
 
 def known_of(state: State, waves: Sequence[Wave], target: Target) -> Known:
     """Return what some waves say of the models."""
-    importance, document = importance_of(state.data), documents_of(state.data)
+    importance, document = importance_of(state.data), document_codes(state.data)
     whole = combine(waves, state.labels, importance)
     over_set = _set_errors(whole)
     sample = _sample(whole, state, importance, document)

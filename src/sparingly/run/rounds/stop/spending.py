@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_alpha
 from sparingly.data.evalset import Floats
 
 Spending = Literal["obrien_fleming", "even"]
@@ -72,8 +73,7 @@ def group_sequential(
         >>> round(group_sequential((0.5, 1.0), (0.5, 1.0), 0.05), 2)
         1.98
     """
-    if not 0.0 < alpha < 1.0:
-        raise UsageError(f"The error rate alpha must lie between 0 and 1, not {alpha}.")
+    check_alpha(alpha)
     if len(clock) != len(information) or not clock:
         raise UsageError("Every look has one share of the plan and one information.")
     level = min(alpha, math.exp(math.floor(math.log(alpha) * _LEVEL_STEP + 1e-9) / _LEVEL_STEP))
@@ -163,8 +163,7 @@ def anytime(progress: float, alpha: float) -> float:
         >>> round(anytime(1.0, 0.05), 2)
         3.04
     """
-    if not 0.0 < alpha < 1.0:
-        raise UsageError(f"The error rate alpha must lie between 0 and 1, not {alpha}.")
+    check_alpha(alpha)
     tuned = -2.0 * math.log(alpha) + math.log(1.0 - 2.0 * math.log(alpha))
     known = max(progress, 1e-9) * tuned
     return math.sqrt(2.0 * (known + 1.0) / known * (0.5 * math.log(known + 1.0) - math.log(alpha)))

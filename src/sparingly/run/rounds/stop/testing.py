@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_alpha
 from sparingly.base.registry import parameter
 from sparingly.run.rounds.state import Mask
 from sparingly.run.rounds.stop.base import Progress, Stop
@@ -34,8 +34,7 @@ class TestingStop(Stop):
     )
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.alpha < 1.0:
-            raise UsageError(f"The error rate alpha must lie between 0 and 1, not {self.alpha:g}.")
+        check_alpha(self.alpha)
 
     def settled(self, progress: Progress, question: Question, **more: Any) -> Settled | None:
         """Return what is settled; None before the first round."""
