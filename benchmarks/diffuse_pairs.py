@@ -122,8 +122,8 @@ def iterative_table(sets: dict[str, Any], risk: float, truth: str) -> str:
             ]
             name = "DiffUse" if rule == RULES[0] else "random"
             rows.append([SETS[file][1], name, f"{found['labels'][at] / found['runs']:.1f}", *shares, *gaps])
-    head = ["set", "method", "labels", "error %", "success %", "inconclusive %"]
-    return table([*head, "distance", "errors'", "successes'", "inconclusive ones'"], rows, texts=2)
+    head = ["set", "method", "labels", "error %", "success %", "open %"]
+    return table([*head, "apart", "errors", "successes", "open"], rows, texts=2)
 
 
 def _mean(total: float, count: float) -> str:
