@@ -40,7 +40,7 @@ bench: ready-dev  ## Measure speed and memory
 	@$(BIN)/python benchmarks/run.py
 
 tables: ready-dev  ## Compute the tables of docs/results.md from ../shared/data anew
-	@$(BIN)/python benchmarks/tables.py all
+	@$(BIN)/python tools/results_page.py all
 
 statistics: ready-dev  ## Run every statistical test and the whole grid of coverage (an hour or more)
 	@$(PYTEST) -m statistics

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from _coverage_cells import TARGETS, WITH_METRICS
-from _tables_markdown import folded, points, table
+from sparingly.bench.papers.markdown import folded, points, table
 
 Row = dict[str, Any]
 _UNIFORM = "uniform"

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from _document_tables_draws import SEED, Set, draws, means_of
 from sparingly import EvalSet
-from sparingly.base.rng import seed_list
+from sparingly.bench.papers.knowles.draws import draws, means_of, seeds_of
+from sparingly.bench.papers.knowles.sets import Set
 
 SHARE = 0.2
 UNIFORM = "uniform"
@@ -35,7 +35,7 @@ def error_figures(data: EvalSet, one: Set, text: str, count: int) -> dict[str, f
     quick = f"{text},context=0".replace("snippets,", "snippets:") if text.startswith("snippets") else text
     missed = [
         float(np.abs(means_of(draw, values, weighted=True) - whole).mean())
-        for draw in draws(data, quick, SHARE, seed_list(SEED, count, "document tables"))
+        for draw in draws(data, quick, SHARE, seeds_of(count))
     ]
     return {"error": float(np.mean(missed)), "spread": float(np.std(missed, ddof=1) / np.sqrt(count))}
 

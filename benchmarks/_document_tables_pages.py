@@ -8,41 +8,27 @@ from typing import Any
 import numpy as np
 
 import _document_tables_errors as errors
-from _document_tables_draws import (
-    BANDS,
-    BUDGETED,
-    DOCUMENTS,
-    FIXED,
-    HUMAN,
-    METHODS,
-    RUNS,
-    SEGMENTS,
-    SETS,
-    SHARES,
-    Method,
-)
-from _tables_markdown import folded, table
+from _document_tables_methods import METHODS, SHARES
+from sparingly.bench.papers.knowles import published
+from sparingly.bench.papers.knowles.bands import BANDS
+from sparingly.bench.papers.knowles.draws import BUDGETED, DOCUMENTS, FIXED, RUNS, SEGMENTS, Method
+from sparingly.bench.papers.knowles.published import Row, Runs
+from sparingly.bench.papers.knowles.sets import HUMAN
+from sparingly.bench.papers.knowles.sets import LONG as SETS
+from sparingly.bench.papers.markdown import folded, table
 
 SHOWN = 0.4
 COLUMNS = (HUMAN, "chrF", "BLEU", "consensus chrF")
-# Lo and Knowles 2023, Tables 1 to 3, simulations: directions with another ranking in the best, median and
-# worst of 13 runs, by sentBLEU (of 9, 43 and 12 directions) and chrF.
-PUBLISHED = (
-    ("segments, a draw for each model", 9, "54 %", (3, 6, 7), (3, 6, 8), f"{SEGMENTS},matching=false", 0.6),
-    ("budgeted snippets, the same directions", 9, "54 %", (4, 6, 7), (4, 7, 9), BUDGETED, 0.6),
-    (
-        "whole documents, a draw for each model",
-        43,
-        "82 %",
-        (32, 35, 37),
-        (31, 33, 37),
-        f"{DOCUMENTS},matching=false",
-        0.8,
-    ),
-    ("whole documents, one draw for all", 43, "", None, None, DOCUMENTS, 0.8),
-    ("budgeted snippets, the same directions", 43, "82 %", (25, 27, 32), (16, 20, 23), BUDGETED, 0.8),
-    ("fixed snippets", 12, "60 %", (8, 9, 10), (5, 8, 10), FIXED, 0.6),
-    ("budgeted snippets, the same directions", 12, "60 %", (6, 9, 11), (6, 8, 9), BUDGETED, 0.6),
+_SAME = "budgeted snippets, the same directions"
+# Tables 1 to 3 of the paper: the title, the table, its row, our draw, and the share here that lies nearest.
+PUBLISHED: tuple[tuple[str, int, Row | None, str, float], ...] = (
+    ("segments, a draw for each model", 1, published.AS_AT_WMT[1], f"{SEGMENTS},matching=false", 0.6),
+    (_SAME, 1, published.BUDGETED[1], BUDGETED, 0.6),
+    ("whole documents, a draw for each model", 2, published.AS_AT_WMT[2], f"{DOCUMENTS},matching=false", 0.8),
+    ("whole documents, one draw for all", 2, None, DOCUMENTS, 0.8),
+    (_SAME, 2, published.BUDGETED[2], BUDGETED, 0.8),
+    ("fixed snippets", 3, published.AS_AT_WMT[3], FIXED, 0.6),
+    (_SAME, 3, published.BUDGETED[3], BUDGETED, 0.6),
 )
 
 
@@ -165,21 +151,22 @@ def _pairs(held: dict[str, Any], name: str) -> list[tuple[float, float]]:
 def published_block(figures: dict[str, Any]) -> str:
     """Return the published counts beside ours, at the budget that lies nearest."""
     rows = []
-    for title, of, covered, bleu, chrf, text, share in PUBLISHED:
+    for title, number, row, text, share in PUBLISHED:
         files = [one.file for one in SETS if one.file in figures["ranks"]]
-        if of == 12:
+        if number == 3:
             files = shared_sets(figures, share)
         ours = [
             changed_sets(figures, files, f"{text}|plain", share, truth) for truth in ("BLEU", "chrF", HUMAN)
         ]
-        there = [_fraction(bleu, of), _fraction(chrf, of)]
-        rows.append([title, covered or "–", there[0], there[1], f"{100 * share:.0f} %", *ours])
+        covered = "–" if row is None else f"{100 * published.COVERAGE[number]:.0f} %"
+        there = ["–", "–"] if row is None else [_fraction(runs) for runs in row[2:]]
+        rows.append([title, covered, *there, f"{100 * share:.0f} %", *ours])
     head = ["draw", "there", "sentBLEU", "chrF", "here", "BLEU", "chrF", HUMAN]
     return table(head, rows)
 
 
-def _fraction(runs: tuple[int, int, int] | None, of: int) -> str:
-    return "–" if runs is None else f"{runs[0]} / {runs[1]} / {runs[2]} of {of}"
+def _fraction(runs: Runs) -> str:
+    return f"{runs.best} / {runs.median} / {runs.worst} of {runs.of}"
 
 
 def error_blocks(figures: dict[str, Any]) -> dict[str, str]:

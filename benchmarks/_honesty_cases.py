@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
-from _tables_settings import SHARES, SMALL_SET_SHARES, file_of
-from _tables_work import write_whole
 from sparingly import EvalSet
+from sparingly.bench.papers.settings import SHARES, SMALL_SET_SHARES, file_of
+from sparingly.bench.papers.work import write_whole
 from sparingly.infer.rank.compare import judged_part
 
 Floats = NDArray[np.float64]

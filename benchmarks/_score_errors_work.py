@@ -10,24 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
-from _score_errors_cases import Case, Cases, Floats, load_cases
-from _score_errors_draws import Strata, sample_of_draw
-from _score_errors_methods import (
+import sparingly
+from _score_errors_ours import OURS, VOUCHED, our_method
+from sparingly.bench.papers.saldias.cases import Cases, cases_of
+from sparingly.bench.papers.saldias.errors import SHARES, Errors, groups, measured
+from sparingly.bench.papers.saldias.methods import (
     ALL_METRICS,
     BASE,
-    OURS,
     PUBLISHED,
     PUBLISHED_ROUNDING,
-    VOUCHED,
     Published,
-    Variates,
-    deviations,
-    draws_of,
-    our_method,
-    published_scores,
 )
 
-TEN_SHARES = tuple(round(0.05 * step, 2) for step in range(1, 11))
 FOUR_SHARES = (0.05, 0.1, 0.25, 0.5)
 # With 55 systems a prediction takes seconds where many items are judged.
 TWO_SHARES = {"alpacaeval2_llmjudge": (0.05, 0.1)}
@@ -49,12 +43,14 @@ PUBLISHED_ROUNDING_SETS = ("wmt23_ende", "wmt20_ende_notext")
 FEWEST_DRAWS = 50
 
 
-@dataclass(frozen=True, eq=False)
-class Errors:
-    """Absolute errors and standard deviations of the judgements, shares × draws × simulations."""
+def names_of(folder: Path) -> list[str]:
+    """Return the names of the data sets of a folder."""
+    return sorted(path.name.removesuffix(".jsonl.gz") for path in folder.glob("*.jsonl.gz"))
 
-    error: Floats
-    deviation: Floats
+
+def load_cases(folder: Path, name: str) -> Cases:
+    """Read a set and cut it into cases."""
+    return cases_of(name, sparingly.load(folder / f"{name}.jsonl.gz"))
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class Work:
 
     def shares(self, name: str) -> tuple[float, ...]:
         """Return the shares of the items that are drawn of a set."""
-        return TEN_SHARES if name in self.main else TWO_SHARES.get(name, FOUR_SHARES)
+        return SHARES if name in self.main else TWO_SHARES.get(name, FOUR_SHARES)
 
     def draws_of(self, cases: Cases) -> int:
         """Return how many draws of each share a case has."""
@@ -102,29 +98,13 @@ class Work:
 
     def _measure(self, cases: Cases, methods: Mapping[str, Published]) -> dict[str, Errors]:
         """Replay the draws that some published methods share."""
-        one = next(iter(methods.values()))
-        parts: dict[str, list[Errors]] = {name: [] for name in methods}
-        for case in cases.cases:
-            variates = Variates(case, cases)
-            made = {name: _empty(self, cases, case) for name in methods}
-            for place, share in enumerate(self.shares(cases.name)):
-                draw = draws_of(case, cases, share, one)
-                for number in range(self.draws_of(cases)):
-                    sample = sample_of_draw(case, draw(number))
-                    spread = deviations(sample)
-                    for name, method in methods.items():
-                        scores = published_scores(method, sample, variates)
-                        made[name].error[place, number] = np.abs(scores - case.means)
-                        made[name].deviation[place, number] = spread
-            for name, errors in made.items():
-                parts[name].append(errors)
-        return {name: _joined(found) for name, found in parts.items()}
+        return measured(cases, methods, self.shares(cases.name), self.draws_of(cases))
 
     def _ours(self, cases: Cases, name: str, metric: str) -> dict[str, Errors]:
         """Replay our defaults; every share and draw has a seed of its own."""
         parts = []
         for case in cases.cases:
-            made = _empty(self, cases, case)
+            made = Errors.of_nothing(case, self.shares(cases.name), self.draws_of(cases))
             for place, share in enumerate(self.shares(cases.name)):
                 method = our_method(case, share, metric)
                 for number in range(self.draws_of(cases)):
@@ -132,7 +112,7 @@ class Work:
                     made.error[place, number] = np.abs(told.scores - case.means)
                     made.deviation[place, number] = told.deviation
             parts.append(made)
-        return {name: _joined(parts)}
+        return {name: Errors.joined(parts)}
 
     def _kept(
         self, cases: Cases, names: Sequence[str], make: Callable[[], dict[str, Errors]]
@@ -161,24 +141,3 @@ class Work:
         seconds = time.perf_counter() - start
         print(f"{cases.name}  {', '.join(names)}  {seconds:.0f} s", file=sys.stderr, flush=True)
         return found
-
-
-def groups(methods: Mapping[str, Published]) -> list[list[str]]:
-    """Return the methods that can share their draws."""
-    found: dict[tuple[Strata | None, str], list[str]] = {}
-    for name, method in methods.items():
-        own_strata = method.strata is not None and method.strata.by_system
-        found.setdefault((method.strata, method.shown if own_strata else ""), []).append(name)
-    return list(found.values())
-
-
-def _empty(work: Work, cases: Cases, case: Case) -> Errors:
-    shape = (len(work.shares(cases.name)), work.draws_of(cases), case.truth.shape[1])
-    return Errors(np.zeros(shape), np.zeros(shape))
-
-
-def _joined(parts: Sequence[Errors]) -> Errors:
-    return Errors(
-        np.concatenate([part.error for part in parts], axis=2),
-        np.concatenate([part.deviation for part in parts], axis=2),
-    )

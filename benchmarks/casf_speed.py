@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import sparingly
-from _casf_runs import CASES, EIGHT, Case, chosen_rows
 from sparingly import EvalSet
+from sparingly.bench.papers.ruan.runs import chosen_rows
+from sparingly.bench.papers.ruan.sets import CASES, EIGHT, Case
+from sparingly.bench.papers.work import Work
 
 ROOT = Path(__file__).resolve().parent.parent
 BAR = 20.0
@@ -32,7 +34,7 @@ def main() -> int:
     reader.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the data sets")
     given = reader.parse_args()
     case = next(one for one in CASES if one.file == "casf_newstest2021_zhen")
-    data = case.data(given.data)
+    data = case.data(Work(given.data))
     published = _published(given.script)
     scores = _as_published(data, case)
     ours, theirs = (_seconds(call) for call in (lambda: _ours(data, case), lambda: published(scores, case)))

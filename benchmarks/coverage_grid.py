@@ -38,8 +38,8 @@ from _coverage_real import FOLDER, SOURCES, real_families
 from _coverage_scores import FAMILIES, Family
 from _coverage_table import blocks, compact
 from _coverage_tally import Cell, Tally
-from _tables_markdown import replaced
-from _tables_work import write_whole
+from sparingly.bench.papers.markdown import replaced
+from sparingly.bench.papers.work import write_whole
 from sparingly.infer.estimate.intervals import Interval
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -24,9 +24,13 @@ from typing import Any
 import _document_tables_errors as errors
 import _document_tables_pages as pages
 import sparingly
-from _document_tables_draws import METHODS, SETS, SHARES, Set, band_figures, ranking_figures
-from _tables_markdown import replaced
-from _tables_work import write_whole
+from _document_tables_methods import METHODS, SHARES
+from sparingly.bench.papers.knowles.bands import band_figures
+from sparingly.bench.papers.knowles.rankings import ranking_figures
+from sparingly.bench.papers.knowles.sets import LONG as SETS
+from sparingly.bench.papers.knowles.sets import Set
+from sparingly.bench.papers.markdown import replaced
+from sparingly.bench.papers.work import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "documents.json"

@@ -25,8 +25,8 @@ import sparingly
 from _honesty_cases import COVERAGE, MAIN, OTHERS, Case, Kept
 from _honesty_picture import draw
 from _honesty_tables import coverage_blocks, error_blocks
-from _tables_markdown import replaced
-from _tables_work import write_whole
+from sparingly.bench.papers.markdown import replaced
+from sparingly.bench.papers.work import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "results-honesty.md"

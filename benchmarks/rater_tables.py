@@ -6,7 +6,7 @@
 
 How severe raters are and how much they vary, how well they agree, how well the others predict each one
 (Saldías et al. 2022, Table 12), which share of a rater's own ratings predicts better, and the slope of a
-metric by rater and model (their Figure 6).
+metric by rater and model (their Figure 6). ``sparingly bench --paper s1-table12`` prints Table 12 alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 import sparingly
-from _tables_markdown import replaced, table
+from sparingly.bench.papers.markdown import replaced, table
+from sparingly.bench.papers.saldias.raters import number, share
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "raters.md"
@@ -35,16 +36,6 @@ SETS = {
     "wmt23_zhen_mqm3": ("mqm3", "MetricX-23"),
 }
 Reports = dict[str, sparingly.RaterReport]
-
-
-def number(value: float, digits: int = 2) -> str:
-    """Return a number, a dash where there is none."""
-    return "–" if value != value else f"{value:.{digits}f}".replace("-", "−")
-
-
-def share(value: float) -> str:
-    """Return a share in percent, a dash where there is none."""
-    return "–" if value != value else f"{100 * value:.0f} %"
 
 
 def overview(reports: Reports) -> str:

@@ -21,12 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import sparingly
-from _score_errors_cases import names_of
-from _score_errors_figures import bars, set_figures
+from _score_errors_bars import bars, set_figures
 from _score_errors_page import blocks
-from _score_errors_work import MAIN, Work
-from _tables_markdown import replaced
-from _tables_work import write_whole
+from _score_errors_work import MAIN, Work, names_of
+from sparingly.bench.papers.markdown import replaced
+from sparingly.bench.papers.work import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "score_errors.json"

@@ -23,15 +23,18 @@ if TYPE_CHECKING:
     from sparingly.base.stats.signflip import pair_p_values
     from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
     from sparingly.choose import (
+        AnchorPoints,
         Cube,
         DiffUse,
         Diversity,
         Documents,
+        FacilityLocation,
         Guided,
         Heuristic,
         Irt,
         KMeans,
         LocalPivotal,
+        MaxDiscrepancy,
         MaxNorm,
         MetricAvg,
         MetricCons,
@@ -75,6 +78,7 @@ if TYPE_CHECKING:
     from sparingly.infer.estimate.result import Difference, Estimate
     from sparingly.infer.estimate.sequences import bernstein_sequence, betting_interval, betting_sequence
     from sparingly.infer.estimate.severity import Severity, severity
+    from sparingly.infer.expect.expect import Expected, expect
     from sparingly.infer.plan.judge_mix import JudgeMix, judge_mix
     from sparingly.infer.plan.plan import plan
     from sparingly.infer.plan.precision import Precision, precision
@@ -112,7 +116,9 @@ if TYPE_CHECKING:
     from sparingly.run.raters.report import RaterReport, rater_report
     from sparingly.run.raters.standardised import standardised
     from sparingly.run.rounds import (
+        ActiveTesting,
         Allocate,
+        Auto,
         Casf,
         DiffuseIterative,
         DOptimal,
@@ -143,12 +149,15 @@ if TYPE_CHECKING:
 _HOME_OF = {name: home for home, names in HOMES.items() for name in names}
 
 __all__ = [
+    "ActiveTesting",
     "Agreement",
     "AllSettled",
     "Allocate",
+    "AnchorPoints",
     "Answer",
     "AnswerIsNo",
     "Assignment",
+    "Auto",
     "BestSettled",
     "BradleyTerry",
     "Budget",
@@ -177,6 +186,8 @@ __all__ = [
     "Ended",
     "Estimate",
     "EvalSet",
+    "Expected",
+    "FacilityLocation",
     "Finished",
     "Futility",
     "Greg",
@@ -192,6 +203,7 @@ __all__ = [
     "LocalPivotal",
     "MarginSettled",
     "MarginTest",
+    "MaxDiscrepancy",
     "MaxNorm",
     "Mean",
     "MetricAvg",
@@ -273,6 +285,7 @@ __all__ = [
     "empirical_bernstein",
     "estimate",
     "estimate_scores",
+    "expect",
     "figure",
     "formats",
     "from_frame",

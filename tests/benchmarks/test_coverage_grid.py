@@ -16,7 +16,7 @@ from _coverage_real import SOURCES, real_families
 from _coverage_scores import FAMILIES
 from _coverage_table import blocks
 from _coverage_tally import Tally, ring
-from _tables_markdown import block, marker
+from sparingly.bench.papers.markdown import block, marker
 
 
 def counted() -> Tally:

@@ -19,7 +19,7 @@ from _honesty_cases import Case, Kept, mean_with_interval, ratio_with_interval
 from _honesty_coverage import COUNTS, OURS, RANDOM, TOP, Claims, usual_claims
 from _honesty_picture import LABELS, draw
 from _honesty_tables import MISSED, OPEN, REACHED, accuracy_of_cons, over_sets, verdict
-from _tables_markdown import block, marker
+from sparingly.bench.papers.markdown import block, marker
 
 SMALL = Case("made", "overall", "learned", "a made set", shares=(0.25, 0.5))
 MARKERS = (

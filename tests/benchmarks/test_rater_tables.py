@@ -8,7 +8,7 @@ import pytest
 
 import rater_tables
 import sparingly
-from _tables_markdown import block
+from sparingly.bench.papers.markdown import block
 
 
 def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
@@ -45,9 +45,3 @@ def test_the_page_shows_what_is_computed(shared_data: Path) -> None:
         rows = [line for line in table.splitlines() if line.startswith("| biomqm_enru |")]
         assert rows
         assert all(row in block(page, name) for row in rows)
-
-
-def test_numbers() -> None:
-    assert rater_tables.number(float("nan")) == rater_tables.share(float("nan")) == "–"
-    assert rater_tables.number(-1.234) == "−1.23"
-    assert rater_tables.share(0.256) == "26 %"

@@ -1,8 +1,7 @@
-"""The errors of scores: the fast draws are those of the package, and figures are what they are said to be."""
+"""The page of errors of scores: ours is what the package gives, and the page shows what was computed."""
 
 from __future__ import annotations
 
-import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -13,30 +12,27 @@ import pytest
 
 import score_errors
 import sparingly
-from _score_errors_cases import Case, Cases, load_cases
-from _score_errors_draws import Strata, count_of, our_draws, sample_of_draw, stratified_draws, uniform_draws
-from _score_errors_figures import bars, bound_figures, method_figures, ratio, set_figures
-from _score_errors_methods import (
-    BASE,
-    BEST_PUBLISHED,
-    OURS,
-    PUBLISHED,
-    Published,
-    Variates,
-    draws_of,
-    our_method,
-    published_scores,
-)
+from _score_errors_bars import bars, set_figures
+from _score_errors_ours import OURS, our_draws, our_method
 from _score_errors_page import blocks
-from _score_errors_work import Errors, Work, groups
-from _tables_markdown import block, marker
+from _score_errors_work import Work, load_cases
+from sparingly.bench.papers.markdown import block, marker
+from sparingly.bench.papers.saldias.cases import Case, Cases
+from sparingly.bench.papers.saldias.methods import BASE, BEST_PUBLISHED, PUBLISHED
 from sparingly.choose.design.local_pivotal import LocalPivotal
 from sparingly.choose.utility.metric_avg import MetricAvg
-from sparingly.infer.estimate.control_variate import ControlVariate
 from sparingly.infer.estimate.drawn import sample_from
 from sparingly.infer.estimate.greg import Greg
 
 SMALL = "small"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    demo = sparingly.load_demo()
+    sparingly.save(demo.at(range(0, len(demo), 6)), folder / f"{SMALL}.jsonl.gz")
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -51,40 +47,6 @@ def case(cases: Cases) -> Case:
     return cases.cases[0]
 
 
-def test_raters_with_enough_items_are_cases_of_their_own(tmp_path: Path) -> None:
-    lines = []
-    for item in range(130):
-        # One rater judges both systems on 104 items (twice on the first), the other too few.
-        rater = "often" if item < 104 else "seldom"
-        given = [(system, rater, float(item + place)) for place, system in enumerate(("a", "b"))]
-        given += [("a", rater, 2.0)] if item == 0 else []
-        ratings = [
-            {"model": system, "rater": who, "aspect": "overall", "score": score}
-            for system, who, score in given
-        ]
-        scores = {system: {"metric": float(item % 7 + place)} for place, system in enumerate(("a", "b"))}
-        lines.append(json.dumps({"item": f"i{item:03d}", "scores": scores, "ratings": ratings}))
-    with gzip.open(tmp_path / "rated.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-    found = load_cases(tmp_path, "rated")
-    assert found.by_rater
-    assert [one.name for one in found.cases] == ["often"]
-    assert found.simulations == 2
-    # The two ratings of one output, 0 and 2, count as their mean.
-    assert found.cases[0].means == pytest.approx([(np.arange(104).sum() + 1) / 104, np.arange(1, 105).mean()])
-
-
-def test_metrics_are_those_that_correlate_most(cases: Cases, case: Case) -> None:
-    def correlation(name: str) -> float:
-        x = case.data.metrics[name]
-        return abs(float(np.mean([np.corrcoef(x[:, j], case.truth[:, j])[0, 1] for j in range(3)])))
-
-    inside = [name for name in cases.best if name in case.data.metrics]
-    assert inside == sorted(inside, key=correlation, reverse=True)
-    assert {"source_length", "output_length"} <= set(cases.shown("all"))
-    assert not {"source_length", "output_length"} & set(cases.metrics_of("all"))
-
-
 @pytest.mark.parametrize("metric", ["", "good"])
 def test_ours_is_what_select_and_estimate_give(case: Case, metric: str) -> None:
     design = LocalPivotal(utility=MetricAvg(metric=metric) if metric else None)
@@ -97,98 +59,10 @@ def test_ours_is_what_select_and_estimate_give(case: Case, metric: str) -> None:
         assert our_method(case, 0.25, metric)(seed).scores == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "strata", [None, Strata("document"), Strata("metrics"), Strata("metrics", "optimal", "published")]
-)
-@pytest.mark.parametrize("variate", ["one", "mean", "several", "knn"])
-def test_published_scores_are_those_of_the_estimator(
-    case: Case, cases: Cases, strata: Strata | None, variate: Any
-) -> None:
-    method = Published(strata, variate)
-    variates = Variates(case, cases)
-    metrics = {"one": (), "mean": cases.metrics_of("best")}.get(variate, cases.best)
-    estimator = ControlVariate(
-        metric=cases.one if variate == "one" else None,
-        variate=variate,
-        metrics=metrics,
-        covariance="published",
-        crossfit=False,
-        guard=False,
-    )
-    # Few judged items, and so many that neighbours are looked for along the whole order.
-    for share in (0.2, 0.6):
-        sample = sample_of_draw(case, draws_of(case, cases, share, method)(7))
-        expected = estimator.linear(sample, case.data, 0).scores(sample)
-        assert published_scores(method, sample, variates) == pytest.approx(expected, abs=1e-9)
-
-
-def test_systems_are_drawn_apart_with_the_right_chances(case: Case, cases: Cases) -> None:
-    share, runs = 0.2, 400
-    for draw in (
-        uniform_draws(case, share),
-        stratified_draws(case, share, Strata("document"), ()),
-        stratified_draws(case, share, Strata("metrics", "optimal"), cases.metrics_of("best")),
-    ):
-        drawn = [draw(seed) for seed in range(runs)]
-        counts = np.stack([one.taken.sum(axis=0) for one in drawn])
-        assert (counts == count_of(case, share)).all()
-        assert not (drawn[0].taken[:, 0] == drawn[0].taken[:, 1]).all()
-        chance = drawn[0].chance
-        seen = np.mean([one.taken for one in drawn], axis=0)
-        away = (seen - chance) / np.sqrt(np.maximum(chance * (1 - chance), 1e-9) / runs)
-        assert np.abs(away).max() < 5.0
-
-
-def test_methods_that_share_draws_go_together() -> None:
-    found = groups(PUBLISHED)
-    assert sorted(name for group in found for name in group) == sorted(PUBLISHED)
-    uniform = next(group for group in found if BASE in group)
-    assert "cv-knn" in uniform
-    assert "docs-prop" not in uniform
-
-
 def test_draws_are_shared_out_over_raters(cases: Cases) -> None:
     raters = replace(cases, cases=cases.cases * 3)
     assert [Work(Path(), draws).draws_of(raters) for draws in (2, 100, 200)] == [2, 50, 67]
     assert Work(Path(), 200).draws_of(cases) == 200
-
-
-def test_ratio_and_its_error_by_hand() -> None:
-    baseline = np.array([1.0, 2.0, 3.0, 2.0])[None, :, None]
-    error = np.array([1.0, 1.0, 2.0, 2.0])[None, :, None]
-    value, wide = ratio(error, baseline)
-    left = np.array([1.0, 1.0, 2.0, 2.0]) - 0.75 * np.array([1.0, 2.0, 3.0, 2.0])
-    assert value == pytest.approx(0.75)
-    assert wide == pytest.approx(left.std(ddof=1) / 2.0 / 2.0)
-
-
-def test_figures_of_a_method_by_hand() -> None:
-    # 2 shares × 2 draws × 2 simulations: better in three of four cells.
-    baseline = np.array([[[2.0, 2.0], [4.0, 4.0]], [[1.0, 1.0], [1.0, 1.0]]])
-    error = np.array([[[1.0, 3.0], [3.0, 1.0]], [[0.5, 2.0], [0.5, 2.0]]])
-    found = method_figures("x", error, baseline)
-    assert found["error"] == pytest.approx(error.mean())
-    assert found["win"] == 0.75
-    assert found["sd"] == pytest.approx((np.sqrt(2.0) * 2 + 0.0) / 4, abs=1e-5)
-    assert found["ratio"] == pytest.approx(error.mean() / baseline.mean(), abs=1e-5)
-    assert found["by_share"] == pytest.approx([2.0 / 3.0, 1.25], abs=1e-5)
-    assert method_figures(BASE, baseline, baseline)["win"] is None
-
-
-def test_bounds_by_hand(cases: Cases, case: Case) -> None:
-    shares = (0.1, 0.3, 0.5)
-    shape = (3, 2, 3)
-    found = {name: Errors(np.full(shape, 0.5), np.ones(shape)) for name in (BASE, BEST_PUBLISHED, OURS)}
-    lines = bound_figures(cases, found, shares)
-    n, size = count_of(case, 0.3), len(case.data)
-    spread = np.ptp(case.truth, axis=0)
-    hoeffding = spread * np.sqrt((1 - (n - 1) / size) * np.log(40.0) / (2 * n))
-    bernstein = np.sqrt(2 * np.log(60.0) / n) + 3 * spread * np.log(60.0) / n
-    there = {line["bound"]: line for line in lines if line["share"] == 0.3 and line["method"] == OURS}
-    for name, width in (("Hoeffding", hoeffding), ("Bernstein", bernstein)):
-        assert there[name]["width"] == pytest.approx(width.mean(), abs=1e-4)
-        assert there[name]["slack"] == pytest.approx((width - 0.5).mean(), abs=1e-4)
-        assert there[name]["calibration"] == pytest.approx((width >= 0.5).mean(), abs=1e-4)
 
 
 def test_bars_are_missed_only_where_the_interval_lies_above() -> None:

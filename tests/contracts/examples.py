@@ -13,13 +13,20 @@ from sparingly.choose.utility.base import Utility
 # A method whose parameters all have defaults is tested as it is; those with required ones stand here, and so
 # do further parameters that are worth a test.
 EXAMPLES: dict[str, tuple[str, ...]] = {
+    "active_testing": (
+        "active_testing",
+        "active_testing:regressor=none,rounds=1",
+        "active_testing:pilot=0.9,goal=ranking",
+    ),
     "all_settled": ("all_settled", "all_settled:target=set,valid=anytime", "all_settled:valid=fixed"),
+    "auto": ("auto", "auto:question=best,rounds=3", "auto:question=scores,pilot=0.5"),
     "allocate": (
         "allocate",
         "allocate:goal=best,target=set,regressor=none,alpha=0.4",
         "allocate:rule=rank_weighted,goal=best",
         "allocate:rule=movable,regressor=none,floor=0.3",
     ),
+    "anchor_points": ("anchor_points", "anchor_points:features=irt,metrics=[score],weighted=false"),
     "best_settled": ("best_settled", "best_settled:target=set,alpha=0.2"),
     "control_variate": (
         "control_variate",
@@ -48,6 +55,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "diversity:similarity=bleu,tokeniser=intl",
     ),
     "documents": ("documents", "documents:chance=size,weights=weight"),
+    "facility_location": (
+        "facility_location",
+        "facility_location:space=source",
+        "facility_location:space=output_mean",
+        "facility_location:space=difference",
+    ),
     "futility": ("futility", "futility:question=best,chance=0.3"),
     "guided": (
         "guided:design=uniform,k=5",
@@ -77,6 +90,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "margin_settled": (
         "margin_settled:margin=2",
         "margin_settled:margin=0.5,question=non-inferior,model=base,against=tiny",
+    ),
+    "max_discrepancy": (
+        "max_discrepancy",
+        "max_discrepancy:space=metrics,diversity=0",
+        "max_discrepancy:space=metrics,metrics=[score],diversity=0.5",
     ),
     "metric_avg": ("metric_avg", "metric_avg:metric=output_length"),
     "metric_cons": ("metric_cons", "metric_cons:correlation=kendall", "metric_cons:correlation=pairwise"),

@@ -68,6 +68,7 @@ class Method:
 
 
 MethodType = TypeVar("MethodType", bound=type[Method])
+MadeMethod = TypeVar("MadeMethod", bound=Method)
 _METHODS: dict[str, type[Method]] = {}
 _HINTS: dict[type[Method], dict[str, Any]] = {}
 
@@ -126,7 +127,11 @@ def parse_method(text: str) -> Method:
 
 def method_from_call(call: Call, kinds: tuple[str, ...] = KINDS) -> Method:
     """Make a method from its written form."""
-    method = method_class(call.name, kinds)
+    return filled_in(method_class(call.name, kinds), call)
+
+
+def filled_in(method: type[MadeMethod], call: Call) -> MadeMethod:
+    """Make a method of a class from its written form; parameters and values are checked."""
     hints = _hints(method)
     values: dict[str, Any] = {}
     for key, value in call.values:

@@ -3,13 +3,16 @@
 Importing this package registers its methods; a new one is a file of its own and a line here.
 """
 
+from sparingly.choose.design.anchor_points import AnchorPoints
 from sparingly.choose.design.cube import Cube
 from sparingly.choose.design.diffuse import DiffUse
 from sparingly.choose.design.documents import Documents
+from sparingly.choose.design.facility_location import FacilityLocation
 from sparingly.choose.design.guided import Guided
 from sparingly.choose.design.heuristic import Heuristic
 from sparingly.choose.design.kmeans import KMeans
 from sparingly.choose.design.local_pivotal import LocalPivotal
+from sparingly.choose.design.max_discrepancy import MaxDiscrepancy
 from sparingly.choose.design.pivotal import Pivotal
 from sparingly.choose.design.random import Random
 from sparingly.choose.design.search import SubsetSearch
@@ -29,15 +32,18 @@ from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.choose.utility.uncertainty import Uncertainty
 
 __all__ = [
+    "AnchorPoints",
     "Cube",
     "DiffUse",
     "Diversity",
     "Documents",
+    "FacilityLocation",
     "Guided",
     "Heuristic",
     "Irt",
     "KMeans",
     "LocalPivotal",
+    "MaxDiscrepancy",
     "MaxNorm",
     "MetricAvg",
     "MetricCons",

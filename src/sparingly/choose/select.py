@@ -12,9 +12,10 @@ import numpy as np
 
 from sparingly._version import __version__
 from sparingly.base.errors import UnknownNameError, UsageError, listing
-from sparingly.base.registry import Method, method_class, method_from_call
+from sparingly.base.registry import Method, filled_in, method_class, method_from_call
 from sparingly.base.rng import seed_list
 from sparingly.base.text import Call, Calls, parse_call
+from sparingly.choose.auto import AUTO, AutoSelector, Question, automatic
 from sparingly.choose.crowd import Judge, Sides, both_sides_notes, check_crowd, sides_of
 from sparingly.choose.design.base import Chosen, Selector, amount_text
 from sparingly.choose.design.budget import Budget
@@ -28,9 +29,10 @@ from sparingly.data.signature import Signature, digest_ids
 
 def select(
     data: EvalSet,
-    method: str | Method,
-    budget: int | float | str | Budget,
+    method: str | Method | None = None,
+    budget: int | float | str | Budget | None = None,
     *,
+    question: Question | None = None,
     seed: int = 0,
     pool: Selection | None = None,
     never: Iterable[str] = (),
@@ -43,29 +45,28 @@ def select(
     Args:
         data: The evaluation set.
         method: A method, or its text: ``metric_var:metric=COMET``, ``random``,
-            ``top:utility=(metric_var),balance=domain``.
+            ``top:utility=(metric_var),balance=domain``. Without one (or by ``auto``) the data decides.
         budget: A count (100), a share (0.1 or "10%"), a cost ("cost:500") or a time ("2h").
+        question: Without a method: what is asked, ``ranking`` unless given, ``best`` or ``scores``.
         seed: Settles ties and draws; the same seed gives the same answer.
         pool: An earlier selection to choose from; inclusion probabilities multiply.
         never: Ids of items that must not be chosen.
         crowd: The models that the method may see; all unless given.
         judge: The models to judge: the ``"rest"`` beside the crowd, ``"all"``, or their names.
-        design: Parameters of the design, such as ``balance="domain"``, ``unit="document"`` or
-            ``cost="length"``.
+        design: Parameters of the design: ``balance="domain"``, ``unit="document"``, ``cost="length"`` ….
 
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> chosen = sparingly.select(data, "random", "10%", seed=1)
+        >>> chosen = sparingly.select(data, budget="10%", seed=1)
         >>> len(chosen), chosen.is_probability_sample
         (24, True)
     """
-    amount, chooser = Budget.parse(budget), _with_design(as_selector(method), design)
-    seed = _checked_seed(seed)
+    amount, asked, seed = _amount(budget), _asked(method, question), _checked_seed(seed)
     view = data if pool is None else _pool_view(data, pool)
     barred, sides = _barred(never, pool), sides_of(view, crowd, judge)
     candidates, seen = _candidates(view, barred), sides.seen(view)
-    chooser = chooser.resolve(seen, amount)
+    chooser, why = _settled(asked, seen, amount, design)
     read = chooser.reads(seen)
     check_crowd(sides, chooser, seen.only(read))
     chosen = chooser.choose(seen.only(read), amount, candidates, _phase_seed(seed, pool))
@@ -85,11 +86,14 @@ def select(
         crowd=sides.crowd,
         judged=None if sides.judged is None else digest_ids(sides.judged),
     )
-    return _selection(data, view, chosen, signature, pool, barred)
+    return replace(_selection(data, view, chosen, signature, pool, barred), why=why)
 
 
 def as_selector(method: str | Method) -> Selector:
-    """Return a selector; a utility stands for the top of its list, and may carry the design's parameters."""
+    """Return a selector; a utility stands for the top of its list, and may carry the design's parameters.
+
+    ``auto`` is one draw by what the data has; in rounds, a strategy of that name goes further.
+    """
     made = method if isinstance(method, Method) else _selector_from_call(parse_call(method))
     if isinstance(made, Utility):
         return Top(utility=made)
@@ -100,6 +104,8 @@ def as_selector(method: str | Method) -> Selector:
 
 def _selector_from_call(call: Call) -> Method:
     """Read a method; of ``metric_var:metric=X,balance=domain`` the last belongs to the design."""
+    if call.name == AUTO:
+        return filled_in(AutoSelector, call)
     kind = method_class(call.name)
     if not issubclass(kind, Utility):
         return method_from_call(call)
@@ -109,6 +115,30 @@ def _selector_from_call(call: Call) -> Method:
     outer = tuple(pair for pair in call.values if pair[0] in shared)
     inner = ("utility", Calls(((1.0, parse_call(utility.full_text)),)))
     return method_from_call(Call("top", (inner, *outer)))
+
+
+def _amount(budget: int | float | str | Budget | None) -> Budget:
+    if budget is None:
+        raise UsageError("Say how much may be judged: budget=100, or a share such as 10%.")
+    return Budget.parse(budget)
+
+
+def _asked(method: str | Method | None, question: Question | None) -> Selector:
+    """Return what is asked for; only where it is left to us does the question play a part."""
+    asked = as_selector(AUTO if method is None else method)
+    if question is None:
+        return asked
+    if not isinstance(asked, AutoSelector):
+        raise UsageError(f"A question goes without a method: leave out question={question} or {asked.name}.")
+    return replace(asked, question=question)
+
+
+def _settled(asked: Selector, seen: EvalSet, amount: Budget, design: dict[str, Any]) -> tuple[Selector, str]:
+    """Return the method with every choice made, and why it was chosen where none was named."""
+    if not isinstance(asked, AutoSelector):
+        return _with_design(asked, design).resolve(seen, amount), ""
+    method, why = automatic(seen, amount, asked.question, **design)
+    return _with_design(method, design).resolve(seen, amount), why
 
 
 def _with_design(chooser: Selector, design: dict[str, Any]) -> Selector:

@@ -14,6 +14,7 @@ from sparingly._version import __version__
 from sparingly.base.errors import EXIT_DONE, SparinglyError, exit_code, one_line
 from sparingly.cli.agree import agree
 from sparingly.cli.assign import assign
+from sparingly.cli.bench import bench
 from sparingly.cli.campaign import campaign
 from sparingly.cli.cite import cite
 from sparingly.cli.convert import convert
@@ -55,7 +56,7 @@ def build() -> App:
         console=PipedConsole(),
     )
     choosing, inferring = (info, methods, plan, select, verify, writeup), (estimate, rank, strengths, agree)
-    for command in (*choosing, assign, raters, *inferring, figure, convert, demo):
+    for command in (*choosing, assign, raters, *inferring, figure, convert, demo, bench):
         app.command(command)
     app.command(campaign)
     app.command(cite, name="--cite")

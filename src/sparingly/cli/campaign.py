@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
+from sparingly.cli.data_sets import named_sets
 from sparingly.cli.estimate import DEFAULT_INTERVALS, EstimatorText, Intervals, Written
 from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
 from sparingly.cli.strengths import check_strengths
 
 if TYPE_CHECKING:
-    from sparingly.data.evalset import EvalSet
     from sparingly.run.campaign.campaign import Campaign
     from sparingly.run.campaign.record import Acknowledgement
 
@@ -30,6 +30,7 @@ Name = Annotated[
 ]
 DataName = Annotated[str | None, Parameter(help="The data set, where there are several.")]
 At = Annotated[int | None, Parameter(help="As it was at this entry of the journal.")]
+AUTO = "auto"
 campaign = App(name="campaign", help=_HELP)
 
 
@@ -64,7 +65,7 @@ def new(
     *,
     strategy: Annotated[
         str, Parameter(name=["--strategy", "-m"], help="A strategy or a method: waves, uniform …")
-    ],
+    ] = AUTO,
     budget: Annotated[
         str,
         Parameter(
@@ -90,6 +91,7 @@ def new(
     """Begin a campaign: the data goes into the database, and nothing is asked yet.
 
     ```
+    sparingly campaign new wmt.db data.jsonl -b 200 -a overall --scale 0,100
     sparingly campaign new wmt.db data.jsonl -m waves -b 200 -a overall --scale 0,100
     sparingly campaign new wmt.db en-de=ende.jsonl cs-uk=csuk.jsonl -m uniform -b 10% -a esa --size 50
     ```
@@ -100,7 +102,7 @@ def new(
     ends = Intervals(scale=judging.scale).ends
     with Campaign.new(
         where,
-        _sets(data, reading),
+        named_sets(data, reading),
         strategy,
         budget,
         name=name,
@@ -111,11 +113,11 @@ def new(
         size=size,
         seed=seed,
     ) as begun:
-        status = begun.status()
+        status, why = begun.status(), begun.why()
     if json:
-        emit(status.to_dict())
+        emit({**status.to_dict(), "why": why})
     else:
-        show_status(status)
+        show_status(status, why=why)
 
 
 @campaign.command(name="next")
@@ -384,16 +386,3 @@ def _opened(where: str, name: str | None) -> Campaign:
     from sparingly.run.campaign.campaign import Campaign
 
     return Campaign(where, name)
-
-
-def _sets(given: tuple[str, ...], reading: Reading) -> EvalSet | dict[str, EvalSet]:
-    """Load one evaluation set, or several that are written NAME=FILE."""
-    if len(given) == 1 and ("=" not in given[0] or Path(given[0]).exists()):
-        return reading.load(Path(given[0]))
-    parts = [one.partition("=") for one in given]
-    for name, sign, path in parts:
-        if not (name and sign and path):
-            raise UsageError(f'Several data sets are written NAME=FILE, and "{name}{sign}{path}" is not.')
-    if len({name for name, _, _ in parts}) < len(parts):
-        raise UsageError("Two data sets have the same name.")
-    return {name: reading.load(Path(path)) for name, _, path in parts}

@@ -63,6 +63,9 @@ class Deciding:
         Literal["rank_sets", "algorithm1", "mt_metrics_eval"], Parameter(help="How groups are cut.")
     ] = "rank_sets"
     alpha: Annotated[float, Parameter(help="The error rate.")] = 0.05
+    expect: Annotated[
+        bool, Parameter(negative="", help="Also say what judging everything is expected to show.")
+    ] = False
     seed: Seed = 0
 
 
@@ -90,6 +93,7 @@ def rank(
 
     ```
     sparingly rank judged.jsonl chosen.json --aspect overall --out ranking.json
+    sparingly rank judged.jsonl chosen.json -a overall --expect
     sparingly rank judged.jsonl -a mqm --groups-by algorithm1 --format markdown
     sparingly rank judged.jsonl chosen.json -a overall --model new --against old --margin 2
     ```
@@ -100,6 +104,8 @@ def rank(
     from sparingly.show.report.score_tables import ranking_table
     from sparingly.show.terminal.scores import show_ranking
 
+    if deciding.expect and format != "text":
+        raise UsageError("What is expected is printed as text or JSON: leave out --expect or --format.")
     held = reading.load(data)
     asked = the_aspect(held, aspect)
     chosen = None if selection is None else Selection.load(selection)

@@ -13,6 +13,19 @@ from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, em
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class Design:
+    """Parameters of the method's design."""
+
+    balance: Annotated[str | None, Parameter(help="A column: as much from each of its groups.")] = None
+    quota: Annotated[
+        Literal["equal", "share"] | None, Parameter(help="Groups get equal parts, or parts by their size.")
+    ] = None
+    unit: Annotated[Literal["item", "document"] | None, Parameter(help="What is chosen.")] = None
+    cost: Annotated[str | None, Parameter(help="The cost: a column, length, or fit.")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class Sides:
     """Which models the method sees, and which are judged."""
 
@@ -34,7 +47,7 @@ class Sides:
         return {"crowd": self.crowd or None, "judge": self.judge}
 
 
-DEFAULT_SIDES = Sides()
+DEFAULT_DESIGN, DEFAULT_SIDES = Design(), Sides()
 
 
 def select(
@@ -42,16 +55,20 @@ def select(
     /,
     *,
     method: Annotated[
-        str, Parameter(name=["--method", "-m"], help="The method, such as metric_var:metric=COMET.")
-    ],
-    budget: Annotated[str, Parameter(name=["--budget", "-b"], help="100, 10%, cost:500, 2h, 90min.")],
-    seed: Seed = 0,
-    balance: Annotated[str | None, Parameter(help="A column: as much from each of its groups.")] = None,
-    quota: Annotated[
-        Literal["equal", "share"] | None, Parameter(help="Groups get equal parts, or parts by their size.")
+        str | None,
+        Parameter(
+            name=["--method", "-m"],
+            help="The method, such as metric_var:metric=COMET; chosen by what the data has unless given.",
+            show_default=False,
+        ),
     ] = None,
-    unit: Annotated[Literal["item", "document"] | None, Parameter(help="What is chosen.")] = None,
-    cost: Annotated[str | None, Parameter(help="The cost: a column, length, or fit.")] = None,
+    budget: Annotated[str, Parameter(name=["--budget", "-b"], help="100, 10%, cost:500, 2h, 90min.")],
+    question: Annotated[
+        Literal["ranking", "best", "scores"] | None,
+        Parameter(help="Without a method: what you want to know; the ranking unless given."),
+    ] = None,
+    seed: Seed = 0,
+    design: Design = DEFAULT_DESIGN,
     pool: Annotated[Path | None, Parameter(help="An earlier selection to choose from.")] = None,
     never: Annotated[
         Path | None, Parameter(help="A file of ids that must not be chosen, one a line.")
@@ -65,9 +82,11 @@ def select(
 ) -> None:
     """Choose the items that people should judge, and write them down with a signature.
 
-    Methods are listed by `sparingly methods`; they are written `name:key=value,key=value`.
+    Methods are listed by `sparingly methods`; they are written `name:key=value,key=value`. Without one, the
+    choice is made by what the data has, and it says why.
 
     ```
+    sparingly select data.jsonl -b 60 -o chosen.json
     sparingly select data.jsonl -m metric_var:metric=COMET -b 10% -o chosen.json
     sparingly select data.jsonl -m random -b 200 --balance domain
     sparingly select data.jsonl -m metric_cons:metric=COMET -b 4h --cost length
@@ -82,9 +101,9 @@ def select(
     held = reading.load(data)
     first = None if pool is None else Selection.load(pool)
     shut = [] if never is None else read_ids(never)
-    design: dict[str, Any] = {"balance": balance, "quota": quota, "unit": unit, "cost": cost}
+    asked: dict[str, Any] = {"question": question, "seed": seed, "pool": first, "never": shut}
     with working("choosing"):
-        chosen = choose(held, method, budget, seed=seed, pool=first, never=shut, **sides.chosen, **design)
+        chosen = choose(held, method, budget, **asked, **sides.chosen, **vars(design))
     if out is not None:
         chosen.save(out)
     if json:

@@ -63,10 +63,11 @@ class Row:
 class Selection:
     """Rows in order, best first, with the signature from which they can be re-derived.
 
-    Columns are arrays with one value per row, or None where the method gives none. ``pool`` holds the ids
-    of the selection that this one chose from, ``never`` those that were not to be chosen, ``same_outputs``
-    those that were skipped because all models wrote the same: there, differences are 0. What a file says
-    beyond that, as a whole (``unknown``) and of its rows (``unknown_in_rows``), is kept when it is saved.
+    Columns are arrays with one value per row, or None where the method gives none. ``pool`` holds the ids of
+    the selection that this one chose from, ``never`` those that were not to be chosen, ``same_outputs`` those
+    that were skipped because all models wrote the same: there, differences are 0. ``why`` says in two
+    sentences why the method was taken, where none was named. What a file says beyond that, as a whole
+    (``unknown``) and of its rows (``unknown_in_rows``), is kept when it is saved.
     """
 
     items: Objects
@@ -88,6 +89,7 @@ class Selection:
     pool: Objects | None = None
     never: tuple[str, ...] = ()
     same_outputs: tuple[str, ...] = ()
+    why: str = ""
     unknown: Mapping[str, Any] = field(default_factory=dict)
     unknown_in_rows: Objects | None = None
 
@@ -188,6 +190,7 @@ class Selection:
             "reason": self.reason,
             "never": list(self.never),
             **({"same_outputs": list(self.same_outputs)} if self.same_outputs else {}),
+            **({"why": self.why} if self.why else {}),
             "pool": None if self.pool is None else list(self.pool),
             **self.unknown,
             "rows": [self._row_to_dict(place) for place in range(len(self))],
@@ -245,6 +248,7 @@ class Selection:
             pool=None if values.get("pool") is None else np.array(_ids(values, "pool"), object),
             never=tuple(_ids(values, "never")),
             same_outputs=tuple(_ids(values, "same_outputs")),
+            why=as_text(values.get("why"), "why") or "",
             unknown={name: value for name, value in values.items() if name not in _KNOWN},
             unknown_in_rows=_unknown_in_rows(rows),
         )
@@ -264,6 +268,7 @@ _KNOWN = frozenset(
         "reason",
         "never",
         "same_outputs",
+        "why",
         "pool",
         "rows",
     )

@@ -21,7 +21,7 @@ ITEMS, BUDGET = 60, 30
 COMPARING = ("d_optimal", "diffuse_iterative")
 STRATEGIES: dict[str, str] = {
     "one_shot": "one_shot:selector=(uniform)",
-    **{name: name for name in ("waves", "allocate", "casf", "incremental_strata")},
+    **{name: name for name in ("auto", "waves", "allocate", "casf", "incremental_strata", "active_testing")},
     "d_optimal": "d_optimal",
     "diffuse_iterative": "diffuse_iterative",
 }

@@ -80,7 +80,7 @@ def estimate(
     if selection is not None and not selection.is_probability_sample:
         return _chosen_only(view, scores, selection, name, asked, _ignored(estimator, interval, scale, by))
     _check_same_set(data, selection)
-    sample, told = _judged_sample(view, scores, selection, scale), _without_truth(view, name)
+    sample, told = _judged_sample(view, scores, selection, scale), without_truth(view, name)
     method = _settled(estimator, told, sample)
     linear = _noted(method.linear(sample, told, seed), sample, selection)
     whole = assemble(sample, linear, view.models, asked, aspect=name, estimator=str(method))
@@ -112,7 +112,7 @@ def _noted(linear: Linear, sample: Sample, selection: Selection | None) -> Linea
     return replace(linear, notes=(*_frame_notes(sample, selection), *linear.notes))
 
 
-def _without_truth(data: EvalSet, aspect: str) -> EvalSet:
+def without_truth(data: EvalSet, aspect: str) -> EvalSet:
     """Return the set without the metric that is the truth: it must not predict itself."""
     own = set(truth_fields(data, aspect)) & {fields.metric(name) for name in data.metrics}
     return data.only(name for name in data.fields if name not in own) if own else data
@@ -256,7 +256,7 @@ def _signature(
     used: _Used,
 ) -> EstimateSignature:
     told = {name for name in (fields.DOCUMENT, fields.WEIGHT, by) if name in data.columns}
-    read = method.reads(_without_truth(data, aspect)) | {fields.column(name) for name in told if name}
+    read = method.reads(without_truth(data, aspect)) | {fields.column(name) for name in told if name}
     return EstimateSignature(
         estimator=method.full_text,
         aspect=aspect,

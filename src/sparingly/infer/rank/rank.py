@@ -19,6 +19,7 @@ from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.rank.expected import asked_models, expected_of
 from sparingly.infer.rank.group_rules import any_member_groups, last_member_groups
 from sparingly.infer.rank.max_t import pair_tells
 from sparingly.infer.rank.means import settled
@@ -89,6 +90,7 @@ def rank(
     test: Test = "t",
     groups_by: GroupsBy = "rank_sets",
     alpha: float = 0.05,
+    expect: bool = False,
     seed: int = 0,
 ) -> Ranking:
     """Rank the models from what was judged.
@@ -108,6 +110,7 @@ def rank(
         groups_by: ``rank_sets`` (corrected), or a published rule without correction: ``algorithm1`` of Zouhar
             et al. 2025, or that of ``mt_metrics_eval``.
         alpha: The error rate.
+        expect: Whether to say what judging everything is expected to show, too (``sparingly.expect``).
         seed: Settles draws; the same seed gives the same answer.
 
     Examples:
@@ -132,6 +135,7 @@ def rank(
     ranking = _ranked(known, tests, _standardised(held, judged, known), alpha, seed)
     ranking = _regrouped(ranking, known, judged, groups_by, seed)
     ranking = replace(ranking, signature=_signature(held, test, groups_by, alpha), selection=selection)
+    ranking = replace(ranking, expected=expected_of(data, selection, held.aspect) if expect else None)
     if on_chosen:
         return _told(ranking, held, target="chosen", notes=(*held.notes, *notes, TOO_SURE))
     return _told(ranking, held, notes=(*held.notes, *notes), full_set=_full_set(held, known))
@@ -262,20 +266,9 @@ def _judged(data: EvalSet, selection: Selection | None, held: Estimate) -> Judge
         return Judged(scores, data.keys, np.ones(len(data))).of_models(list(range(len(data.models))))
     rows, first = np.unique(data.positions(selection.items), return_index=True)
     weights = np.ones(len(rows)) if selection.cluster_weight is None else selection.cluster_weight[first]
-    asked = _asked(data, selection, rows)
+    asked = asked_models(data, selection, rows)
     inside = np.where(asked, scores[rows], np.nan)
     return Judged(inside, data.keys[rows], weights).of_models(list(range(len(data.models))))
-
-
-def _asked(data: EvalSet, selection: Selection, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which models each item is to be judged on."""
-    if selection.models is None:
-        return np.ones((len(rows), len(data.models)), bool)
-    asked = np.zeros((len(rows), len(data.models)), bool)
-    places = np.searchsorted(rows, data.positions(selection.items))
-    for place, names in zip(places, selection.models, strict=True):
-        asked[place] |= np.array([names is None or name in names for name in data.models])
-    return asked
 
 
 def _of_chosen(held: Estimate, judged: Judged) -> Known:

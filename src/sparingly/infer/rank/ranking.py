@@ -15,6 +15,7 @@ from sparingly.base.html import html_table
 from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
+from sparingly.infer.expect.expect import Expected
 from sparingly.infer.rank.margin_tests import MarginTest, Question, margin_test
 from sparingly.infer.rank.max_t import pair_errors, pair_tells
 from sparingly.infer.rank.signature import RankingSignature
@@ -82,6 +83,8 @@ class Ranking:
         signature: From which it can be had again; None for plain arrays.
         certain: Whether an error of 0 means that nothing is left to chance.
         claim: The answer to a question with a margin that was asked with it.
+        expected: What judging everything is expected to say, where that was asked for: beside the order and
+            the p-values, never in their place.
         selection: What had been chosen to be judged; None where that is not known.
         unknown: What its file says beyond that; it is kept when it is saved.
     """
@@ -104,6 +107,7 @@ class Ranking:
     signature: RankingSignature | None = None
     certain: bool = True
     claim: MarginTest | None = None
+    expected: Expected | None = None
     selection: Selection | None = None
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
@@ -180,6 +184,7 @@ class Ranking:
             "covariance": plain(self.covariance),
             "notes": list(self.notes),
             "claim": None if self.claim is None else {**vars(self.claim), "shown": self.claim.shown},
+            **({} if self.expected is None else {"expected": self.expected.to_dict()}),
             **self.unknown,
             "selection": None if self.selection is None else self.selection.to_dict(),
         }

@@ -36,6 +36,7 @@ from sparingly.run.campaign.spending import compares
 from sparingly.run.campaign.status import Status, checked_seq, status_at
 from sparingly.run.campaign.todo import asked_at
 from sparingly.run.campaign.verify import verify_campaign
+from sparingly.run.rounds.strategy import as_strategy
 from sparingly.run.verification import Verification
 
 
@@ -79,8 +80,8 @@ class Campaign:
         cls,
         where: str | Path,
         data: EvalSet | Mapping[str, EvalSet],
-        strategy: str | Method,
-        budget: BudgetAsked | Mapping[str, BudgetAsked],
+        strategy: str | Method | None = None,
+        budget: BudgetAsked | Mapping[str, BudgetAsked] | None = None,
         *,
         name: str = "campaign",
         aspects: AspectsAsked | None = None,
@@ -97,7 +98,7 @@ class Campaign:
             where: A file to make (or one that holds other campaigns), or the URL of a PostgreSQL database.
             data: The evaluation set, or several by name (language pairs, say). What people said in it is left
                 out: a campaign knows only the answers that it asked for.
-            strategy: A strategy, a selector or a utility: ``waves``, ``uniform`` …
+            strategy: A strategy, a selector or a utility: ``waves``, ``uniform`` …; ``auto`` unless given.
             budget: How many items may be judged on all models (or comparisons made), over all rounds: a
                 count or a share. One budget is divided over data sets by size; a mapping says who gets what.
             name: The campaign's name in its database.
@@ -252,6 +253,12 @@ class Campaign:
             if not judged:
                 return self._history.library.at(connection, name, seq)
             return self._history.at(connection, name, seq).data
+
+    def why(self) -> dict[str, str]:
+        """Say of every data set what the strategy does on it, where it decides that by what there is."""
+        strategy = as_strategy(self.settings.strategy)
+        told = {name: strategy.why(self.data(name, judged=False)) for name in self.settings.budgets}
+        return {name: sentences for name, sentences in told.items() if sentences}
 
     def ratings(self, *, at: int | None = None) -> list[dict[str, Any]]:
         """Return every answer as it came in, corrected ones too, in the order of the journal."""

@@ -11,6 +11,7 @@ from sqlalchemy import insert, select
 
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.registry import Method
+from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data.build import rebuild
 from sparingly.data.evalset import EvalSet
@@ -39,8 +40,8 @@ class Beginning:
 def prepare(
     name: str,
     data: Mapping[str, EvalSet],
-    strategy: str | Method,
-    budget: BudgetAsked | Mapping[str, BudgetAsked],
+    strategy: str | Method | None,
+    budget: BudgetAsked | Mapping[str, BudgetAsked] | None,
     *,
     aspects: AspectsAsked | None,
     aspect: str | None,
@@ -52,9 +53,11 @@ def prepare(
     """Check everything that a campaign is to begin with."""
     if not data or not name:
         raise UsageError("A campaign needs a name and at least one data set.")
+    if budget is None:
+        raise UsageError("Say how much may be judged over all rounds: budget=100, or a share such as 10%.")
     scales = _scales(aspects, data, scale)
     target = aspect if aspect is not None else _only(scales)
-    made = as_strategy(strategy)
+    made = as_strategy(AUTO if strategy is None else strategy)
     sets = {one: unjudged(held) for one, held in sorted(data.items())}
     empty = {one: with_aspects(held, scales) for one, held in sets.items()}
     pairs = {one: compares(made, held, target) for one, held in empty.items()}

@@ -13,7 +13,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector
 from sparingly.choose.utility.base import Utility
 from sparingly.data.combine import truth_fields
-from sparingly.data.evalset import EvalSet
+from sparingly.data.evalset import EvalSet, Floats
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.merge import merged
@@ -57,6 +57,14 @@ class Strategy(Method, ABC):
         the estimate says so.
         """
         return estimate(state.data, merged(state.rounds), state.aspect, **asked)
+
+    def expected_p_values(self, state: State) -> Floats | None:
+        """Return the p-values of all pairs that judging everything is expected to give, where it predicts."""
+        return None
+
+    def why(self, data: EvalSet) -> str:
+        """Say in two sentences what is done on a set, and why, where the strategy decides that itself."""
+        return ""
 
     def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
         """Return the labels that the strategy is shown: what the aspect is made of."""

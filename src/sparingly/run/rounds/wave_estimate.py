@@ -53,7 +53,7 @@ def estimate_waves(
         estimator=str(method),
         notes=(*_missing_note(waves, state), *found.notes),
         selection=merged(state.rounds),
-        signature=_signature(state, method, reads, wanted),
+        signature=estimate_signature(state, method, reads, wanted),
     )
 
 
@@ -203,7 +203,10 @@ def _missing_note(waves: Sequence[Wave], state: State) -> tuple[str, ...]:
     return (f"{lost} outputs that were asked for have no judgement: taken for missing at random.",)
 
 
-def _signature(state: State, method: Method, reads: frozenset[str], asked: Asked) -> EstimateSignature:
+def estimate_signature(
+    state: State, method: Method, reads: frozenset[str], asked: Asked
+) -> EstimateSignature:
+    """Return from what the estimate of a strategy can be had again."""
     labels = np.where(state.asked, state.labels, np.nan)
     rows = np.flatnonzero(~np.isnan(labels).all(axis=1))
     told = {fields.column(name) for name in (fields.DOCUMENT, fields.WEIGHT) if name in state.data.columns}

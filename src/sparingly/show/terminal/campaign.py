@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.console import Console
 
 from sparingly.run.campaign.draw import Step
@@ -13,8 +15,8 @@ from sparingly.show.terminal.console import line, make_console, make_table, note
 _MOST_SENTENCES = 20
 
 
-def show_status(status: Status, console: Console | None = None) -> None:
-    """Print what was asked for, what came back, and why it ended where it has."""
+def show_status(status: Status, console: Console | None = None, why: Mapping[str, str] | None = None) -> None:
+    """Print what was asked for, what came back, why it ended where it has, and why it is done so."""
     console = console or make_console()
     then = "" if status.seq == status.last_seq else f" of {status.last_seq}"
     closed = ", closed" if status.closed else ""
@@ -35,6 +37,8 @@ def show_status(status: Status, console: Console | None = None) -> None:
     console.print(make_table(columns, rows, numbers=6))
     for one in status.sets:
         _show_changes(console, one)
+    for name, sentences in (why or {}).items():
+        line(console, sentences if len(status.sets) == 1 else f"{name}: {sentences}")
     line(console, f"strategy: {status.strategy}", style="dim")
     for rule in status.stops:
         line(console, f"stop: {rule}", style="dim")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 from rich.console import Console
 
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.expect.expect import EVERY_LABEL, Expected
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
 
@@ -62,6 +64,8 @@ def show_ranking(ranking: Ranking, out: Path | None = None, console: Console | N
     columns = ("ranks", "model", "score", "standard error", "standardised", "best", "group")
     console.print(make_table(columns, rows, numbers=5))
     _show_pairs(console, ranking)
+    if ranking.expected is not None:
+        _show_expected(console, ranking, ranking.expected)
     notes(console, ranking.notes)
     _show_origin(console, ranking, out)
     if ranking.claim is not None:
@@ -84,6 +88,25 @@ def _show_pairs(console: Console, ranking: Ranking) -> None:
         )
     columns = (f"neighbours ({ranking.test} test)", "p", "p, corrected", "p of all items, predicted")
     console.print(make_table(columns, rows, numbers=3))
+
+
+def _show_expected(console: Console, ranking: Ranking, expected: Expected) -> None:
+    """Print neighbours in the expected order, their expected p-values beside those of the test."""
+    line(console, f"expected of judging everything: {' > '.join(expected.order)}", style="bold")
+    tested = {model.model: place for place, model in enumerate(ranking.models)}
+    order, told = expected.order, expected.two_sided
+    rows = []
+    for better, worse in pairwise(order[: _MOST_PAIRS + 1]):
+        known = better in tested and worse in tested
+        rows.append(
+            (
+                f"{better} over {worse}",
+                number(float(told[expected.models.index(better), expected.models.index(worse)]), 2),
+                number(float(ranking.p_values[tested[better], tested[worse]]) if known else None, 2),
+            )
+        )
+    console.print(make_table(("neighbours, as expected", "p, expected", "p"), rows, numbers=2))
+    line(console, EVERY_LABEL)
 
 
 def _show_origin(console: Console, result: Estimate | Ranking, out: Path | None) -> None:

@@ -18,6 +18,8 @@ def show_selection(
     console = console or make_console()
     signature = selection.signature
     line(console, f"{len(selection)} of {signature.of} items chosen", style="bold")
+    if selection.why:
+        line(console, selection.why)
     if signature.crowd:
         line(console, f"computed on: {listing(signature.crowd)}")
     if signature.crowd or signature.judged:

@@ -1,0 +1,171 @@
+"""What a replay measures: how close the outcome of some judgements is to that of judging everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
+from sparingly.data.evalset import Floats
+from sparingly.infer.estimate.full_set_p import full_set_p_values
+from sparingly.infer.estimate.intervals import find_intervals
+from sparingly.infer.estimate.pairs import spread_of
+from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.rank import measures
+from sparingly.infer.rank.full_set import FullSet
+from sparingly.infer.rank.pair_tests import t_tests
+
+ALPHA = 0.05
+_BY_MEANS = ("pairwise_accuracy", "kendall_b", "top1_match", "rank_changes", "mean_absolute_error")
+Measures = dict[str, float | int | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What some judgements say of the models.
+
+    Attributes:
+        scores: The models' scores.
+        p_values: One-sided p-values of all pairs, by which soft pairwise accuracy goes.
+        two_sided: Two-sided p-values of all pairs, by which pairs are called significant.
+        low: The low ends of the intervals over this set, NaN where none is printed.
+        high: The high ends.
+    """
+
+    scores: Floats
+    p_values: Floats
+    two_sided: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+
+
+def own_outcome(scores: Floats, p_values: Floats) -> Outcome:
+    """Return the outcome of plain means and of the sign-flip test of the judged items, without intervals."""
+    return Outcome(scores, p_values, 2.0 * np.minimum(p_values, 1.0 - p_values))
+
+
+def estimate_outcome(found: Estimate, p_values: Floats) -> Outcome:
+    """Return the outcome of an estimate for the population: its t tests, and its intervals over this set."""
+    low, high = intervals_over_set(found)
+    return Outcome(found.scores, p_values, t_p_values(found), low, high)
+
+
+def t_p_values(found: Estimate) -> Floats:
+    """Return the two-sided p-values of the ranking's t test; 1 where too few items tell nothing."""
+    first, second = pair_indices(len(found.models))
+    if not np.isfinite(found.covariance).all() or found.freedom < 1:
+        return np.ones(len(first))
+    certain = found.pairs is not None and found.pairs.whole
+    freedom = np.inf if certain else found.freedom
+    tests = t_tests(found.scores, found.covariance, freedom, certain=certain)
+    return np.nan_to_num(tests.two_sided[first, second], nan=1.0)
+
+
+def expected_p_values(found: Estimate) -> Floats:
+    """Return the p-values that judging everything is expected to give, shrunk; NaN where none is known.
+
+    Those of ``Estimate.full_set_p``, but also of pairs with fewer than 30 common items: too shaky to be shown
+    to a user, on average they still come closer to the full set's than the p-values of the judged items.
+    """
+    first, second = pair_indices(len(found.models))
+    pairs = found.pairs
+    if pairs is None:
+        return np.full(len(first), np.nan)
+    errors = pairs.over_set.of_pairs(first, second)[0]
+    if np.isnan(errors).all():
+        return errors
+    apart = found.scores[first] - found.scores[second]
+    return full_set_p_values(apart, pairs.deviations(first, second), pairs.sample.size, errors=errors)
+
+
+def intervals_over_set(found: Estimate) -> tuple[Floats, Floats]:
+    """Return the 95 % intervals over this very set that an estimate for the population holds, too.
+
+    They are those of the same estimate with ``target="set"``, which need not be computed again.
+    """
+    pairs = found.pairs
+    if pairs is None:
+        nothing = np.full(len(found.models), np.nan)
+        return nothing, nothing
+    errors, whole = pairs.over_set, pairs.sample.is_whole
+    wrong = np.sqrt(np.diag(errors.covariance))
+    spread = spread_of(found.models, found.scores, wrong, errors.shape, errors, whole)
+    made = find_intervals(spread, found.level, "auto", pairs.seed)
+    return made.low, made.high
+
+
+def measured(outcome: Outcome, full: FullSet) -> Measures:
+    """Return every measure of an outcome against judging everything, by its column of the table."""
+    agreed = {name: float(measures.MEANS_MEASURES[name](outcome.scores, full.means)) for name in _BY_MEANS}
+    return {
+        "soft_pairwise_accuracy": float(soft_pairwise_accuracy(outcome.p_values, full.p_values)),
+        **agreed,
+        "rank_changes": int(agreed["rank_changes"]),
+        "pairwise_accuracy_tied": tied_accuracy(outcome.scores, full),
+        "bias": standardised_bias(outcome.scores, full.means),
+        **_coverage(outcome, full.means),
+        **_decisions(outcome, full.means),
+    }
+
+
+def tied_accuracy(scores: Floats, full: FullSet) -> float:
+    """Return the share of pairs of models in the same order or tied on both sides, ties calibrated.
+
+    acc_eq = (pairs in the same order + pairs tied twice) / all pairs (Deutsch et al. 2023). On the
+    full set two models are tied where its two-sided sign-flip test does not tell them apart at .05; on the
+    subset where their scores differ by no more than ε, with the ε among the subset's differences that
+    agrees most. It tells whether a subset can also say which models are as good as each other.
+    """
+    first, second = pair_indices(len(scores))
+    apart = np.nan_to_num(scores[first] - scores[second], nan=0.0)
+    # The last bits of a difference hang on the order of summing.
+    apart = np.asarray(np.round(apart / (float(np.abs(apart).max(initial=0.0)) or 1.0), 9), np.float64)
+    p_values = full.p_values
+    tied = 2.0 * np.minimum(p_values, 1.0 - p_values) >= ALPHA
+    right = ~tied & (np.sign(apart) == np.sign(full.means[first] - full.means[second]))
+    order = np.argsort(np.abs(apart), kind="stable")
+    sizes = np.abs(apart)[order]
+    # With the k smallest differences taken for ties: theirs that are ties, and the others in right order.
+    hits = np.concatenate([[0], np.cumsum(tied[order])]) + right.sum()
+    hits = hits - np.concatenate([[0], np.cumsum(right[order])])
+    # Pairs that differ by the same are tied together; pairs without any difference always are.
+    ends = np.append(sizes[1:] > sizes[:-1], True)
+    allowed = np.concatenate([[sizes[0] > 0], ends])
+    return float(hits[allowed].max() / len(apart))
+
+
+def standardised_bias(scores: Floats, truth: Floats) -> float:
+    """Return the mean over models of score − truth, in standard deviations of the models' true scores.
+
+    Top-of-the-list selections are off by design: it tells by how much and in which direction.
+    """
+    spread = float(np.std(truth, ddof=1))
+    judged = ~np.isnan(scores)
+    if spread == 0 or not judged.any():
+        return float("nan")
+    return float((scores - truth)[judged].mean() / spread)
+
+
+def _coverage(outcome: Outcome, truth: Floats) -> Measures:
+    """Return how many intervals are printed, how many hold the full set's score, and their mean width."""
+    if outcome.low is None or outcome.high is None:
+        return {"intervals": 0, "covered": None, "width": None}
+    printed = np.isfinite(outcome.low) & np.isfinite(outcome.high)
+    # The last bits of a sum depend on the order of summing: exact intervals are a point.
+    slack = 1e-9 * max(1.0, float(np.abs(truth).max()))
+    inside = (outcome.low - slack <= truth) & (truth <= outcome.high + slack)
+    count = int(printed.sum())
+    width = float((outcome.high - outcome.low)[printed].mean()) if count else None
+    return {"intervals": count, "covered": int((printed & inside).sum()), "width": width}
+
+
+def _decisions(outcome: Outcome, truth: Floats) -> Measures:
+    """Return how many pairs are called significant at .05, and how many of these with the wrong sign."""
+    first, second = pair_indices(len(truth))
+    called = outcome.two_sided < ALPHA
+    said = np.sign(outcome.scores[first] - outcome.scores[second])
+    right = np.sign(truth[first] - truth[second])
+    wrong = called & (said * right < 0)
+    return {"pairs": len(first), "significant": int(called.sum()), "wrong_sign": int(wrong.sum())}

@@ -1,0 +1,94 @@
+"""What a run of a grid prints: each method's means over sets, budgets and runs, and what went wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from sparingly.bench.grid import first_share
+from sparingly.bench.replay import DONE, FAILED, NOT_APPLICABLE
+from sparingly.bench.work import Report
+from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MEANS = ("soft_pairwise_accuracy", "pairwise_accuracy", "kendall_b", "top1_match", "seconds")
+
+
+def overview(report: Report) -> list[dict[str, Any]]:
+    """Return one row per entry: on how many sets it was played, and its means, every set counting the same.
+
+    Within a set, budgets and runs count the same; the lowest budgets, which are there for parity alone, are
+    left out. Sets that are too small to count are in it, too: they are left out where methods are compared
+    with each other (see the leaderboard).
+    """
+    import polars as pl
+
+    done = _averaged(report.table.filter(pl.col("status") == DONE))
+    by_set = done.group_by("entry", "set").agg(pl.col(_MEANS).mean(), _coverage(), _wrong())
+    means = by_set.group_by("entry").agg(
+        pl.len().alias("sets"), pl.col(*_MEANS, "coverage", "wrong_sign").mean()
+    )
+    order = report.table.select("entry").unique(maintain_order=True)
+    joined = order.join(means, on="entry", how="left").with_columns(pl.col("sets").fill_null(0))
+    return joined.sort(
+        "soft_pairwise_accuracy", "entry", descending=[True, False], nulls_last=True
+    ).to_dicts()
+
+
+def _averaged(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows at budgets that means are taken over; all of them where only lower ones were played."""
+    import polars as pl
+
+    # A resample has the budgets of the whole set.
+    items = dict(rows.group_by("set").agg(pl.col("items").max()).iter_rows())
+    first = rows["set"].replace_strict({name: first_share(count) for name, count in items.items()})
+    counted = rows.filter(rows["share"] >= first) if items else rows
+    return counted if counted.height else rows
+
+
+def _coverage() -> pl.Expr:
+    """The share of the printed intervals that hold the full set's score."""
+    import polars as pl
+
+    return (pl.col("covered").sum() / pl.col("intervals").sum()).fill_nan(None).alias("coverage")
+
+
+def _wrong() -> pl.Expr:
+    """The share of the significant pairs with the wrong sign."""
+    import polars as pl
+
+    return (pl.col("wrong_sign").sum() / pl.col("significant").sum()).fill_nan(None).alias("wrong_sign")
+
+
+def show_overview(report: Report, where: str, console: Console | None = None) -> None:
+    """Print the overview of a run, and where its table is."""
+    console = console or make_console()
+    columns = ("method", "sets", "soft accuracy", "accuracy", "Kendall b", "best", "coverage", "wrong")
+    rows = [
+        (
+            row["entry"],
+            str(row["sets"]),
+            fixed(row["soft_pairwise_accuracy"], 4),
+            fixed(row["pairwise_accuracy"], 4),
+            fixed(row["kendall_b"], 3),
+            percent(row["top1_match"]),
+            percent(row["coverage"]),
+            percent(row["wrong_sign"]),
+        )
+        for row in overview(report)
+    ]
+    console.print(make_table(columns, rows, numbers=7))
+    line(console, headline(report, where))
+    notes(console, (f"{name} is left out: {reason}" for name, reason in report.left_out.items()))
+
+
+def headline(report: Report, where: str) -> str:
+    """Return in one line how many cells there are, and how they ended."""
+    parts = [f"{report.table.height} cells, {report.computed} of them computed now"]
+    for status, words in ((NOT_APPLICABLE, "not applicable"), (FAILED, "failed")):
+        if count := report.count(status):
+            parts.append(f"{count} {words}")
+    return f"{', '.join(parts)}: {where}"

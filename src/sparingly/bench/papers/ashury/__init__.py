@@ -1,0 +1,1 @@
+"""The tables and figures of Ashury Tahan et al. 2024 (DiffUse)."""

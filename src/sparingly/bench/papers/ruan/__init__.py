@@ -1,0 +1,1 @@
+"""The tables of Ruan et al. 2024 (constrained active sampling)."""

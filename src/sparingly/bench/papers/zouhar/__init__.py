@@ -1,0 +1,1 @@
+"""The tables and figures of Zouhar et al. 2025."""

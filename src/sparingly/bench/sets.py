@@ -1,0 +1,218 @@
+"""Which data sets a grid is played on: the truth, the one metric and the family of each, fixed beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from sparingly.base.errors import DataError, UnknownNameError, UsageError, listing
+from sparingly.data.evalset import EvalSet, the_only
+from sparingly.data.files import extension, naming
+from sparingly.run.rounds.replay import with_truth
+
+# The set that comes with the package; every other one is a file of a folder.
+DEMO = "demo"
+FEWEST_ITEMS, FEWEST_MODELS = 60, 5
+_KINDS = (".jsonl", ".parquet", ".csv", ".tsv")
+# What was judged in the end, where a set has several aspects.
+TRUTHS: Mapping[str, str] = MappingProxyType(
+    {
+        DEMO: "overall",
+        "biomqm_deen": "mqm",
+        "biomqm_ende": "mqm",
+        "biomqm_enes": "mqm",
+        "biomqm_enfr": "mqm",
+        "biomqm_enru": "mqm",
+        "frank_cnndm_notext": "Factuality",
+        "llmfao_pairwise": "crowd_winrate",
+        "newsroom": "sum",
+        "opinsummeval": "sum",
+        "personachat_usr": "Overall",
+        "simpeval_2022": "rating",
+        "simpeval_past": "rating",
+        "summeval": "sum",
+        "summeval_llm12": "sum",
+        "topicalchat_usr": "overall",
+        "webnlg20_en": "mean",
+        "wmt23_ende": "mqm",
+        "wmt23_ende_esa": "esa1",
+        "wmt23_ende_mqm3": "mqm3",
+        "wmt23_zhen": "mqm",
+        "wmt23_zhen_mqm3": "mqm3",
+        "wmt24_encs": "esa",
+        "wmt24_enhi": "esa",
+        "wmt24_enzh": "esa",
+    }
+)
+# The strong metric of the sets that have one, by the beginning of their names.
+STRONG: Mapping[str, str] = MappingProxyType({"wmt23_": "MetricX-23", "summeval_llm12": "gpt4_rts_sum"})
+WEAK = ("chrF", "ROUGE-L", "consensus_chrF")
+# Families by the beginnings of names: what is left out together when constants are chosen.
+FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "wmt23": ("wmt23_",),
+        "wmt24": ("wmt24_",),
+        "wmt20-21": ("wmt20_", "wmt21_", "ted21_", "casf_newstest2021"),
+        "biomqm": ("biomqm_",),
+        "summaries": ("summeval", "realsumm", "opinsummeval", "newsroom", "frank"),
+        "dialogue": ("topicalchat", "personachat", "llmfao", "alpacaeval2"),
+        "rest": ("webnlg", "simpeval", "thumb"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class SetFile:
+    """A data set of a grid: its name, its file, and what the grid says of it.
+
+    Attributes:
+        name: The file's name up to its first dot.
+        path: The file; None for the set that comes with the package.
+        truth: What replays compare with, where the grid names it.
+        metric: The one metric, where the grid names it.
+    """
+
+    name: str
+    path: Path | None
+    truth: str | None = None
+    metric: str | None = None
+
+    @property
+    def family(self) -> str:
+        """The family of the set."""
+        return family_of(self.name)
+
+    @property
+    def strong(self) -> bool:
+        """Whether the set counts among those with a strong metric."""
+        return strong_metric(self.name) is not None
+
+    def digest(self) -> str:
+        """Return the digest of what the file holds; another one makes its cells missing again."""
+        if self.path is None:
+            return "package"
+        with naming(self.path):
+            stat = self.path.stat()
+        return _digest_of(self.path, stat.st_mtime_ns, stat.st_size)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A data set cut to what was judged in full.
+
+    Attributes:
+        data: The items and models, with the truth as an aspect.
+        truth: The aspect.
+        metric: The metric for methods that take one; None where the set has none.
+    """
+
+    data: EvalSet
+    truth: str
+    metric: str | None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the set is large enough to count in summaries."""
+        return len(self.data) >= FEWEST_ITEMS and len(self.data.models) >= FEWEST_MODELS
+
+
+def set_files(
+    folder: Path | None,
+    names: Iterable[str] = (),
+    truths: Mapping[str, str] | None = None,
+    metrics: Mapping[str, str] | None = None,
+) -> tuple[SetFile, ...]:
+    """Return the sets of a folder by name, or all of them; ``demo`` needs no folder."""
+    there = {} if folder is None else _files_in(folder)
+    wanted = tuple(dict.fromkeys(names)) or tuple(there)
+    if not wanted:
+        raise UsageError("There is no data set: name a folder that holds some (--data), or the set demo.")
+    for name in wanted:
+        if name not in there and name != DEMO:
+            hint = "Name the folder of the data with --data." if folder is None else ""
+            raise UnknownNameError("data set", name, (*there, DEMO), hint)
+    truths, metrics = truths or {}, metrics or {}
+    return tuple(SetFile(name, there.get(name), truths.get(name), metrics.get(name)) for name in wanted)
+
+
+def family_of(name: str) -> str:
+    """Return the family of a set: a known one, or its name up to the first underscore."""
+    for family, beginnings in FAMILIES.items():
+        if name.startswith(beginnings):
+            return family
+    return name.split("_")[0]
+
+
+def strong_metric(name: str) -> str | None:
+    """Return the strong metric of a set, None for the sets whose metrics count as weak."""
+    return next((metric for beginning, metric in STRONG.items() if name.startswith(beginning)), None)
+
+
+def open_set(file: SetFile) -> Judged:
+    """Read a set and cut it to the items and models that were judged in full."""
+    from sparingly.data.io import load
+    from sparingly.data.synthetic import load_demo
+
+    data = load_demo() if file.path is None else load(file.path)
+    truth = file.truth or TRUTHS.get(file.name)
+    if truth is None:
+        hint = f"Name the truth of {file.name} in the grid."
+        truth = the_only("aspect", None, data.aspects, hint)
+    data, truth = with_truth(data, truth)
+    whole = judged_in_full(data, truth)
+    return Judged(whole, truth, file.metric or one_metric(file.name, whole))
+
+
+def judged_in_full(data: EvalSet, truth: str) -> EvalSet:
+    """Return the items that all models were judged on; where these are too few, the models that were on all.
+
+    Half of the items must be left, else models are taken out instead.
+    """
+    there = ~np.isnan(data.truth(truth))
+    full = there.all(axis=1)
+    if full.mean() > 0.5:
+        return data.at(np.flatnonzero(full))
+    models = [data.models[place] for place in np.flatnonzero(there.all(axis=0))]
+    if len(models) < 2:
+        raise DataError(f"{data.name}: no two models were judged by {truth} on all items.")
+    return data.take(models=models)
+
+
+def one_metric(name: str, data: EvalSet) -> str | None:
+    """Return the metric for methods that take one, without a look at the judgements.
+
+    The strong metric of the set, else the first of chrF, ROUGE-L and consensus_chrF, else the first by name
+    that has no missing cell; None where there is none.
+    """
+    strong = strong_metric(name)
+    if strong is not None and strong not in data.metrics:
+        raise UnknownNameError("metric", strong, data.metrics, f"It is the strong metric of {name}.")
+    if strong is not None:
+        return strong
+    whole = (metric for metric in sorted(data.metrics) if not np.isnan(data.metrics[metric]).any())
+    return next((metric for metric in WEAK if metric in data.metrics), None) or next(whole, None)
+
+
+def _files_in(folder: Path) -> dict[str, Path]:
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder: name the one that holds the data sets.")
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and extension(path) in _KINDS:
+            found.setdefault(path.name.split(".")[0], []).append(path)
+    for name, paths in found.items():
+        if len(paths) > 1:
+            raise UsageError(f"Two files are the data set {name}: {listing(path.name for path in paths)}.")
+    return {name: paths[0] for name, paths in found.items()}
+
+
+@lru_cache(maxsize=256)
+def _digest_of(path: Path, _changed: int, _size: int) -> str:
+    with naming(path):
+        return blake2b(path.read_bytes(), digest_size=8).hexdigest()

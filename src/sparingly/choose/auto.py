@@ -1,0 +1,136 @@
+"""``auto``: the design that is taken when no method is named, by what the data has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.registry import parameter
+from sparingly.choose.design.base import Chosen, Selector
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.earned import FEWEST
+from sparingly.choose.design.local_pivotal import LocalPivotal
+from sparingly.choose.design.random import Random
+from sparingly.choose.design.space import shares_documents
+from sparingly.choose.design.systematic import Systematic
+from sparingly.choose.design.uniform import Uniform
+from sparingly.choose.utility.residual_size import ResidualSize
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, Rows
+
+AUTO = "auto"
+Question = Literal["ranking", "best", "scores"]
+_EQUAL = "Chances never depend on a metric, so scores stay honest however bad the metrics are."
+_KNOWN = "Every chance is known, so scores stay honest."
+
+
+class Automatic(NamedTuple):
+    """What was chosen in place of a method, and why, in two sentences."""
+
+    method: Selector
+    why: str
+
+
+def automatic(data: EvalSet, budget: Budget, question: Question = "ranking", **design: Any) -> Automatic:
+    """Choose a design by what a set has, and say in two sentences what was chosen and why.
+
+    Items are drawn with equal chances: spread over all metrics and documents (``local_pivotal``); along the
+    documents where these are all there is (``systematic:order=document``; under a cost, or for whole
+    documents, ``uniform``); else ``uniform``. Only where scores are asked for and a part of the set was
+    judged before, on 40 items or more, may chances go by how far metrics are expected to err, as much as that
+    pilot has earned it. With ``balance``, every group is drawn from at random.
+
+    Args:
+        data: The evaluation set.
+        budget: What may be spent.
+        question: What is asked: the ``ranking``, the ``best`` model, or ``scores``.
+        design: Parameters of the design that the user gives.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> print(sparingly.select(data, budget=60).why)  # doctest: +ELLIPSIS
+        auto draws items with equal chances, spread over 4 metrics and documents (local_pivotal): ...
+    """
+    if question not in get_args(Question):
+        raise UnknownNameError("question", question, get_args(Question))
+    if design.get("balance") is not None or design.get("quota") is not None:
+        why = "auto draws at random in every group (random), since groups are to be balanced."
+        return Automatic(Random(), f"{why} {_KNOWN if budget.kind != 'cost' else 'Groups share the cost.'}")
+    metrics = _scored(data)
+    if metrics:
+        return _spread(data, metrics, question, design)
+    plain = budget.kind != "cost" and design.get("unit") in (None, "item")
+    if plain and has_documents(data):
+        found = "documents are all that there is to spread them over"
+        return Automatic(
+            Systematic(order=fields.DOCUMENT),
+            f"auto draws items with equal chances, in equal steps along the documents (systematic): {found}. "
+            f"{_KNOWN}",
+        )
+    found = "the budget is kept in every draw" if has_documents(data) else "nothing tells the items apart"
+    return Automatic(Uniform(), f"auto draws with equal chances (uniform): {found}. {_KNOWN}")
+
+
+def _spread(data: EvalSet, metrics: tuple[str, ...], question: Question, design: dict[str, Any]) -> Automatic:
+    """Spread over metrics and documents; where scores are asked for, a pilot may make chances unequal."""
+    named = () if len(metrics) == len(data.metrics) else metrics
+    many = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
+    items = design.get("unit") in (None, "item")
+    over = f"spread over {many}{' and documents' if items and has_documents(data) else ''}"
+    judged = _pilot(data)
+    if question == "scores" and judged and not {"utility", "tau"} & set(design):
+        utility = ResidualSize(metrics=named)
+        return Automatic(
+            LocalPivotal(utility=utility, tau="pilot", metrics=named),
+            f"auto draws items {over} (local_pivotal), likelier where metrics are expected to err by most, "
+            f"as far as the {judged} judged items earn it: scores are asked for. {_KNOWN}",
+        )
+    return Automatic(
+        LocalPivotal(metrics=named),
+        f"auto draws items with equal chances, {over} (local_pivotal): of items that look alike to the "
+        f"metrics seldom two are judged. {_EQUAL}",
+    )
+
+
+def _scored(data: EvalSet) -> tuple[str, ...]:
+    """Return the metrics that have a score at all."""
+    return tuple(name for name in data.metrics if not np.isnan(data.metrics[name]).all())
+
+
+def has_documents(data: EvalSet) -> bool:
+    """Whether some document has several items."""
+    return fields.DOCUMENT in data.columns and shares_documents(data.columns[fields.DOCUMENT])
+
+
+def _pilot(data: EvalSet) -> int:
+    """Return how many items a pilot has judged; 0 where it is too small, ambiguous, or the whole set."""
+    if len(data.aspects) != 1:
+        return 0
+    judged = int((~np.isnan(data.truth(next(iter(data.aspects))))).any(axis=1).sum())
+    # A set that is judged throughout is replayed: its labels are the truth, not a pilot.
+    return judged if FEWEST <= judged < len(data) else 0
+
+
+@dataclass(frozen=True)
+class AutoSelector(Selector):
+    """Stands for the design that ``automatic`` chooses, until the data is there to choose by."""
+
+    name: ClassVar[str] = AUTO
+
+    question: Question = parameter("ranking", "what is asked: ranking, best or scores")  # noqa: RUF009
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Any:
+        """Return the design that is chosen in its place."""
+        return automatic(data, budget, self.question).method.resolve(data, budget)
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Refuse: what is read is known only when the design is."""
+        raise UsageError("The method auto is a design only after it has seen the data: resolve it.")
+
+    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+        """Refuse: the design that was chosen draws."""
+        raise UsageError("The method auto is a design only after it has seen the data: resolve it.")

@@ -1,0 +1,89 @@
+"""Facility location on plain arrays: points that are, together, near to all others."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.rng import Keys
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+_BLOCK_CELLS = 1 << 22
+# How many points are looked at again at first; twice as many at every further try.
+_FEW = 8
+# Gains that differ by less than this share of the largest possible value are equal.
+_EQUAL = 1e-9
+
+
+def greedy_cover(points: Floats, count: int, ties: Keys) -> tuple[Rows, Floats]:
+    """Return points in the order in which they add most to f, and what each of them adds.
+
+    f(S) = Σ_i max_{s∈S} (1 − ‖x_i − x_s‖²/C), where no squared distance exceeds C. For vectors of length 1
+    that is the cosine, scaled. f is submodular: a gain can only shrink as S grows, so an old gain bounds a
+    new one, and few are computed again at every step (Minoux 1978). Of equal gains the one with the lowest
+    tie comes first.
+    """
+    if not count:
+        return np.empty(0, np.int64), np.empty(0)
+    cover = _Cover(points, ties)
+    order, gains = np.empty(count, np.int64), np.zeros(count)
+    for place in range(count):
+        order[place], gains[place] = cover.take()
+        if gains[place] <= cover.equal and place + 1 < count:
+            # Every point is where a chosen one is: nothing is left to gain.
+            rest = np.setdiff1d(np.arange(len(points)), order[: place + 1])
+            order[place + 1 :] = rest[np.argsort(ties[rest], kind="stable")][: count - place - 1]
+            break
+    return order, gains
+
+
+class _Cover:
+    """The chosen points so far: how far everything is from them, and what any other can add at most."""
+
+    def __init__(self, points: Floats, ties: Keys) -> None:
+        centred = points - points.mean(axis=0)
+        squares = np.einsum("ij,ij->i", centred, centred)
+        farthest = 4.0 * float(squares.max())
+        scale = farthest if farthest > 0 else 1.0
+        self.points, self.squares = centred / np.sqrt(scale), squares / scale
+        self.ties = ties
+        self.equal = _EQUAL * len(points)
+        # Nothing is chosen: every point has the similarity 0 to what there is.
+        self.left = np.ones(len(points))
+        # As the points are centred, Σ_i ‖x_i − x_s‖² is N‖x_s‖² + Σ_i ‖x_i‖².
+        self.bounds = len(points) * (1.0 - self.squares) - float(self.squares.sum())
+        self.known = True
+
+    def take(self) -> tuple[int, float]:
+        """Choose the point that adds most, and return it with what it adds."""
+        fresh = np.full(len(self.bounds), self.known)
+        size, best = _FEW, self._best(fresh)
+        while len(old := np.flatnonzero(~fresh & (self.bounds >= best - self.equal))):
+            if len(old) > size:
+                old = old[np.argpartition(-self.bounds[old], size)[:size]]
+            self.bounds[old] = self._gains(old)
+            fresh[old] = True
+            size, best = 2 * size, self._best(fresh)
+        near = np.flatnonzero(fresh & (self.bounds >= best - self.equal))
+        taken = int(near[np.argmin(self.ties[near])])
+        gain = max(float(self.bounds[taken]), 0.0)
+        self.left = np.minimum(self.left, self._distances(np.array([taken]))[:, 0])
+        self.bounds[taken], self.known = -np.inf, False
+        return taken, gain
+
+    def _best(self, fresh: NDArray[np.bool_]) -> float:
+        return float(self.bounds[fresh].max(initial=-1.0))
+
+    def _distances(self, rows: Rows) -> Floats:
+        products = self.points @ self.points[rows].T
+        return np.asarray(np.maximum(self.squares[:, None] + self.squares[rows] - 2.0 * products, 0.0))
+
+    def _gains(self, rows: Rows) -> Floats:
+        step = max(1, _BLOCK_CELLS // len(self.points))
+        parts = [
+            np.maximum(self.left[:, None] - self._distances(rows[start : start + step]), 0.0).sum(axis=0)
+            for start in range(0, len(rows), step)
+        ]
+        return np.concatenate(parts)

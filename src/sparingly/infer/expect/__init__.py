@@ -1,0 +1,1 @@
+"""What judging everything would say: the expected significance of every pair of models."""

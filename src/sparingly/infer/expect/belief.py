@@ -1,0 +1,114 @@
+"""From an estimate and the metrics to a belief about what the whole set would show.
+
+In units in which the whole set's own noise is 1, a pair of models differs by z. Labels show ẑ = z + noise of
+variance c = (1/n − 1/N)·N; the metrics alone say g, up to a factor b. The belief before the labels:
+
+    z = b·g + r,   r ~ N(0, ζ²(1 − ρ²)),   b = ρ·ζ/rms(g)
+    log ζ ~ N(log 8, 0.7²),   atanh ρ ~ N(0.3 + 2.5·w, 0.6²)
+
+ζ is how far apart the models lie, ρ how well the metrics order them, and w the correlation of predictions and
+labels *within* items, cross-validated, which hints at ρ and is known after few labels. Labels weigh all
+values of (ζ, ρ); the answer is the mean of z. As w and the evidence vanish, so does the weight of g; as
+labels come, k = ζ²(1 − ρ²)/(ζ²(1 − ρ²) + c) goes to 1 and the labels alone speak.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sparingly.data.evalset import Floats
+
+_DEVIATIONS = np.linspace(-2.5, 2.5, 11)
+_TRUSTS = np.array([-0.4, 0.0, 0.3, 0.6, 0.9, 1.2, 1.5, 1.8, 2.2, 2.7])
+_NOTHING = 1e-6
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is believed before any label; chosen on fully judged sets, see docs/auto.md.
+
+    Attributes:
+        apart: ζ: how far apart models usually lie, in standard errors of the whole set.
+        apart_sd: The standard deviation of log ζ.
+        trust: atanh ρ where the metrics explain nothing within items.
+        trust_by_within: How much atanh ρ grows with the correlation within items.
+        trust_sd: Its standard deviation.
+    """
+
+    apart: float = 8.0
+    apart_sd: float = 0.7
+    trust: float = 0.3
+    trust_by_within: float = 2.5
+    trust_sd: float = 0.6
+
+
+USUAL = Prior()
+
+
+class Belief(NamedTuple):
+    """What is believed of every pair of models.
+
+    Attributes:
+        z: The mean of the belief.
+        sd: Its standard deviation.
+        kept: The share k of what the labels say beyond the metrics, mean over the pairs.
+        trust: The mean of ρ: how well the metrics are believed to order the models; 0 without metrics.
+    """
+
+    z: Floats
+    sd: Floats
+    kept: float
+    trust: float
+
+
+def believe(
+    seen: Floats,
+    told: Floats,
+    noise: Floats,
+    *,
+    models: int,
+    within: float,
+    scale: float,
+    prior: Prior = USUAL,
+) -> Belief:
+    """Return the belief about every pair.
+
+    Args:
+        seen: ẑ, what the labels show.
+        told: g, what the metrics alone say, in the same units.
+        noise: c, the variance of ẑ about what the whole set would show.
+        models: The number of models: pairs are that many less one observations, not more.
+        within: w, the correlation of predictions and labels within items.
+        scale: The whole set's noise in the units of ẑ, for ζ (residuals vary less than scores).
+        prior: What is believed before any label.
+    """
+    size = float(np.sqrt(np.mean(told**2)))
+    log_apart, trust = _grid(size > _NOTHING, prior)
+    apart = np.exp(log_apart) * scale
+    order = np.tanh(trust)
+    slope = order * apart / size if size > _NOTHING else np.zeros(len(apart))
+    room = apart**2 * (1.0 - order**2)
+    left = seen - slope[:, None] * told
+    total = room[:, None] + noise
+    likely = -0.5 * (np.log(total) + left**2 / total).mean(axis=1) * (models - 1)
+    before = -0.5 * ((log_apart - np.log(prior.apart)) / prior.apart_sd) ** 2
+    if size > _NOTHING:
+        centre = prior.trust + prior.trust_by_within * max(within, 0.0)
+        before = before - 0.5 * ((trust - centre) / prior.trust_sd) ** 2
+    weight = np.exp(before + likely - (before + likely).max())
+    weight /= weight.sum()
+    kept = room[:, None] / total
+    means = slope[:, None] * told + kept * left
+    mean = weight @ means
+    spread = np.sqrt(np.maximum(weight @ (means**2 + kept * noise) - mean**2, 0.0))
+    return Belief(mean, spread, float(weight @ kept.mean(axis=1)), float(weight @ order))
+
+
+def _grid(metrics: bool, prior: Prior) -> tuple[Floats, Floats]:
+    """Return the values of log ζ and atanh ρ that are weighed; ρ is 0 without metrics."""
+    log_apart = np.log(prior.apart) + prior.apart_sd * _DEVIATIONS
+    apart, trust = np.meshgrid(log_apart, _TRUSTS if metrics else np.zeros(1), indexing="ij")
+    return apart.ravel(), trust.ravel()

@@ -1,0 +1,195 @@
+"""``active_testing``: items drawn one at a time, by how far predictions are expected to be off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sparingly.base import rng
+from sparingly.base.errors import DataError, UsageError
+from sparingly.base.registry import parameter, register
+from sparingly.choose.design.base import Chosen
+from sparingly.choose.design.budget import Budget
+from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.importance import importance
+from sparingly.infer.estimate.assemble import Asked, assemble
+from sparingly.infer.estimate.drawn import document_codes
+from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.sample import Sample
+from sparingly.run.rounds.learned import (
+    AUTO,
+    Goal,
+    learn,
+    learn_sizes,
+    regressor_fields,
+    settled_regressor,
+)
+from sparingly.run.rounds.lure import lure_form, lure_weights
+from sparingly.run.rounds.merge import merged
+from sparingly.run.rounds.state import Finished, State, asked_cells
+from sparingly.run.rounds.strategy import Strategy
+from sparingly.run.rounds.wave_draw import frame_fields
+from sparingly.run.rounds.wave_estimate import estimate_signature
+
+_APPROXIMATE = (
+    "errors are those of a draw with fixed chances, which this was not: they are approximate, and no "
+    "interval is printed unless one is asked for."
+)
+
+
+@register("active_testing")
+@dataclass(frozen=True, kw_only=True)
+class ActiveTesting(Strategy):
+    """Draws items one at a time, those first on which a surrogate is expected to be far off.
+
+    q_m(i) ∝ û_i over the items that are left, û the expected size of what a surrogate misses, and
+    μ̂_j = N⁻¹ Σ_all f_ij + M⁻¹ Σ_m v_m (y_mj − f_mj), v_m = 1 + (N − M)/(N − m)·(1/((N − m + 1)·q_m) − 1).
+    A pilot is drawn with equal chances; the surrogate f of the estimate is learned from it and then kept, û
+    is learned anew in every round. The loss that is tested is what predictions miss, so that scores may lie
+    on any scale. No share of the chances is kept equal, as ``waves`` does.
+
+    Here to compare with: it is unbiased whatever was learned, but the weights of unlikely draws are large.
+    ``waves`` hedges, and its errors are known.
+    """
+
+    reference: ClassVar[str] = "Kossen et al. 2021; Farquhar, Gal and Rainforth 2021 (LURE)"
+    needs: ClassVar[tuple[str, ...]] = ()
+    gives_scores: ClassVar[bool] = True
+
+    rounds: int = parameter(5, "into how many rounds the budget is divided, the pilot included", minimum=1)
+    pilot: float = parameter(0.3, "the share of the budget that is drawn with equal chances first")
+    regressor: str | None = parameter(
+        AUTO, "what learns: ridge, boosting, knn …; none; auto takes what there is"
+    )
+    goal: Goal = parameter("scores", "whether scores count, or differences of models")  # noqa: RUF009
+
+    def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
+        """Settle what learns, and refuse what cannot be."""
+        if not 0.0 < self.pilot <= 1.0:
+            raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {self.pilot:g}.")
+        return replace(self, regressor=settled_regressor(data, self.regressor))
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read what predictions are learned from, and what scores are about."""
+        return regressor_fields(data, self.regressor) | frame_fields(data)
+
+    def next_round(self, state: State) -> Chosen | Finished:
+        """Draw the next items, one at a time."""
+        left = np.flatnonzero(~state.asked.any(axis=1))
+        total = state.budget.count_of(len(state.data))
+        count = min(self._size(state, total), total - (len(state.data) - len(left)), len(left))
+        if count < 1:
+            return Finished("the budget is spent." if len(left) else "every item was asked for.")
+        sizes = self._expected_sizes(state)[left]
+        order, likelier = _one_at_a_time(sizes, count, state.data.keys[left], state)
+        return Chosen(
+            rows=left[order],
+            utility=likelier,
+            reason="drawn with equal chances" if not np.ptp(sizes) else "drawn by what predictions may miss",
+        )
+
+    def _size(self, state: State, total: int) -> int:
+        if state.size is not None:
+            return state.size
+        if self.rounds == 1:
+            return total
+        if not state.rounds:
+            return max(1, round(self.pilot * total))
+        left = total - int(state.asked.any(axis=1).sum())
+        return max(1, -(-left // max(self.rounds - len(state.rounds), 1)))
+
+    def _expected_sizes(self, state: State) -> Floats:
+        everyone = np.ones(len(state.data.models), bool)
+        pilot = max(1, round(self.pilot * state.budget.count_of(len(state.data))))
+        if int(state.asked.any(axis=1).sum()) < pilot:
+            return np.ones(len(state.data))
+        return learn_sizes(
+            state.data,
+            learn(state.data, state.labels, self.regressor, state.seed),
+            np.ones(len(state.data)),
+            regressor=self.regressor,
+            goal=self.goal,
+            tau=1.0,
+            models=everyone,
+            seed=state.seed,
+        ).of_item
+
+    def estimate(self, state: State, **asked: Any) -> Estimate:
+        """Return the scores of the whole set by LURE; intervals only where their kind is named."""
+        for name in ("estimator", "by"):
+            if asked.pop(name, None) is not None:
+                raise UsageError(f"The strategy {self.name} estimates in its own way, without {name}=.")
+        wanted = Asked(**{"interval": "none", **asked})
+        if not state.rounds or np.isnan(state.labels).all():
+            raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
+        rows, weights = _drawn(state)
+        form = lure_form(sample := _sample(state, rows, weights), weights, self._surrogate(state))
+        found = assemble(sample, form, state.data.models, wanted, aspect=state.aspect, estimator=str(self))
+        return replace(
+            found,
+            notes=(*_missing(sample), *found.notes, *(() if sample.is_whole else (_APPROXIMATE,))),
+            selection=merged(state.rounds),
+            signature=estimate_signature(state, self, self.reads(state.data), wanted),
+        )
+
+    def _surrogate(self, state: State) -> Floats:
+        """Return what the pilot teaches of every cell; of its own items, from its other folds."""
+        pilot = max(1, round(self.pilot * state.budget.count_of(len(state.data))))
+        taken, known = 0, np.zeros(state.data.shape, bool)
+        for one in state.rounds:
+            if taken >= pilot:
+                break
+            taken, known = taken + len(one), known | asked_cells(state.data, [one])
+        return learn(state.data, np.where(known, state.labels, np.nan), self.regressor, state.seed).predicted
+
+
+def _one_at_a_time(sizes: Floats, count: int, keys: rng.Keys, state: State) -> tuple[Rows, Floats]:
+    """Draw without replacement by size; return the order, and how much likelier than equal each draw was.
+
+    Waiting times e_i/u_i with e exponential end in the order of such draws (Efraimidis and Spirakis 2006).
+    """
+    waits = -np.log1p(-rng.uniforms(keys, state.seed, f"active testing {state.number}")) / sizes
+    order = np.lexsort((keys, waits))[:count]
+    taken = sizes[order]
+    rest = float(sizes.sum()) - np.concatenate([[0.0], np.cumsum(taken)[:-1]])
+    open_items = len(sizes) - np.arange(count)
+    return order, np.asarray(taken * open_items / np.maximum(rest, taken))
+
+
+def _drawn(state: State) -> tuple[Rows, Floats]:
+    """Return the drawn items in the order of their ids, and their weights."""
+    rows = np.concatenate([state.data.positions(one.items) for one in state.rounds])
+    if any(one.utility is None for one in state.rounds):
+        raise UsageError(
+            "A round without utilities was not drawn by active_testing: nothing can be weighted."
+        )
+    likelier = np.concatenate([one.utility for one in state.rounds if one.utility is not None])
+    order = np.argsort(rows)
+    return rows[order], lure_weights(likelier, len(state.data))[order]
+
+
+def _missing(sample: Sample) -> tuple[str, ...]:
+    lost = int((~sample.judged).sum())
+    if not lost:
+        return ()
+    return (f"{lost} outputs that were asked for have no judgement: taken for missing at random.",)
+
+
+def _sample(state: State, rows: Rows, weights: Floats) -> Sample:
+    """Return the judged items with the chances M/(N·v) by which each stands for as many as in the mean."""
+    size, models = len(state.data), len(state.data.models)
+    chance = np.minimum(1.0, len(rows) / (size * np.maximum(weights, 1e-12)))
+    return Sample(
+        rows=rows,
+        scores=state.labels[rows],
+        probability=np.repeat(chance[:, None], models, axis=1),
+        size=size,
+        draw=chance,
+        unit=np.arange(len(rows)),
+        stratum=np.zeros(len(rows), np.int64),
+        weights=importance(state.data),
+        document=document_codes(state.data),
+        design="active_testing",
+    )

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sparingly.bench.part import opened_part, part_of, resampled_rows
+from sparingly.bench.sets import Judged, SetFile, open_set
+
+
+@pytest.fixture(scope="module")
+def judged() -> Judged:
+    return open_set(SetFile("demo", None))
+
+
+def test_a_resample_holds_four_fifths_of_the_items_and_is_judged_by_itself(judged: Judged) -> None:
+    part = part_of(judged, 3)
+    assert len(part.data) == 192
+    assert np.allclose(part.full.means, part.data.truth("overall").mean(axis=0))
+    assert not np.allclose(part.full.means, part_of(judged, 0).full.means)
+
+
+def test_resamples_differ_and_do_not_depend_on_the_other_items(judged: Judged) -> None:
+    first, second = (set(resampled_rows(judged.data, number).tolist()) for number in (1, 2))
+    assert first != second
+    half = judged.data.at(np.arange(0, 240, 2))
+    kept = set(half.items[resampled_rows(half, 1)])
+    # Items are in or out by their own key: hardly any of the half changes sides.
+    wanted = {name for name in judged.data.items[sorted(first)] if name in set(half.items)}
+    assert len(kept ^ wanted) <= 12
+
+
+def test_methods_see_no_label(judged: Judged) -> None:
+    part = part_of(judged, 0)
+    assert len(part.data.aspects) == 2
+    assert len(part.seen.aspects) == 0
+    assert len(part.seen.ratings) == 0
+
+
+def test_seconds_are_those_of_the_published_line(judged: Judged) -> None:
+    part = part_of(judged, 0)
+    assert part.seconds is not None
+    assert part.data.sources is not None
+    words = len(part.data.sources[0].split())
+    assert part.seconds[0] == pytest.approx(33.7 + 0.15 * words)
+    bare = part_of(Judged(judged.data.only(["aspect:overall"]), "overall", None), 0)
+    assert bare.seconds is None
+
+
+def test_a_part_in_use_is_kept() -> None:
+    file = SetFile("demo", None)
+    assert opened_part(file, "package", 1) is opened_part(file, "package", 1)

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from sparingly.base.errors import InputError
+from sparingly.bench.table import (
+    ASKED,
+    COLUMNS,
+    frame_of,
+    keep_part,
+    missing,
+    parts_folder,
+    put_together,
+    read_table,
+    together,
+    with_parts,
+    write_table,
+)
+
+
+def row(**more: Any) -> dict[str, Any]:
+    usual = {
+        "set": "demo",
+        "entry": "random",
+        "method": "random",
+        "p_values": "own",
+        "share": 0.1,
+        "seed": 0,
+        "resample": 0,
+        "truth": "overall",
+        "digest": "d",
+        "version": "1",
+        "status": "done",
+    }
+    return {**dict.fromkeys(COLUMNS), **usual, **more}
+
+
+def test_a_table_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    frame = frame_of([row(seed=1, labels=5), row(seed=0, kendall_b=0.5)])
+    write_table(tmp_path / "table.parquet", frame)
+    found = read_table(tmp_path / "table.parquet")
+    assert found.equals(frame.sort("seed"))
+    assert list(found.columns) == list(COLUMNS)
+
+
+def test_a_table_that_is_not_there_is_empty(tmp_path: Path) -> None:
+    assert read_table(tmp_path / "absent.parquet").shape == (0, len(COLUMNS))
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    path.write_bytes(b"no table")
+    with pytest.raises(InputError, match="no Parquet file"):
+        read_table(path)
+    pl.DataFrame({"set": ["a"]}).write_parquet(path)
+    with pytest.raises(InputError, match="no column family"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("changed", "again"),
+    [
+        ({}, False),
+        ({"digest": "other"}, True),
+        ({"version": "2"}, True),
+        ({"method": "random:unit=item"}, True),
+        ({"estimator": "greg"}, True),
+        ({"p_values": "full_set"}, True),
+        ({"rounds": 5}, True),
+        ({"stop": "futility"}, True),
+        ({"truth": "fluency"}, True),
+        ({"metric": "COMET"}, True),
+        ({"seed": 1}, True),
+        ({"share": 0.2}, True),
+        ({"resample": 1}, True),
+        ({"entry": "other"}, True),
+    ],
+)
+def test_a_cell_is_missing_when_something_changed(changed: dict[str, Any], again: bool) -> None:
+    assert bool(missing([row(**changed)], frame_of([row()]))) is again
+
+
+def test_what_failed_is_tried_again_and_what_cannot_be_is_not() -> None:
+    assert missing([row()], frame_of([row(status="failed")]))
+    assert not missing([row()], frame_of([row(status="not_applicable")]))
+    assert set(missing([row()], frame_of([]))[0]) == set(ASKED)
+
+
+def test_newer_rows_take_the_place_of_older_ones() -> None:
+    older = frame_of([row(labels=1, digest="old"), row(seed=1, labels=2)])
+    found = together(older, frame_of([row(labels=3)])).sort("seed")
+    assert found["labels"].to_list() == [3, 2]
+
+
+def test_parts_are_kept_beside_the_table_until_it_is_put_together(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    write_table(path, frame_of([row(labels=1)]))
+    keep_part(path, [row(seed=1, labels=2)])
+    keep_part(path, [row(seed=2, labels=3)])
+    found = with_parts(path)
+    assert sorted(found["labels"].to_list()) == [1, 2, 3]
+    assert read_table(path).height == 1
+    (parts_folder(path) / ".half.parquet.tmp").write_bytes(b"killed while writing")
+    put_together(path, found)
+    assert not parts_folder(path).exists()
+    assert read_table(path)["labels"].to_list() == [1, 2, 3]

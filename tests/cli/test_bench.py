@@ -1,0 +1,137 @@
+"""``sparingly bench``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+import polars as pl
+import pytest
+
+import sparingly
+from sparingly.bench.papers import catalogue
+from sparingly.bench.papers.base import PaperTable
+from sparingly.cli.app import run
+
+FEW = ["--sets", "demo", "--budgets", "10%,30%", "--seeds", "2", "--resamples", "1"]
+METHODS = ["--methods", "random; uniform|weighted_mean; metric_var:metric={metric}"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_grid_from_options(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bench", *FEW, *METHODS, "--out", "table.parquet"]) == 0
+    printed = capsys.readouterr()
+    assert "12 cells, 12 of them computed now: table.parquet" in printed.out
+    assert "uniform|weighted_mean" in printed.out
+    assert printed.err == "", "there is no progress in a pipe"
+    table = pl.read_parquet(folder / "table.parquet")
+    assert table.height == 12
+    assert run(["bench", *FEW, *METHODS, "--out", "table.parquet"]) == 0
+    assert "12 cells, 0 of them computed now" in capsys.readouterr().out
+
+
+def test_a_grid_from_a_file_with_fewer_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "grid.toml").write_text('sets = ["demo"]\n[[entry]]\nmethod = "random"\n', encoding="utf-8")
+    arguments = ["bench", "grid.toml", "-o", "table.parquet", "--seeds", "3", "--budgets", "20%", "--json"]
+    assert run(arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["cells"], found["computed"]) == (3, 3)
+    assert found["statuses"] == {"done": 3, "not_applicable": 0, "failed": 0}
+    assert found["entries"][0]["entry"] == "random"
+
+
+def test_a_failure_is_told_and_the_exit_code_is_one(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def choose(*given: object) -> NoReturn:
+        raise ZeroDivisionError("nothing is left")
+
+    monkeypatch.setattr(sparingly.KMeans, "choose", choose)
+    assert run(["bench", *FEW, "--methods", "random;kmeans", "-o", "table.parquet"]) == 1
+    printed = capsys.readouterr()
+    assert "4 failed: table.parquet" in printed.out
+    assert printed.err == "sparingly: 1 method failed: kmeans on demo: ZeroDivisionError: nothing is left\n"
+    assert (folder / "table.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([*FEW, *METHODS], "Say where the table goes"),
+        (["grid.toml", *METHODS, "-o", "t.parquet"], "not both"),
+        (["grid.toml", "-o", "t.parquet"], "grid.toml: there is no such file"),
+        (["--methods", "random", "-o", "t.parquet"], "--data"),
+        (["--methods", "randum", "--sets", "demo", "-o", "t.parquet"], "Did you mean random"),
+        (["--methods", "random", "--sets", "demo", "-o", "no/t.parquet"], "does not exist"),
+        (["--methods", "random", "--sets", "demo", "--budgets", "10", "-o", "t"], "a share of the items"),
+        (["--paper", "s9-table1"], "table of a paper"),
+    ],
+)
+def test_wrong_use(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bench", *arguments]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+# --- the leaderboard ---------------------------------------------------------------------------------------
+
+
+def test_the_leaderboard_is_written_from_the_table(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Any] = []
+
+    def write(table_path: Path, folder: Path, *, grid_text: str) -> list[Path]:
+        said.append((table_path.name, folder.name, grid_text))
+        assert pl.read_parquet(table_path).height == 12
+        return []
+
+    pages = ModuleType("sparingly.bench.leaderboard")
+    pages.write = write  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "sparingly.bench.leaderboard", pages)
+    monkeypatch.setattr("sparingly.bench.leaderboard", pages, raising=False)
+    assert run(["bench", *FEW, *METHODS, "--leaderboard", "pages"]) == 0
+    methods = "random\nuniform|weighted_mean\nmetric_var:metric={metric}"
+    assert said == [("table.parquet", "pages", methods)]
+
+
+# --- the papers ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> PaperTable:
+    made = PaperTable(
+        name="s9-table1",
+        title="Somebody 2030, Table 1: nothing",
+        sets=("demo",),
+        figures=lambda work: {"runs": work.effort.random_runs, "jobs": work.jobs},
+        text=lambda figures: f"| runs |\n|---|\n| {figures['runs']} |\n",
+    )
+    monkeypatch.setattr(catalogue, "HOMES", {"s9-table1": "nowhere:TABLE"})
+    monkeypatch.setattr(catalogue, "paper_table", lambda name: made)
+    return made
+
+
+def test_papers_are_listed(table: PaperTable, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bench", "--paper", "list"]) == 0
+    assert capsys.readouterr().out == "s9-table1  Somebody 2030, Table 1: nothing\n"
+    assert run(["bench", "--paper", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"s9-table1": table.title}
+
+
+def test_a_paper_is_printed_and_its_figures_are_written(
+    table: PaperTable, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["bench", "--paper", "s9-table1", "--data", ".", "--effort", "quick", "--jobs", "2"]
+    assert run([*arguments, "--out", "figures.json"]) == 0
+    assert capsys.readouterr().out == "| runs |\n|---|\n| 4 |\n"
+    assert json.loads((folder / "figures.json").read_text(encoding="utf-8")) == {"runs": 4, "jobs": 2}
+    assert run([*arguments, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"runs": 4, "jobs": 2}
+    assert run(["bench", "--paper", "s9-table1"]) == 2
+    assert "name their folder with --data" in capsys.readouterr().err
