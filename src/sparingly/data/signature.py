@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -117,9 +119,37 @@ def digest(data: EvalSet, names: Iterable[str]) -> str:
     for name in ("", *sorted(parts)):
         # Nothing in a set can be written to, so the digest of a part is found once.
         if name not in data.digests:
-            data.digests[name] = _part(data, name)
+            data.digests[name] = _shared_part(data, name)
         total.update(data.digests[name])
     return total.hexdigest()[:LETTERS]
+
+
+# Sets that differ in their labels alone share their other arrays: the digests of the last few of these are
+# kept beside the arrays, so that their places in memory stay theirs.
+_MOST_KEPT = 256
+_kept: OrderedDict[tuple[object, ...], tuple[object, bytes]] = OrderedDict()
+_lock = Lock()
+
+
+def _shared_part(data: EvalSet, name: str) -> bytes:
+    """Return the digest of one field, found once for all sets that share its array."""
+    kind, _, rest = name.partition(":")
+    store = data.store
+    texts = {"sources": store.sources, "outputs": store.outputs, "references": store.reference_texts}
+    stored = store.metrics.get(rest) if kind == "metric" else texts.get(name)
+    if stored is None:
+        return _part(data, name)
+    key = (name, id(stored), data.keys.tobytes(), data.models)
+    with _lock:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key][1]
+    made = _part(data, name)
+    with _lock:
+        _kept[key] = (stored, made)
+        while len(_kept) > _MOST_KEPT:
+            _kept.popitem(last=False)
+    return made
 
 
 def _part(data: EvalSet, name: str) -> bytes:

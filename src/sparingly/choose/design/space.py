@@ -50,8 +50,8 @@ def with_documents(points: Floats, document: Objects) -> Floats:
     """Return points with further coordinates in which the items of a document lie together.
 
     Every document has a place of its own at random, by its name alone; the places are spread as widely as the
-    points are. So items are near that are alike in both, and a spread draw takes its share of every document
-    too. An item in no document lies in the middle.
+    points are, where these differ at all. So items are near that are alike in both, and a spread draw takes
+    its share of every document too. An item in no document lies in the middle.
     """
     named = np.array([name is not None for name in document])
     names, code = np.unique(document[named].astype(str), return_inverse=True)
@@ -61,8 +61,8 @@ def with_documents(points: Floats, document: Objects) -> Floats:
     )
     further = np.zeros((len(document), _DOCUMENT_DIMENSIONS))
     further[named] = places[code] - places[code].mean(axis=0)
-    spread = _spread(further)
-    return np.hstack([points, further * (_spread(points) / spread if spread > 0 else 1.0)])
+    spread, own = _spread(further), _spread(points)
+    return np.hstack([points, further * (own / spread if spread > 0 and own > 0 else 1.0)])
 
 
 def shares_documents(document: Objects) -> bool:

@@ -66,9 +66,11 @@ class Expected:
     @property
     def two_sided(self) -> Floats:
         """The p-values of "these two differ": models × models, NaN on the diagonal."""
+        from scipy.special import ndtr
+
         square = np.full((len(self.models), len(self.models)), np.nan)
         first, second = pair_indices(len(self.models))
-        square[first, second] = square[second, first] = 2.0 * np.minimum(self.p_values, 1.0 - self.p_values)
+        square[first, second] = square[second, first] = 2.0 * ndtr(-np.abs(self.z))
         return square
 
     def __repr__(self) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from functools import lru_cache
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -27,18 +30,41 @@ class Learned(NamedTuple):
         predicted: Items × models, by the metrics alone: no model has an effect of its own.
         left_out: Items × models: a label less what is predicted of it (model effects included) when its item
             is left out; 0 without a label.
+        held_out: Items × models: predictions with model effects; that of a label when its item is left out.
         within: The correlation of those predictions and labels, item and model means taken out.
         closeness: Of every pair of models: how far apart the metrics see them, with mean about 1.
     """
 
     predicted: Floats
     left_out: Floats
+    held_out: Floats
     within: float
     closeness: Floats
 
 
+# What is judged, what is estimated and what is expected all learn from the same labels.
+_MOST_KEPT = 8
+_kept: OrderedDict[tuple[object, ...], tuple[object, Learned]] = OrderedDict()
+_lock = Lock()
+
+
 def learn_from(data: EvalSet, labels: Floats) -> Learned:
     """Learn from labels (items × models, NaN without one) what the metrics say of all items."""
+    shown = (tuple(data.metrics), data.sources is not None, data.outputs is not None, data.models)
+    key = (id(data.store.metrics), data.keys.tobytes(), *shown, labels.tobytes())
+    with _lock:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key][1]
+    made = _learned(data, labels)
+    with _lock:
+        _kept[key] = (data.store.metrics, made)
+        while len(_kept) > _MOST_KEPT:
+            _kept.popitem(last=False)
+    return made
+
+
+def _learned(data: EvalSet, labels: Floats) -> Learned:
     judged = ~np.isnan(labels)
     rows = np.flatnonzero(judged.any(axis=1))
     table = prepare_features(data, Ridge().features) if known_metrics(data) else None
@@ -54,7 +80,8 @@ def learn_from(data: EvalSet, labels: Floats) -> Learned:
     left_out = np.zeros(data.shape)
     left_out[rows] = np.where(there, fit.left_out, 0.0)
     within = _within(known - left_out[rows], known, there)
-    return Learned(predicted, left_out, within, _closeness(table))
+    held_out = np.where(judged, labels - left_out, predicted + fit.intercepts)
+    return Learned(predicted, left_out, held_out, within, _closeness(table))
 
 
 def _nothing(data: EvalSet, labels: Floats, judged: Mask) -> Learned:
@@ -66,7 +93,8 @@ def _nothing(data: EvalSet, labels: Floats, judged: Mask) -> Learned:
     without = counts / np.maximum(counts - 1, 1)
     pairs = len(pair_indices(data.shape[1])[0])
     left_out = np.where(judged, (labels - means) * without, 0.0)
-    return Learned(np.zeros(data.shape), left_out, 0.0, np.ones(pairs))
+    held_out = np.where(judged, labels - left_out, means)
+    return Learned(np.zeros(data.shape), left_out, held_out, 0.0, np.ones(pairs))
 
 
 def _within(predicted: Floats, known: Floats, judged: Mask) -> float:
@@ -84,6 +112,7 @@ def _centred(values: Floats, judged: Mask) -> Floats:
     return kept
 
 
+@lru_cache(maxsize=8)
 def _closeness(table: FeatureTable) -> Floats:
     """Return the root mean square over items and metrics of the models' standardised differences."""
     count = len(table.columns)

@@ -18,8 +18,10 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.variates import known_metrics
 from sparingly.infer.expect.belief import USUAL
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected, expect
+from sparingly.infer.expect.learned import learn_from
 from sparingly.run.rounds.auto_depth import depths, worth_for
 from sparingly.run.rounds.auto_order import spread_order
+from sparingly.run.rounds.learned import FEWEST as FEWEST_TO_LEARN
 from sparingly.run.rounds.learned import learn, regressor_fields
 from sparingly.run.rounds.state import Finished, Mask, State
 from sparingly.run.rounds.strategy import Strategy
@@ -45,7 +47,7 @@ class Auto(Strategy):
     metrics and documents, each item with the chance n/N. The first round judges all models. Later ones go on
     along the order, model j to depth d_j ∝ √a_j: a_j is how much its labels can still lower the expected
     error of the p-values that judging everything would give. For scores, all models go equally deep.
-    Scores: μ̂_j = N⁻¹ [Σ_all f_ij + (N/d_j) Σ_S (y_ij − f_ij)], f a ridge over all metrics, cross-fitted.
+    Scores: μ̂_j = N⁻¹ [Σ_all f_ij + (N/d_j) Σ_S (y_ij − f_ij)], f a ridge that left item i out.
 
     It is the default because it is honest by construction and falls back by itself: chances never depend on
     a metric, predictions count by what they explain of held-out labels, and without evidence it is a random
@@ -116,10 +118,9 @@ class Auto(Strategy):
     def history(self, state: State) -> list[Wave]:
         """Return all rounds as one draw: the first d_j items of a random order, for every model."""
         asked = state.asked
-        learned = learn(state.data, state.labels, self._regressor(state.data), state.seed)
         chance = np.where(asked, asked.sum(axis=0) / len(asked), 1.0)
         nothing: Mask = np.zeros(asked.shape, bool)
-        return [Wave(nothing, asked, chance, learned.predicted)]
+        return [Wave(nothing, asked, chance, self._predicted(state))]
 
     def why(self, data: EvalSet) -> str:
         """Say in two sentences what is done on a set, and why."""
@@ -143,6 +144,16 @@ class Auto(Strategy):
             f"auto judges items in an order fixed at random beforehand, {spread}, {depth}. {learned}; "
             "chances never depend on a metric, so scores stay honest."
         )
+
+    def _predicted(self, state: State) -> Floats:
+        """Return a prediction of every cell, of a labelled one by a ridge that did not see its item.
+
+        With labels on fewer than 30 items, as without metrics, it is the model's mean.
+        """
+        enough = int((~np.isnan(state.labels)).any(axis=1).sum()) >= FEWEST_TO_LEARN
+        if enough and self._regressor(state.data) is not None:
+            return learn_from(state.data, state.labels).held_out
+        return learn(state.data, state.labels, None, state.seed).predicted
 
     def _depths(self, state: State, current: Rows) -> Rows:
         items, models = state.data.shape

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,23 +122,34 @@ class FeatureTable:
         return _blocks(self.items, len(self.models) * len(self.names))
 
 
-_prepared: WeakKeyDictionary[EvalSet, dict[Features, FeatureTable]] = WeakKeyDictionary()
+# Of the last few sets. Sets that differ in their labels alone share the arrays that features are made of, so
+# these arrays are the key; they are kept beside the table, so that their places in memory stay theirs.
+_MOST_KEPT = 8
+_prepared: OrderedDict[tuple[object, ...], tuple[tuple[object, ...], FeatureTable]] = OrderedDict()
 _lock = Lock()
 
 
 def prepare_features(data: EvalSet, wanted: Features) -> FeatureTable:
     """Return the features of a set: standardised over all of it, constant and repeated ones left out.
 
-    Nothing in a set can be written to, so they are kept for as long as the set is in use, unless vectors come
-    from a file, which can change.
+    Nothing in a set can be written to, so those of the last few sets are kept, unless vectors come from a
+    file, which can change.
     """
     if wanted.embedding is not None:
         return _made(data, wanted)
+    arrays = (data.store.metrics, data.store.sources, data.store.outputs)
+    shown = (tuple(data.metrics), data.sources is not None, data.outputs is not None, data.models)
+    key = (*map(id, arrays), data.keys.tobytes(), *shown, wanted)
     with _lock:
-        known = _prepared.setdefault(data, {})
-    if wanted not in known:
-        known[wanted] = _made(data, wanted)
-    return known[wanted]
+        if key in _prepared:
+            _prepared.move_to_end(key)
+            return _prepared[key][1]
+    made = _made(data, wanted)
+    with _lock:
+        _prepared[key] = (arrays, made)
+        while len(_prepared) > _MOST_KEPT:
+            _prepared.popitem(last=False)
+    return made
 
 
 def _made(data: EvalSet, wanted: Features) -> FeatureTable:

@@ -1,0 +1,177 @@
+"""The strategy ``auto``: whom it judges, what it spends, and what it says."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import sparingly
+from sparingly.base.errors import UsageError
+from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
+from sparingly.run.rounds.auto import CHANCE, DEPTHS, Auto
+from sparingly.run.rounds.auto_order import spread_order
+from sparingly.run.rounds.next_round import next_round
+from sparingly.run.rounds.replay import Look, replay
+from sparingly.run.rounds.state import Finished, asked_cells
+
+QUESTIONS = ("ranking", "best", "scores")
+
+
+def made(gaps: list[float], items: int = 121, metrics: bool = True, documents: bool = False) -> EvalSet:
+    draw = np.random.default_rng(8)
+    scores = np.array(gaps) + draw.normal(size=(items, 1)) + draw.normal(size=(items, len(gaps)))
+    return EvalSet.from_arrays(
+        [f"i{row:03d}" for row in range(items)],
+        [f"m{place}" for place in range(len(gaps))],
+        metrics={"metric": scores + draw.normal(size=scores.shape)} if metrics else {},
+        aspects={"y": scores},
+        columns={"document": [f"d{row // 6}" for row in range(items)]} if documents else {},
+    )
+
+
+def play(data: EvalSet, text: str, budget: int | str, **more: int) -> list[Look]:
+    return list(replay(data, text, budget, truth="y", **{"seed": 2, **more}))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("metrics", [True, False])
+def test_every_model_is_judged_on_a_beginning_of_one_order(question: str, metrics: bool) -> None:
+    data = made([1.0, 0.9, 0.0, -1.5], metrics=metrics, documents=metrics)
+    looks = play(data, f"auto:question={question}", 40)
+    last = looks[-1]
+    assert len(last.state.rounds) == 5
+    assert last.state.limit - 4 < last.state.spent <= last.state.limit
+    order = spread_order(last.strategy._shown(data), 2)  # type: ignore[attr-defined]
+    for look in looks:
+        along = look.state.asked[order]
+        assert (along == (np.arange(len(data))[:, None] < along.sum(axis=0))).all()
+    first = looks[0].state
+    assert (first.asked.sum(axis=0) == 12).all()
+    if question == "scores":
+        assert np.ptp(last.state.asked.sum(axis=0)) == 0
+
+
+def test_labels_go_to_the_models_that_are_hard_to_tell_apart() -> None:
+    data = made([1.0, 0.95, -4.0, -9.0], 300)
+    deep = {one: play(data, f"auto:question={one}", 60)[-1].state.asked.sum(axis=0) for one in QUESTIONS}
+    for question in ("ranking", "best"):
+        assert deep[question][:2].min() > 2 * deep[question][2:].max()
+    assert deep["scores"].tolist() == [60, 60, 60, 60]
+
+
+def test_for_the_best_only_the_leader_s_pairs_count() -> None:
+    data = made([2.5, 2.4, -2.0, -2.05], 300)
+    best, ranking = (
+        play(data, f"auto:question={one}", 60)[-1].state.asked.sum(axis=0) for one in QUESTIONS[1::-1]
+    )
+    assert best[2:].max() < ranking[2:].min()
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_three_items_and_all_items_are_budgets(question: str) -> None:
+    data = made([0.5, 0.0, -0.5], 30)
+    few = play(data, f"auto:question={question}", 3)[-1].state
+    assert few.spent == 9
+    assert len(few.rounds) == 1
+    last = play(data, f"auto:question={question}", "100%")[-1]
+    assert last.state.asked.all()
+    found = last.strategy.estimate(last.state)
+    np.testing.assert_allclose(found.scores, data.aspects["y"].mean(axis=0))
+
+
+def test_one_round_spends_everything_on_all_models() -> None:
+    looks = play(made([1.0, 0.0, -1.0]), "auto:rounds=1", 40)
+    assert len(looks[-1].state.rounds) == 1
+    assert looks[-1].state.rounds[0].models is None
+    assert looks[-1].state.asked.sum(axis=0).tolist() == [40, 40, 40]
+    assert looks[-1].finished == Finished("the budget is spent.")
+
+
+def test_the_size_of_a_round_can_be_given() -> None:
+    looks = play(made([1.0, 0.0, -1.0]), "auto", 40, size=8)
+    spent = [look.state.spent for look in looks]
+    assert spent[0] == 24
+    assert all(0 < later - before <= 24 for before, later in pairwise(spent[:-1]))
+
+
+def test_answers_that_are_late_or_missing_hold_nothing_up() -> None:
+    data = made([0.5, 0.2, 0.0, -1.0])
+    labels = np.where(np.random.default_rng(1).random(data.shape) < 0.5, data.aspects["y"], np.nan)
+    for known in (labels, np.full(data.shape, np.nan)):
+        now, rounds = data.with_aspect("y", known), list[Selection]()
+        while not isinstance(picked := next_round(now, "auto", 40, rounds=rounds), Finished):
+            rounds.append(picked)
+            assert len(rounds) < 9
+        asked = asked_cells(data, rounds)
+        assert 156 < asked.sum() <= 160
+    # Nothing came in at all: nothing tells models apart, so all go equally deep.
+    assert np.ptp(asked.sum(axis=0)) <= 1
+
+
+def test_a_model_that_nobody_answers_for_is_still_asked_for() -> None:
+    data = made([0.5, 0.2, 0.0, -1.0])
+    labels = data.aspects["y"].copy()
+    labels[:, 1] = np.nan
+    data = data.with_aspect("y", labels)
+    last = play(data, "auto", 40)[-1]
+    assert last.state.asked.sum(axis=0).min() >= 12
+    p_values = last.strategy.expected_p_values(last.state)
+    assert p_values is not None
+    assert np.isfinite(p_values).all()
+
+
+def test_scores_say_where_models_went_to_different_depths() -> None:
+    data = made([1.0, 0.9, -2.0, -4.0])
+    for question, uneven in (("ranking", True), ("scores", False)):
+        last = play(data, f"auto:question={question}", 40)[-1]
+        found = last.strategy.estimate(last.state)
+        assert (DEPTHS in found.notes) == uneven
+        away = np.abs(found.scores - data.aspects["y"].mean(axis=0))
+        assert (away < 5.0 * found.standard_errors).all()
+    assert CHANCE in last.state.rounds[0].notes
+
+
+def test_expected_p_values_are_those_of_expect() -> None:
+    data = made([1.0, 0.9, -2.0, -4.0])
+    last = play(data, "auto", 40)[-1]
+    right = sparingly.expect(data, np.where(last.state.asked, data.aspects["y"], np.nan)).p_values
+    found = last.strategy.expected_p_values(last.state)
+    assert found is not None
+    np.testing.assert_allclose(found, right)
+
+
+@pytest.mark.parametrize(
+    ("text", "budget", "sentence"),
+    [
+        ("auto", "cost:100", "counts items: give a number or a share, not a cost"),
+        ("auto:pilot=0", 10, r"The pilot of auto is a share above 0, such as 0\.3, not 0\."),
+        ("auto:floor=1.5", 10, r"The floor of auto is a share above 0"),
+        ("auto:rounds=0", 10, "must be at least 1"),
+    ],
+)
+def test_what_cannot_be_gets_one_sentence(text: str, budget: int | str, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        next_round(made([1.0, 0.0]), text, budget)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "documents", "words"),
+    [
+        (True, True, "spread over 1 metric and documents"),
+        (True, False, "spread over 1 metric, "),
+        (False, True, "spread over documents"),
+        (False, False, "nothing to spread it over"),
+    ],
+)
+def test_it_says_in_two_sentences_what_it_does(metrics: bool, documents: bool, words: str) -> None:
+    data = made([1.0, 0.0], metrics=metrics, documents=documents)
+    said = Auto().why(data)
+    assert words in said
+    assert said.count(". ") == 1
+    assert said.endswith(".")
+    assert ("Without metrics, labels alone speak" in said) != metrics
+    assert "equally deep" in Auto(question="scores").why(data)
+    assert "metric and" not in Auto(spread=False).why(data)

@@ -1,0 +1,76 @@
+"""Depths of models: the best division of labels on small cases, and what always holds."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from numpy.typing import NDArray
+
+from sparingly.infer.expect.expect import Expected
+from sparingly.run.rounds.auto_depth import depths, worth_for
+
+
+def left(worth: list[float], deep: tuple[int, ...]) -> float:
+    return sum(own / count for own, count in zip(worth, deep, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("worth", "cells", "items"),
+    [
+        ([9.0, 4.0, 1.0], 12, 10),
+        ([9.0, 4.0, 1.0], 12, 5),
+        ([1.0, 1.0, 1.0], 9, 10),
+        ([16.0, 1.0], 10, 20),
+        ([16.0, 1.0], 10, 7),
+        ([4.0, 4.0, 1.0, 1.0], 12, 6),
+    ],
+)
+def test_labels_are_divided_in_the_best_way(worth: list[float], cells: int, items: int) -> None:
+    found = depths(np.ones(len(worth), np.int64), np.array(worth), cells, items, 1e-6)
+    every = (one for one in product(range(1, items + 1), repeat=len(worth)) if sum(one) <= cells)
+    assert left(worth, tuple(found.tolist())) == pytest.approx(min(left(worth, one) for one in every))
+
+
+@settings(max_examples=80, deadline=None)
+@given(some.data())
+def test_what_always_holds(draw: some.DataObject) -> None:
+    items, models = draw.draw(some.integers(1, 40)), draw.draw(some.integers(2, 6))
+    current = np.array(draw.draw(some.lists(some.integers(0, items), min_size=models, max_size=models)))
+    worth = np.array(draw.draw(some.lists(some.floats(0, 100), min_size=models, max_size=models)))
+    floor = draw.draw(some.floats(0.05, 1.0))
+    cells = int(current.sum()) + draw.draw(some.integers(0, 100))
+    found = depths(current, worth, cells, items, floor)
+    assert found.sum() <= cells
+    assert ((found >= current) & (found <= items)).all()
+    more = depths(current, worth, cells + models, items, floor)
+    assert (more >= found).all()
+    # No more is left over than ties can leave.
+    assert cells - found.sum() < models or (found == items).all()
+    fresh = depths(np.zeros(models, np.int64), worth, cells, items, floor)
+    assert (fresh >= np.floor(floor * fresh.max() - 1e-6)).all()
+
+
+def test_without_any_worth_all_go_equally_deep() -> None:
+    assert depths(np.zeros(4, np.int64), np.zeros(4), 26, 50, 0.1).tolist() == [6, 6, 6, 6]
+
+
+def expected(worth: NDArray[np.float64], scores: list[float]) -> Expected:
+    models = len(scores)
+    nothing = np.zeros(models * (models - 1) // 2)
+    names = tuple("abcdef"[:models])
+    return Expected(
+        models=names, scores=np.array(scores), p_values=nothing, z=nothing, spread=nothing,
+        labels=np.ones(models), worth=worth, within=0.0, trust=0.0, kept=0.0,
+    )  # fmt: skip
+
+
+def test_worth_adds_up_over_the_pairs_that_matter() -> None:
+    # Pairs in order: ab, ac, bc.
+    held = expected(np.array([[1.0, 2.0], [4.0, 8.0], [16.0, 32.0]]), [0.0, 1.0, 3.0])
+    assert worth_for("ranking", held).tolist() == [5.0, 18.0, 40.0]
+    assert worth_for("best", held).tolist() == [4.0, 16.0, 40.0]
+    assert worth_for("scores", held).tolist() == [1.0, 1.0, 1.0]
