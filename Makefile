@@ -1,5 +1,5 @@
 # Every target prepares .venv by itself; all that is needed is Python 3.11 or newer, git and make.
-.PHONY: help demo test check bench tables statistics load docs examples lock format clean ready ready-dev lint types imports unit tests transformer
+.PHONY: help demo test check bench tables leaderboard statistics load docs examples lock format clean ready ready-dev lint types imports unit tests transformer
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -41,6 +41,9 @@ bench: ready-dev  ## Measure speed and memory
 
 tables: ready-dev  ## Compute the tables of docs/results.md from ../shared/data anew
 	@$(BIN)/python tools/results_page.py all
+
+leaderboard: ready-dev  ## Play every method on every set of ../shared/data, and write the leaderboard into docs/ (an hour)
+	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/leaderboard.py --jobs $(JOBS)
 
 statistics: ready-dev  ## Run every statistical test and the whole grid of coverage (an hour or more)
 	@$(PYTEST) -m statistics

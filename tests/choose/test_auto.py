@@ -15,6 +15,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from tests.choose.pilot_data import piloted
 
 ITEMS = 120
 
@@ -98,7 +99,11 @@ def test_all_ways_to_name_no_method_are_the_same() -> None:
 
 def test_chances_are_equal_unless_a_pilot_earned_more() -> None:
     assert not sparingly.select(made(documents=True), budget=30).has_unequal_weights
-    assert not sparingly.select(made(judged=100), budget=30).has_unequal_weights
+    assert not sparingly.select(piloted(), budget=30).has_unequal_weights
+    assert not sparingly.select(piloted(telling=False), budget=30, question="scores").has_unequal_weights
+    earned = sparingly.select(piloted(), budget=30, question="scores")
+    assert earned.has_unequal_weights
+    assert sparingly.verify(earned, piloted()).ok
 
 
 def test_labels_of_a_pilot_are_not_read_for_a_ranking() -> None:

@@ -70,7 +70,7 @@ AGREE = "agree data.jsonl selection.json -t overall"
         ("info data.jsonl --selection data.jsonl", "data.jsonl, line 2: this is not JSON"),
         ("methods metric_vra", 'There is no method "metric_vra". Did you mean metric_var'),
         ("methods --kind verb", '"verb" is no kind of method.'),
-        ("select data.jsonl -b 5", "--method"),
+        ("select data.jsonl -b 5 -m random --question best", "A question goes without a method"),
         ("select data.jsonl -m random", "--budget"),
         ("select data.jsonl -m random -b 0", "The budget must be a finite number above zero, not 0."),
         ("select data.jsonl -m random -b 241", "The budget of 241 items is larger than the 240"),

@@ -187,7 +187,7 @@ def _paper(name: str, data: Path | None, out: Path | None, work: Working, effort
         figures = table.figures(Work(data, kept, EFFORTS[effort], jobs=work.jobs))
     if out is not None:
         write_text(out, dumps(figures, ensure_ascii=False, indent=2) + "\n")
-    emit(figures) if json else sys.stdout.write(f"{table.text(figures).rstrip()}\n")
+    emit(figures) if json else sys.stdout.write(f"{table.title}\n\n{table.text(figures).rstrip()}\n")
 
 
 @contextmanager

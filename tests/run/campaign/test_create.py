@@ -101,3 +101,14 @@ def test_data_may_be_in_any_order_of_names(where: str) -> None:
     sets = {"z": made_set(), "a": made_set(seed=9)}
     with begin(where, sets, budget=9) as campaign:
         assert {name: str(part) for name, part in campaign.settings.budgets.items()} == {"a": "5", "z": "4"}
+
+
+def test_without_a_strategy_it_is_auto_which_says_what_it_does(where: str) -> None:
+    with Campaign.new(where, made_set(), budget=9, aspects="overall") as campaign:
+        assert campaign.settings.strategy.startswith("auto:question=ranking,")
+        assert set(campaign.why()) == {"data"}
+        assert campaign.why()["data"].startswith("auto judges items in an order")
+    with Campaign.new(where, made_set(), "uniform", 9, aspects="overall", name="other") as campaign:
+        assert campaign.why() == {}
+    with pytest.raises(UsageError, match="Say how much may be judged over all rounds"):
+        Campaign.new(where, made_set(), aspects="overall", name="third")

@@ -31,7 +31,7 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 # What decides about the figures; the floors above only show them.
-_FLOORS = ("base", "data", "signals", "choose", "infer", "run")
+_FLOORS = ("base", "data", "signals", "choose", "infer", "run", "bench/papers")
 _DECIMALS = 6
 
 
