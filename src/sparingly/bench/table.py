@@ -1,17 +1,19 @@
 """The tidy table of a benchmark: one row per set, entry, budget and run, in a Parquet file.
 
 Finished work is kept in small files in a folder beside the table, and put together at the end, so that
-an interruption at any moment loses no more than what was being computed.
+an interruption at any moment loses no more than what was being computed. Several runs may write the same
+table: each takes away only those files that are in the table it wrote.
 """
 
 from __future__ import annotations
 
-import shutil
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
+from uuid import uuid4
 
 from sparingly.base.errors import InputError
 from sparingly.bench.replay import FAILED
@@ -73,6 +75,8 @@ CELL = ("set", "entry", "share", "seed", "resample")
 ASKED = (*CELL, "truth", "metric", "method", "estimator", "p_values", "rounds", "stop", "digest", "version")
 # What differs between two runs of the same cell.
 MEASURED_ANEW = ("seconds", "peak_mb")
+# A file takes no hour to write: one that is not whole by then belongs to a run that was killed.
+_ABANDONED = 3600.0
 
 
 def frame_of(rows: Iterable[Row]) -> pl.DataFrame:
@@ -135,28 +139,98 @@ def parts_folder(table: Path) -> Path:
 
 
 def keep_part(table: Path, rows: Sequence[Row]) -> None:
-    """Keep rows that are finished."""
-    folder = parts_folder(table)
-    with naming_target(folder):
-        folder.mkdir(exist_ok=True)
-    text = "\n".join("\t".join(str(row[name]) for name in ASKED) for row in rows)
-    write_table(folder / f"{blake2b(text.encode(), digest_size=12).hexdigest()}.parquet", frame_of(rows))
+    """Keep rows that are finished, in a file that no other run writes."""
+    folder, frame = parts_folder(table), frame_of(rows)
+    while True:
+        with naming_target(folder):
+            folder.mkdir(exist_ok=True)
+        try:
+            return write_table(folder / f"{uuid4().hex}.parquet", frame)
+        except InputError:
+            # Another run that ended just now may have taken the empty folder away.
+            if folder.is_dir():
+                raise
 
 
 def with_parts(table: Path) -> pl.DataFrame:
     """Return a table together with what was finished since it was written."""
+    return _merged(table, _parts(table))
+
+
+def put_together(table: Path) -> pl.DataFrame:
+    """Write the table with what was kept beside it, clear that away, and return the table."""
+    while True:
+        parts, before = _parts(table), _stamp(table)
+        whole = _merged(table, parts).sort(CELL)
+        try:
+            _replace(table, whole, before)
+        except _ChangedMeanwhileError:
+            continue
+        for part in parts:
+            part.unlink(missing_ok=True)
+        _clear(parts_folder(table))
+        return whole
+
+
+def _parts(table: Path) -> list[Path]:
+    """Return what was kept beside a table; later work is newer than earlier work."""
+    found: list[tuple[int, str, Path]] = []
+    for path in parts_folder(table).glob("*.parquet"):
+        # One that is gone by now is in the table.
+        with suppress(FileNotFoundError):
+            found.append((path.stat().st_mtime_ns, path.name, path))
+    return [path for *_, path in sorted(found)]
+
+
+def _merged(table: Path, parts: Sequence[Path]) -> pl.DataFrame:
+    """Return a table with parts of it; the table is read last, so that it has what other runs took away."""
     import polars as pl
 
-    found, folder = read_table(table), parts_folder(table)
-    # Later work is newer than earlier work.
-    parts = sorted(folder.glob("*.parquet"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-    return together(found, pl.concat([read_table(path) for path in parts])) if parts else found
+    newer = [_part(path) for path in parts]
+    known = read_table(table)
+    return together(known, pl.concat(newer)) if newer else known
 
 
-def put_together(table: Path, frame: pl.DataFrame) -> None:
-    """Write the whole table, then clear what was kept beside it."""
-    write_table(table, frame)
-    folder = parts_folder(table)
-    if folder.is_dir():
-        # With what a killed run had half-written.
-        shutil.rmtree(folder)
+def _part(path: Path) -> pl.DataFrame:
+    try:
+        return read_table(path)
+    except InputError:
+        if path.exists():
+            raise
+        return frame_of(())
+
+
+class _ChangedMeanwhileError(Exception):
+    """Another run has written the table since it was read."""
+
+
+def _stamp(table: Path) -> tuple[int, int] | None:
+    """Return what tells one version of a file from the next; None where there is no file."""
+    try:
+        found = table.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def _replace(table: Path, frame: pl.DataFrame, before: tuple[int, int] | None) -> None:
+    """Write a table in the place of the one that was read; not where another run has written it since."""
+
+    def put(file: IO[bytes]) -> None:
+        frame.write_parquet(file)
+        if _stamp(table) != before:
+            raise _ChangedMeanwhileError
+
+    write_atomically(table, put)
+
+
+def _clear(folder: Path) -> None:
+    """Remove what killed runs had half-written, and the folder unless another run keeps something there."""
+    if not folder.is_dir():
+        return
+    for path in folder.glob(".*"):
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > _ABANDONED:
+                path.unlink()
+    with suppress(OSError):
+        folder.rmdir()

@@ -69,7 +69,8 @@ def play(
     Args:
         grid: The sets, methods, budgets and runs.
         folder: Where the data sets are.
-        out: The table, a Parquet file; what it holds beside the grid's cells stays.
+        out: The table, a Parquet file; what it holds beside the grid's cells stays, and so does what
+            another run writes into it at the same time.
         jobs: The number of processes.
         cluster: The address of a Dask scheduler, or ``local`` for one on this machine.
         fresh: Whether all cells are computed again.
@@ -88,8 +89,7 @@ def play(
         tables.keep_part(out, rows)
         if progress is not None:
             progress(done, len(tasks), str(task))
-    whole = tables.with_parts(out).sort(tables.CELL)
-    tables.put_together(out, whole)
+    whole = tables.put_together(out)
     cells = tables.frame_of(wanted).select(tables.CELL)
     return Report(
         whole.join(cells, on=tables.CELL, how="semi", maintain_order="left"), len(open_cells), left_out

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.base.kept import Kept
 from sparingly.base.text import Items, format_value, text_value
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
@@ -124,11 +123,8 @@ def digest(data: EvalSet, names: Iterable[str]) -> str:
     return total.hexdigest()[:LETTERS]
 
 
-# Sets that differ in their labels alone share their other arrays: the digests of the last few of these are
-# kept beside the arrays, so that their places in memory stay theirs.
-_MOST_KEPT = 256
-_kept: OrderedDict[tuple[object, ...], tuple[object, bytes]] = OrderedDict()
-_lock = Lock()
+# Sets that differ in their labels alone share their other arrays, and so the digests of these.
+_shared: Kept[bytes] = Kept(most=256)
 
 
 def _shared_part(data: EvalSet, name: str) -> bytes:
@@ -139,17 +135,7 @@ def _shared_part(data: EvalSet, name: str) -> bytes:
     stored = store.metrics.get(rest) if kind == "metric" else texts.get(name)
     if stored is None:
         return _part(data, name)
-    key = (name, id(stored), data.keys.tobytes(), data.models)
-    with _lock:
-        if key in _kept:
-            _kept.move_to_end(key)
-            return _kept[key][1]
-    made = _part(data, name)
-    with _lock:
-        _kept[key] = (stored, made)
-        while len(_kept) > _MOST_KEPT:
-            _kept.popitem(last=False)
-    return made
+    return _shared.of([stored], (name, data.keys.tobytes(), data.models), lambda: _part(data, name))
 
 
 def _part(data: EvalSet, name: str) -> bytes:

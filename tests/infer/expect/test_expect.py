@@ -194,3 +194,21 @@ def test_what_cannot_be_gets_one_sentence() -> None:
         sparingly.expect(data.take(models=["m0"]), scores[:, :1])
     with pytest.raises(UsageError, match="Name one: aspect"):
         sparingly.expect(data.with_aspect("other", scores))
+
+
+def test_the_order_agrees_with_the_expected_differences() -> None:
+    """Printed neighbours must not read "A over B" where the belief has B over A, unless they are level."""
+    data = sparingly.load_demo()
+    generator = np.random.default_rng(5)
+    for count in (6, 12, 40):
+        labels = np.full(data.shape, np.nan)
+        rows = generator.choice(len(data), count, replace=False)
+        labels[rows] = data.aspects["overall"][rows]
+        found = sparingly.expect(data, labels)
+        place = {name: number for number, name in enumerate(found.order)}
+        first, second = np.triu_indices(len(data.models), 1)
+        above = np.array(
+            [place[data.models[i]] < place[data.models[j]] for i, j in zip(first, second, strict=True)]
+        )
+        wrong = above != (found.z > 0)
+        assert (np.abs(found.z[wrong]) < 0.5).all()

@@ -16,46 +16,37 @@ JACKKNIFE = float(np.sqrt(RESAMPLED / (1.0 - RESAMPLED)))
 _LEAST = 2
 
 
-def mean_draws(
-    runs: Runs, measure: str, generator: np.random.Generator, other: Runs | None = None, count: int = DRAWS
-) -> Floats:
+def mean_draws(runs: Runs, measure: str, generator: np.random.Generator, count: int = DRAWS) -> Floats:
     """Return ``count`` mean curves (draws × budgets) that might have come out instead of this one.
 
     With two runs or more on the whole set, m̄ + √(n/(n−1)) (m̄* − m̄), m̄* being the mean of n seeds drawn
     with replacement. With one, that of a method without a seed, m + √(f/(1−f)) √(R/(R−1)) (m_r − m̄_r) for
-    one of the R resamples r of f = 80 % of the items. Where ``other`` ran on the same resamples, its m_r is
-    taken off first: what makes a resample easy for both is no difference between them. NaN where the table
-    has neither.
+    one of the R resamples r of f = 80 % of the items. NaN where the table has neither.
     """
     whole = runs.whole(measure)
     centre = runs.curve(measure)
     if len(whole) >= _LEAST:
         return centre + _widened(len(whole)) * (_resampled_means(whole, generator, count) - centre)
-    moves = resample_moves(runs, measure, other)
+    moves = resample_moves(runs, measure)
     if len(whole) == 0 or len(moves) < _LEAST:
         return np.full((count, len(centre)), np.nan)
     picked = generator.integers(0, len(moves), count)
     return np.asarray(centre + JACKKNIFE * _widened(len(moves)) * moves[picked])
 
 
-def resample_moves(runs: Runs, measure: str, other: Runs | None = None) -> Floats:
+def resample_moves(runs: Runs, measure: str) -> Floats:
     """Return how far every resample's curve lies off their mean (resamples × budgets)."""
-    own = runs.resampled(measure)
-    beside = {} if other is None else other.resampled(measure)
-    paired = len(set(own) & set(beside)) >= _LEAST
-    curves = [
-        values - beside[k] if paired else values for k, values in own.items() if not paired or k in beside
-    ]
+    curves = runs.resampled(measure)
     if not curves:
         return np.empty((0, len(runs.shares)))
-    stacked = np.stack(curves)
+    stacked = np.stack([*curves.values()])
     return np.asarray(stacked - stacked.mean(axis=0))
 
 
-def freedom_of(runs: Runs, measure: str, other: Runs | None = None) -> float:
+def freedom_of(runs: Runs, measure: str) -> float:
     """Return the degrees of freedom behind the draws: seeds or resamples, less one."""
     seeds = len(runs.whole(measure))
-    return float(max(1, (seeds if seeds >= _LEAST else len(resample_moves(runs, measure, other))) - 1))
+    return float(max(1, (seeds if seeds >= _LEAST else len(resample_moves(runs, measure))) - 1))
 
 
 def _widened(count: int) -> float:

@@ -6,8 +6,8 @@ the delete-d jackknife, √(f/(1−f)) · s_r = 2 s_r, s_r being the standard de
 how far the figure would move with other items like these. It does not shrink with R.
 
 A difference from random is taken at the budgets that both have. Of seeds, its squared error is the sum of
-both (Welch 1947). Without a seed, s_r is that of the differences from random on the same resample, where
-the table has them, else of the method's figures alone, which is wider.
+both (Welch 1947). Without a seed, s_r is that of the method's figures: random's means hardly move with the
+resample, and ten seeds of random on each would add more noise than they take off.
 """
 
 from __future__ import annotations
@@ -24,15 +24,8 @@ def run_means(runs: Runs, measure: str = SPA) -> Floats:
     return np.asarray(runs.whole(measure).mean(axis=1))
 
 
-def mean_of(runs: Runs, measure: str = SPA, other: Runs | None = None) -> Measured:
-    """Return the mean over runs of the means over budgets, with its error.
-
-    Args:
-        runs: The runs of an entry on a set.
-        measure: What is averaged.
-        other: Runs that the result will be compared with: of a method without a seed, what moves both on
-            a resample does not count as error.
-    """
+def mean_of(runs: Runs, measure: str = SPA) -> Measured:
+    """Return the mean over runs of the means over budgets, with its error."""
     found = run_means(runs, measure)
     found = found[~np.isnan(found)]
     if len(found) == 0:
@@ -40,7 +33,7 @@ def mean_of(runs: Runs, measure: str = SPA, other: Runs | None = None) -> Measur
     if len(found) > 1:
         error = float(np.std(found, ddof=1) / np.sqrt(len(found)))
         return Measured(float(found.mean()), error, len(found) - 1.0)
-    moves = resample_moves(runs, measure, other).mean(axis=1)
+    moves = resample_moves(runs, measure).mean(axis=1)
     if len(moves) < 2:
         return Measured(float(found[0]))
     return Measured(float(found[0]), JACKKNIFE * float(np.std(moves, ddof=1)), len(moves) - 1.0)
@@ -64,7 +57,7 @@ def difference_on(
     shared = results.shared(name, entry, against)
     if shared is None:
         return Measured(NAN)
-    own, other = mean_of(shared[0], measure, shared[1]), mean_of(shared[1], measure, shared[0])
+    own, other = (mean_of(runs, measure) for runs in shared)
     error, freedom = pooled_error([own.error, other.error], [own.freedom, other.freedom])
     return Measured(own.value - other.value, error, freedom)
 

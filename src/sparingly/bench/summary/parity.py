@@ -56,13 +56,11 @@ def parity_with(baseline: Baseline, runs: Runs, own: tuple[float, Floats], key: 
     sizes, place = reached(places, runs.curve(SPA)[None, :], baseline.targets[None, :], baseline.rule)
     raw = float((sizes / baseline.aims).mean())
     random_raw, random_draws = own
-    beside = baseline.runs.at(runs.shares)
-    paired = beside if len(beside.shares) == len(runs.shares) else None
-    curves = np.minimum(mean_draws(runs, SPA, baseline.generator("draws", key), paired), 1.0)
+    curves = np.minimum(mean_draws(runs, SPA, baseline.generator("draws", key)), 1.0)
     needed, _ = reached(places, curves, baseline.target_draws, baseline.rule)
     draws = (needed / baseline.aims).mean(axis=1) / random_draws
     draws[np.isnan(curves).any(axis=1) | np.isnan(baseline.target_draws).any(axis=1)] = np.nan
-    ratio = Ratio(raw / random_raw, draws, freedom_of(runs, SPA, paired))
+    ratio = Ratio(raw / random_raw, draws, freedom_of(runs, SPA))
     return TableParity(
         ratio, raw, random_raw, float((place == len(runs.shares)).mean()), float((place == 0).mean())
     )

@@ -41,10 +41,10 @@ class ErrorRatios:
         below = float(other.curve(_ERROR).mean()) if known.any() else 0.0
         if below <= 0.0:
             return None
-        errors = mean_draws(own, _ERROR, self._generator(name, entry), other).mean(axis=1)
+        errors = mean_draws(own, _ERROR, self._generator(name, entry)).mean(axis=1)
         # A draw of a small mean may reach 0; a ratio to less than a hundredth of it would tell nothing.
         draws = errors / np.maximum(self._drawn_below(name, other), 0.01 * below)
-        return Ratio(float(own.curve(_ERROR).mean()) / below, draws, freedom_of(own, _ERROR, other))
+        return Ratio(float(own.curve(_ERROR).mean()) / below, draws, freedom_of(own, _ERROR))
 
     def over(self, entry: str, names: list[str] | None = None) -> dict[str, Ratio]:
         """Return an entry's ratios on every set (the counting ones) where the table tells them."""

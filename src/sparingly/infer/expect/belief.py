@@ -4,7 +4,7 @@ In units in which the whole set's own noise is 1, a pair of models differs by z.
 variance c = (1/n − 1/N)·N; the metrics alone say g, up to a factor b. The belief before the labels:
 
     z = b·g + r,   r ~ N(0, ζ²(1 − ρ²)),   b = ρ·ζ/rms(g)
-    log ζ ~ N(log 8, 0.7²),   atanh ρ ~ N(0.3 + 2.5·w, 0.6²)
+    log ζ ~ N(log 8, 0.7²),   atanh ρ ~ N(2.5·w, 0.6²)
 
 ζ is how far apart the models lie, ρ how well the metrics order them, and w the correlation of predictions and
 labels *within* items, cross-validated, which hints at ρ and is known after few labels. Labels weigh all
@@ -40,7 +40,7 @@ class Prior:
 
     apart: float = 8.0
     apart_sd: float = 0.7
-    trust: float = 0.3
+    trust: float = 0.0
     trust_by_within: float = 2.5
     trust_sd: float = 0.6
 

@@ -34,9 +34,10 @@ class Expected:
 
     Attributes:
         models: The models.
-        scores: The expected mean of every model over the whole set.
+        scores: The expected mean of every model over the whole set: the mean of all models, and by how much
+            the model is believed to be above the others.
         p_values: The one-sided p-value of every pair that the whole set is expected to give (first above
-            second): the posterior median of Φ(−z).
+            second): Φ(−z) at the mean z of the belief.
         z: The expected z of the whole set's own test.
         spread: How far z may still be off (a standard deviation).
         labels: How many labels each model has.
@@ -204,7 +205,7 @@ def _expected(
     ratio = residual / raw
     return Expected(
         models=data.models,
-        scores=means,
+        scores=_believed(float(means.mean()), belief.z / units, len(data.models)),
         p_values=np.asarray(ndtr(-belief.z * ratio)),
         z=belief.z * ratio,
         spread=belief.sd * ratio,
@@ -214,6 +215,13 @@ def _expected(
         trust=belief.trust,
         kept=belief.kept,
     )
+
+
+def _believed(centre: float, apart: Floats, models: int) -> Floats:
+    """Return scores whose differences come nearest to the believed ones: means over pairs."""
+    first, second = pair_indices(models)
+    above = np.bincount(first, apart, models) - np.bincount(second, apart, models)
+    return np.asarray(centre + above / models)
 
 
 def _shares(left_out: Floats, judged: Mask) -> Floats:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import hashlib
 from functools import lru_cache
-from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
+from sparingly.base.kept import Kept
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet, Floats
 from sparingly.infer.estimate.variates import known_metrics
 from sparingly.infer.expect.additive import Mask
-from sparingly.signals.predict.features import FeatureTable, prepare_features
+from sparingly.signals.predict.features import FeatureTable, feature_arrays, prepare_features
 from sparingly.signals.predict.intercepts import model_intercepts
 from sparingly.signals.predict.regressors import Ridge
 from sparingly.signals.predict.ridge import fit_ridge
@@ -43,25 +43,13 @@ class Learned(NamedTuple):
 
 
 # What is judged, what is estimated and what is expected all learn from the same labels.
-_MOST_KEPT = 8
-_kept: OrderedDict[tuple[object, ...], tuple[object, Learned]] = OrderedDict()
-_lock = Lock()
+_known: Kept[Learned] = Kept(most=8)
 
 
 def learn_from(data: EvalSet, labels: Floats) -> Learned:
     """Learn from labels (items × models, NaN without one) what the metrics say of all items."""
-    shown = (tuple(data.metrics), data.sources is not None, data.outputs is not None, data.models)
-    key = (id(data.store.metrics), data.keys.tobytes(), *shown, labels.tobytes())
-    with _lock:
-        if key in _kept:
-            _kept.move_to_end(key)
-            return _kept[key][1]
-    made = _learned(data, labels)
-    with _lock:
-        _kept[key] = (data.store.metrics, made)
-        while len(_kept) > _MOST_KEPT:
-            _kept.popitem(last=False)
-    return made
+    key = (data.keys.tobytes(), data.models, hashlib.sha256(labels.tobytes()).digest())
+    return _known.of([data.store.items, *feature_arrays(data)], key, lambda: _learned(data, labels))
 
 
 def _learned(data: EvalSet, labels: Floats) -> Learned:
@@ -79,7 +67,10 @@ def _learned(data: EvalSet, labels: Floats) -> Learned:
         predicted[block] = table.at(block) @ weights
     left_out = np.zeros(data.shape)
     left_out[rows] = np.where(there, fit.left_out, 0.0)
-    within = _within(known - left_out[rows], known, there)
+    # Leaving an item out also moves the model's own mean away from its label, which says nothing of metrics.
+    counts = there.sum(axis=0)
+    by_metrics = left_out[rows] * ((counts - 1) / np.maximum(counts, 1))
+    within = _within(known - by_metrics, known, there)
     held_out = np.where(judged, labels - left_out, predicted + fit.intercepts)
     return Learned(predicted, left_out, held_out, within, _closeness(table))
 

@@ -30,8 +30,8 @@ from sparingly.run.rounds.wave_draw import frame_fields
 from sparingly.run.rounds.wave_estimate import estimate_waves
 
 DEPTHS = (
-    "models were judged on different numbers of items: how deep a model goes was decided by the labels, so "
-    "scores of models that were left early may be a little off."
+    "models were judged on different numbers of items, and the labels decided how deep each went: scores can "
+    "lean by up to half a standard error. Ask question=scores where scores matter most."
 )
 CHANCE = f"the chance is that of an item to be asked for by this round. {EVERY_LABEL}"
 # A first round of fewer items teaches nothing of the models.
@@ -49,8 +49,8 @@ class Auto(Strategy):
     error of the p-values that judging everything would give. For scores, all models go equally deep.
     Scores: μ̂_j = N⁻¹ [Σ_all f_ij + (N/d_j) Σ_S (y_ij − f_ij)], f a ridge that left item i out.
 
-    It is the default because it is honest by construction and falls back by itself: chances never depend on
-    a metric, predictions count by what they explain of held-out labels, and without evidence it is a random
+    It is the default because it is honest by construction and falls back by itself: no item's chance depends
+    on a metric, predictions count by what they explain of held-out labels, and without evidence it is a random
     sample with a plain mean. The ranking (``expected_p_values``) uses every label and the metrics.
     """
 
@@ -62,7 +62,7 @@ class Auto(Strategy):
     rounds: int = parameter(5, "the number of rounds", minimum=1)
     pilot: float = parameter(0.3, "the share of the budget that the first round spends on all models")
     floor: float = parameter(0.1, "the least depth of a model, as a share of the deepest")
-    trust: float = parameter(0.3, "how far metrics are believed to order models before any label, as atanh ρ")
+    trust: float = parameter(0.0, "how far metrics are believed to order models before any label, as atanh ρ")
     spread: bool = parameter(True, "whether the order is spread over metrics and documents")
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
@@ -136,13 +136,13 @@ class Auto(Strategy):
             else "each model as deep as its labels can still change the answer"
         )
         learned = (
-            "Metrics count as much as they explain of the labels, from nothing upwards"
+            "Metrics count as far as they explain labels that they did not see"
             if known_metrics(data)
             else "Without metrics, labels alone speak"
         )
         return (
             f"auto judges items in an order fixed at random beforehand, {spread}, {depth}. {learned}; "
-            "chances never depend on a metric, so scores stay honest."
+            "no item's chance depends on a metric, so scores stay honest."
         )
 
     def _predicted(self, state: State) -> Floats:

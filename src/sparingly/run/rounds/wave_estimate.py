@@ -168,11 +168,19 @@ def _assembled(
     asked: Asked,
     certain: bool,
 ) -> Estimate:
-    few = errors.units < LEAST and not certain and asked.interval not in (T, BOOTSTRAP)
-    unknown = np.isnan(whole.scores) | few
+    labels = (~np.isnan(state.labels)).sum(axis=0)
+    trusted = certain or asked.interval in (T, BOOTSTRAP)
+    unknown = np.isnan(whole.scores) | (not trusted and np.minimum(labels, errors.units) < LEAST)
     hidden = unknown[:, None] | unknown[None, :]
-    errors = replace(errors, covariance=np.where(hidden, np.nan, errors.covariance))
-    over_set = replace(over_set, covariance=np.where(hidden, np.nan, over_set.covariance))
+    errors, over_set = (
+        replace(
+            one,
+            covariance=np.where(hidden, np.nan, one.covariance),
+            # Where models were judged on different numbers of items, the one with fewest decides.
+            freedom=min(one.freedom, float(max(labels[~unknown].min(initial=len(state.data)) - 1, 1))),
+        )
+        for one in (errors, over_set)
+    )
     spread = spread_of(state.data.models, whole.scores, errors.standard_errors, errors.shape, errors, certain)
     found = find_intervals(spread, asked.level, asked.interval, asked.seed)
     return Estimate(

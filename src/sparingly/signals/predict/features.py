@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import UsageError
+from sparingly.base.kept import Kept
 from sparingly.data.evalset import EvalSet, Floats, Rows
 from sparingly.signals.predict.columns import Column, standard_columns
 from sparingly.signals.predict.components import Components, principal_components
@@ -122,11 +121,8 @@ class FeatureTable:
         return _blocks(self.items, len(self.models) * len(self.names))
 
 
-# Of the last few sets. Sets that differ in their labels alone share the arrays that features are made of, so
-# these arrays are the key; they are kept beside the table, so that their places in memory stay theirs.
-_MOST_KEPT = 8
-_prepared: OrderedDict[tuple[object, ...], tuple[tuple[object, ...], FeatureTable]] = OrderedDict()
-_lock = Lock()
+# Sets that differ in their labels alone share the arrays that features are made of, and so the features.
+_prepared: Kept[FeatureTable] = Kept(most=8)
 
 
 def prepare_features(data: EvalSet, wanted: Features) -> FeatureTable:
@@ -137,19 +133,18 @@ def prepare_features(data: EvalSet, wanted: Features) -> FeatureTable:
     """
     if wanted.embedding is not None:
         return _made(data, wanted)
-    arrays = (data.store.metrics, data.store.sources, data.store.outputs)
-    shown = (tuple(data.metrics), data.sources is not None, data.outputs is not None, data.models)
-    key = (*map(id, arrays), data.keys.tobytes(), *shown, wanted)
-    with _lock:
-        if key in _prepared:
-            _prepared.move_to_end(key)
-            return _prepared[key][1]
-    made = _made(data, wanted)
-    with _lock:
-        _prepared[key] = (arrays, made)
-        while len(_prepared) > _MOST_KEPT:
-            _prepared.popitem(last=False)
-    return made
+    return _prepared.of(
+        feature_arrays(data), (data.keys.tobytes(), data.models, wanted), lambda: _made(data, wanted)
+    )
+
+
+def feature_arrays(data: EvalSet) -> list[NDArray[Any]]:
+    """Return the stored arrays that features are made of: the metrics and texts that the set shows."""
+    store = data.store
+    arrays: list[NDArray[Any]] = [store.metrics[name] for name in data.metrics]
+    arrays += [store.sources] if store.sources is not None and data.sources is not None else []
+    arrays += [store.outputs] if store.outputs is not None and data.outputs is not None else []
+    return arrays
 
 
 def _made(data: EvalSet, wanted: Features) -> FeatureTable:
