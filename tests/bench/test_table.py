@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import polars as pl
 import pytest
 
 from sparingly.base.errors import InputError
+from sparingly.bench import table as tables
 from sparingly.bench.table import (
     ASKED,
     COLUMNS,
@@ -104,7 +107,72 @@ def test_parts_are_kept_beside_the_table_until_it_is_put_together(tmp_path: Path
     found = with_parts(path)
     assert sorted(found["labels"].to_list()) == [1, 2, 3]
     assert read_table(path).height == 1
-    (parts_folder(path) / ".half.parquet.tmp").write_bytes(b"killed while writing")
-    put_together(path, found)
+    killed = parts_folder(path) / ".half.parquet.tmp"
+    killed.write_bytes(b"killed while writing")
+    os.utime(killed, (0, 0))
+    assert put_together(path).equals(read_table(path))
     assert not parts_folder(path).exists()
     assert read_table(path)["labels"].to_list() == [1, 2, 3]
+
+
+def test_what_another_run_keeps_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.parquet"
+    keep_part(path, [row(seed=1, labels=2)])
+    half = parts_folder(path) / ".half.parquet.tmp"
+    half.write_bytes(b"being written by another run")
+    merged = tables._merged
+
+    def meanwhile(table: Path, parts: Sequence[Path]) -> pl.DataFrame:
+        found = merged(table, parts)
+        keep_part(path, [row(seed=2, labels=3)])
+        return found
+
+    monkeypatch.setattr(tables, "_merged", meanwhile)
+    assert put_together(path)["labels"].to_list() == [2]
+    monkeypatch.undo()
+    assert half.exists()
+    assert with_parts(path)["labels"].to_list() == [2, 3]
+    assert put_together(path)["labels"].to_list() == [2, 3]
+
+
+def test_a_table_that_another_run_wrote_meanwhile_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "table.parquet"
+    keep_part(path, [row(seed=1, labels=2)])
+    merged = tables._merged
+    calls: list[int] = []
+
+    def meanwhile(table: Path, parts: Sequence[Path]) -> pl.DataFrame:
+        found = merged(table, parts)
+        if not calls:
+            write_table(path, frame_of([row(seed=2, labels=3)]))
+        calls.append(len(parts))
+        return found
+
+    monkeypatch.setattr(tables, "_merged", meanwhile)
+    assert put_together(path)["labels"].to_list() == [2, 3]
+    assert calls == [1, 1]
+
+
+def test_a_part_that_is_gone_is_in_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    keep_part(path, [row(seed=1, labels=2)])
+    parts = tables._parts(path)
+    put_together(path)
+    assert tables._merged(path, parts)["labels"].to_list() == [2]
+
+
+def test_the_same_cell_kept_twice_is_the_later_one(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    keep_part(path, [row(labels=1)])
+    for part in parts_folder(path).iterdir():
+        os.utime(part, (1, 1))
+    keep_part(path, [row(labels=2)])
+    assert put_together(path)["labels"].to_list() == [2]
+
+
+def test_parts_cannot_be_kept_in_the_place_of_a_file(tmp_path: Path) -> None:
+    parts_folder(tmp_path / "table.parquet").write_text("no folder", encoding="utf-8")
+    with pytest.raises(InputError):
+        keep_part(tmp_path / "table.parquet", [row()])

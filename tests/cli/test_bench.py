@@ -73,6 +73,14 @@ def test_a_failure_is_told_and_the_exit_code_is_one(
         (["--methods", "random", "--sets", "demo", "-o", "no/t.parquet"], "does not exist"),
         (["--methods", "random", "--sets", "demo", "--budgets", "10", "-o", "t"], "a share of the items"),
         (["--paper", "s9-table1"], "table of a paper"),
+        (["grid.toml", "--paper", "list"], "leave out GRID, or --paper"),
+        ([*FEW, "--paper", "list"], "leave out --sets, --budgets, --seeds, --resamples, or --paper"),
+        ([*METHODS, "--paper", "s0-table5"], "leave out --methods, or --paper"),
+        (
+            ["--paper", "s0-table5", "--cluster", "local", "--fresh"],
+            "leave out --cluster, --fresh, or --paper",
+        ),
+        (["--paper", "s0-table5", "--leaderboard", "pages"], "leave out --leaderboard, or --paper"),
     ],
 )
 def test_wrong_use(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,7 +137,7 @@ def test_a_paper_is_printed_and_its_figures_are_written(
 ) -> None:
     arguments = ["bench", "--paper", "s9-table1", "--data", ".", "--effort", "quick", "--jobs", "2"]
     assert run([*arguments, "--out", "figures.json"]) == 0
-    assert capsys.readouterr().out == "| runs |\n|---|\n| 4 |\n"
+    assert capsys.readouterr().out == f"{table.title}\n\n| runs |\n|---|\n| 4 |\n"
     assert json.loads((folder / "figures.json").read_text(encoding="utf-8")) == {"runs": 4, "jobs": 2}
     assert run([*arguments, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"runs": 4, "jobs": 2}

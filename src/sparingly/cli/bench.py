@@ -115,6 +115,7 @@ def bench(
     ```
     """
     if paper is not None:
+        _refuse_with_paper(grid, asked, work, leaderboard)
         _paper(paper, data, out, work, effort, json)
         return
     report, where = _played(asked.grid(grid), data, out, work, leaderboard)
@@ -166,6 +167,21 @@ def _emit_report(report: Report, where: Path) -> None:
             "entries": overview(report),
         }
     )
+
+
+def _refuse_with_paper(grid: Path | None, asked: Asked, work: Working, leaderboard: Path | None) -> None:
+    """Refuse what a paper's table does not heed: its sets, methods and runs are the paper's own."""
+    given = {
+        "GRID": grid,
+        **{f"--{name}": value for name, value in vars(asked).items()},
+        "--cluster": work.cluster,
+        "--fresh": work.fresh or None,
+        "--leaderboard": leaderboard,
+    }
+    if named := [name for name, value in given.items() if value is not None]:
+        raise UsageError(
+            f"A paper's table has its own sets, methods and runs: leave out {listing(named)}, or --paper."
+        )
 
 
 def _paper(name: str, data: Path | None, out: Path | None, work: Working, effort: str, json: bool) -> None:

@@ -144,7 +144,7 @@ def next_(
     """
     from sparingly.show.terminal.campaign import show_steps
 
-    with _opened(where, name) as running:
+    with opened(where, name) as running:
         with working("drawing"):
             steps = running.next(data, early=early)
         if out is not None:
@@ -191,7 +191,7 @@ def record(
 
     if batch < 1:
         raise UsageError(f"A batch is at least one answer, not {batch}.")
-    with _opened(where, name) as running:
+    with opened(where, name) as running:
         recorded = running.record(
             answers, on_error=on_error, batch=batch, acknowledge=_acknowledge if json else None
         )
@@ -216,7 +216,7 @@ def status(where: Where, /, *, at: At = None, name: Name = None, json: Json = Fa
     """
     from sparingly.show.terminal.campaign import show_status
 
-    with _opened(where, name) as running:
+    with opened(where, name) as running:
         found = running.status(at)
     if json:
         emit(found.to_dict())
@@ -253,7 +253,7 @@ def estimate(
 
     asked: dict[str, Any] = {"estimator": estimator, "by": by, "scale": intervals.ends}
     asked |= {part: getattr(intervals, part) for part in ("target", "level", "interval")}
-    with _opened(where, name) as running, working("estimating"):
+    with opened(where, name) as running, working("estimating"):
         sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
         compared = running.compares(sets[0])
         if compared:
@@ -300,7 +300,7 @@ def export(
     from sparingly.data import io
     from sparingly.run.campaign.export import COLUMNS
 
-    with _opened(where, name) as running:
+    with opened(where, name) as running:
         if out.suffix.lower() == ".csv":
             rows = running.ratings(at=at)
             write_rows(rows, COLUMNS, out)
@@ -330,7 +330,7 @@ def add_models(
     sparingly campaign add-models wmt.db with-late-model.jsonl
     ```
     """
-    with _opened(where, name) as running:
+    with opened(where, name) as running:
         added = running.add_models(reading.load(file), data)
     sys.stdout.write(f"added: {', '.join(added)}\n")
 
@@ -338,7 +338,7 @@ def add_models(
 @campaign.command
 def withdraw(where: Where, model: str, /, *, data: DataName = None, name: Name = None) -> None:
     """Take a model out: nobody is asked about it any more, and it leaves the estimates."""
-    with _opened(where, name) as running:
+    with opened(where, name) as running:
         running.withdraw(model, data)
     sys.stdout.write(f"withdrawn: {model}\n")
 
@@ -352,7 +352,7 @@ def verify(where: Where, /, *, name: Name = None, json: Json = False) -> int:
 @campaign.command
 def close(where: Where, /, *, name: Name = None) -> None:
     """End a campaign: it takes no more answers and draws no more rounds, and can still be read."""
-    with _opened(where, name) as running:
+    with opened(where, name) as running:
         running.close()
         title = running.name
     sys.stdout.write(f"closed: {title}\n")
@@ -373,7 +373,7 @@ def verify_campaign(where: str | Path, *, name: str | None = None, json: bool = 
     """Draw every round of a campaign again, print what differs, and return the exit code."""
     from sparingly.show.terminal.campaign import show_campaign_verification
 
-    with _opened(str(where), name) as running, working("drawing every round again"):
+    with opened(str(where), name) as running, working("drawing every round again"):
         result, found = running.verify(), running.status()
     if json:
         emit(result.to_dict())
@@ -382,7 +382,8 @@ def verify_campaign(where: str | Path, *, name: str | None = None, json: bool = 
     return EXIT_DONE if result.ok else EXIT_NO
 
 
-def _opened(where: str, name: str | None) -> Campaign:
+def opened(where: str, name: str | None) -> Campaign:
+    """Return a campaign, open."""
     from sparingly.run.campaign.campaign import Campaign
 
     return Campaign(where, name)

@@ -7,12 +7,13 @@ from typing import cast
 
 import pytest
 
-from sparingly.bench.leaderboard.columns import COLUMNS, Column
+from sparingly.bench.leaderboard.column import Column
+from sparingly.bench.leaderboard.columns import ALL_COLUMNS, COLUMNS, OTHER_COLUMNS, STOP_COLUMNS
 from sparingly.bench.summary.board import BoardRow
 from sparingly.bench.summary.ranges import NAN, Range
 
 ROW = cast(BoardRow, None)
-BY_KEY = {column.key: column for column in COLUMNS}
+BY_KEY = {column.key: column for column in ALL_COLUMNS}
 
 
 def showing(key: str, found: Range) -> Column:
@@ -29,6 +30,8 @@ def showing(key: str, found: Range) -> Column:
         ("coverage", Range(NAN), "–", ""),
         ("p", Range(0.0004), "< 0.001", ""),
         ("p", Range(0.0314), "0.031", ""),
+        ("bias", Range(0.0312, -0.01, 0.07), "+0.031", "−0.010 to +0.070"),
+        ("kendall_b", Range(0.91, 0.9, 0.92), "0.910", "0.900 to 0.920"),
     ],
 )
 def test_numbers_and_intervals(key: str, found: Range, text: str, interval: str) -> None:
@@ -53,9 +56,24 @@ def test_only_a_whole_interval_is_better_or_worse(key: str, found: Range, verdic
     assert showing(key, found).verdict(ROW) == verdict
 
 
-def test_columns_of_a_group_stand_together_and_have_names_of_their_own() -> None:
-    groups = [column.group for column in COLUMNS]
+def test_a_mean_is_judged_by_its_difference_from_random() -> None:
+    column = replace(
+        showing("pairwise_accuracy", Range(0.9, 0.8, 1.0)), beside=lambda row: Range(-0.1, -0.2, -0.05)
+    )
+    assert column.verdict(ROW) == "worse"
+    column = replace(
+        showing("rank_changes", Range(3.0, 2.0, 4.0)), beside=lambda row: Range(-0.1, -0.2, -0.05)
+    )
+    assert column.verdict(ROW) == "better"
+
+
+@pytest.mark.parametrize("columns", [COLUMNS, OTHER_COLUMNS, STOP_COLUMNS])
+def test_columns_of_a_group_stand_together(columns: tuple[Column, ...]) -> None:
+    groups = [column.group for column in columns]
     starts = [group for place, group in enumerate(groups) if place == 0 or groups[place - 1] != group]
     assert len(starts) == len(set(starts))
-    assert len(BY_KEY) == len(COLUMNS)
-    assert all(column.words.endswith(".") for column in COLUMNS)
+
+
+def test_columns_have_names_of_their_own() -> None:
+    assert len(BY_KEY) == len(ALL_COLUMNS)
+    assert all(column.words.endswith(".") for column in ALL_COLUMNS)

@@ -12,6 +12,7 @@ import polars
 import pytest
 
 from sparingly.bench.leaderboard import write
+from sparingly.bench.leaderboard.columns import COLUMNS, OTHER_COLUMNS
 from sparingly.bench.leaderboard.markdown import block, csv_text
 from sparingly.bench.leaderboard.origin import Origin, today
 from sparingly.bench.leaderboard.page import page
@@ -28,6 +29,12 @@ ENTRIES = (
     MadeEntry("list", 1.1, kind="deterministic", runs=1, resamples=4, not_for=("poor_set",)),
 )
 FRAME = table(SETS, ENTRIES)
+# The same with a rule that ends one entry after 300 labels.
+ENDS = (polars.col("entry") == "better") & (polars.col("labels") >= 300)
+STOPPED = FRAME.with_columns(
+    stop=polars.when(polars.col("entry") == "better").then(polars.lit("best_settled")),
+    stopped_at=polars.when(ENDS).then(polars.lit(300, polars.Int64)),
+)
 RESULTS: Results = read_results(FRAME)
 BOARD: Board = board(RESULTS)
 ORIGIN = Origin("2026-01-31", "abc1234", '[[entry]]\nmethod = "random"  # < plain\n')
@@ -63,8 +70,8 @@ class Tree(HTMLParser):
 TREE = Tree(PAGE)
 
 
-def cells(row: int) -> list[str]:
-    body = PAGE.split('<table id="board">')[1].split("<tbody>")[1].split("</tbody>")[0]
+def cells(row: int, key: str = "board") -> list[str]:
+    body = PAGE.split(f'<table id="{key}">')[1].split("<tbody>")[1].split("</tbody>")[0]
     return re.findall(r'data-value="([^"]*)"', body.split("<tr")[row + 1])
 
 
@@ -87,8 +94,47 @@ def test_heads_sort_and_say_how_the_table_is_sorted() -> None:
     assert {head["scope"] for head in heads} == {"col"}
     assert {head.get("scope") for head in TREE.all("th")} == {"col", "row", "colgroup"}
     # One cell with a value to sort by under every head.
-    assert {len(cells(row)) for row in range(len(BOARD.rows))} == {len(heads)}
-    assert len(TREE.all("button")) == len(heads)
+    assert {len(cells(row)) for row in range(len(BOARD.rows))} == {2 + len(COLUMNS)}
+    assert {len(cells(row, "others")) for row in range(len(BOARD.rows))} == {2 + len(OTHER_COLUMNS)}
+    assert len(TREE.all("button")) == len(heads) == 4 + len(COLUMNS) + len(OTHER_COLUMNS)
+
+
+def test_other_measures_are_folded_away_below_the_board() -> None:
+    board_part, after = PAGE.split("<details><summary>Other measures</summary>")
+    assert '<table id="board">' in board_part
+    assert after.index('<table id="others">') < after.index("</details>")
+    place = 2 + [column.key for column in OTHER_COLUMNS].index("kendall_b")
+    for number, row in enumerate(BOARD.rows):
+        shown = float(cells(number, "others")[place])
+        assert shown == pytest.approx(row.others["kendall_b"].mean.value, rel=1e-5)
+    assert "Labels to stop" not in PAGE
+
+
+def test_the_set_with_the_lowest_coverage_is_named() -> None:
+    row = PAGE.split('data-value="better"')[1].split("</tr>")[0]
+    found = next(row for row in BOARD.rows if row.info.entry == "better").trust.lowest
+    assert found is not None
+    assert f'data-value="{found[1].rate.value:.6g}"' in row
+    assert found[0].replace("_", "_<wbr>") in row
+
+
+def test_entries_with_a_rule_have_a_table_of_their_own() -> None:
+    results = read_results(STOPPED)
+    made = board(results)
+    text = page(results, made, ORIGIN)
+    Tree(text)
+    inside = text.split('<table id="stops">')[1].split("</table>")[0]
+    assert inside.count('scope="row"') == 1
+    # 300 of 4000 labels.
+    assert ">7.5</td>" in inside
+    markdown = block(results, made, ORIGIN).split('??? note "Labels to stop"')[1]
+    lines = [line for line in markdown.splitlines() if line.startswith("    | ")]
+    assert len(lines) == 3
+    assert "| 100 (" in lines[-1]
+    rows = {row["entry"]: row for row in csv.DictReader(io.StringIO(csv_text(made)))}
+    assert rows["better"]["stop_labels"] == "0.075"
+    assert float(rows["better"]["stop_matched_low"]) < float(rows["better"]["stop_matched"])
+    assert rows["list"]["stop_labels"] == ""
 
 
 def test_rows_stand_as_the_head_says() -> None:
@@ -163,6 +209,9 @@ def test_markdown_has_one_line_per_entry() -> None:
     assert "    [[entry]]" in text
     better = next(line for line in lines if "`better`" in line)
     assert "**" in better
+    others = text.split('??? note "Other measures"')[1].split("???")[0]
+    assert len([line for line in others.splitlines() if line.startswith("    | ")]) == 2 + len(ENTRIES)
+    assert "Kendall b" in others
 
 
 def test_csv_has_every_figure() -> None:
@@ -172,7 +221,17 @@ def test_csv_has_every_figure() -> None:
     for row in BOARD.rows:
         assert float(by_name[row.info.entry]["parity"]) == pytest.approx(row.parity.mean.value, rel=1e-5)
         assert float(by_name[row.info.entry]["gain_low"]) == pytest.approx(row.gain.low, rel=1e-5)
+        for key, other in row.others.items():
+            assert float(by_name[row.info.entry][f"{key}_high"]) == pytest.approx(other.mean.high, rel=1e-5)
+            above = by_name[row.info.entry][f"{key}_above_random"]
+            assert float(above) == pytest.approx(other.above.value, rel=1e-5, abs=1e-9)
+        assert float(by_name[row.info.entry]["bias_low"]) == pytest.approx(row.trust.bias.low, rel=1e-5)
     assert by_name["list"]["coverage"] == ""
+    assert by_name["list"]["coverage_lowest"] == by_name["list"]["coverage_lowest_set"] == ""
+    assert by_name["better"]["coverage_lowest_set"] in ("good_set", "poor_set")
+    assert float(by_name["better"]["coverage_lowest"]) <= float(by_name["better"]["coverage"])
+    assert 0.0 < float(by_name["better"]["p"]) <= 1.0
+    assert by_name["random"]["p"] == ""
     assert by_name["better"]["parity_worst_set"] in ("good_set", "poor_set")
 
 

@@ -94,6 +94,17 @@ def test_errors_trust_and_tests_are_in_the_row() -> None:
     assert ROWS["texts"].extrapolated > 0.0
 
 
+def test_other_measures_are_in_the_row() -> None:
+    auto = ROWS["auto"].others
+    names = ("good1", "good2", "poor")
+    mean = np.mean([RESULTS.runs[name, "auto"].curve("kendall_b").mean() for name in names])
+    assert auto["kendall_b"].mean.value == pytest.approx(mean)
+    assert auto["kendall_b"].above.value == pytest.approx(2.0 * ROWS["auto"].gain.value / 100.0)
+    assert ROWS["random"].others["pairwise_accuracy"].above.value == 0.0
+    assert ROWS["auto"].stops is None
+    assert BOARD.stopping == ()
+
+
 def test_the_same_table_gives_the_same_board() -> None:
     again = board(read_results(table(SETS, ENTRIES).sample(fraction=1.0, shuffle=True, seed=1)))
     assert [row.info.entry for row in again.rows] == [row.info.entry for row in BOARD.rows]
@@ -106,7 +117,9 @@ def test_which_random_entry_an_entry_is_set_beside() -> None:
         entry_info("random|greg, expected p", "random", "greg", "full_set"),
         entry_info("cube|greg", "cube", "greg"),
         entry_info("cube|ppi", "cube", "ppi"),
+        entry_info("waves", "waves", None, "full_set"),
         entry_info("auto", "auto", None, "full_set"),
+        entry_info("judged as auto", "auto:spread=false", None, "full_set"),
     )
     names = ["random", *(info.entry for info in infos)]
     results = results_of({("a", name): runs_of([0.5, 0.6]) for name in names}, infos=infos)
@@ -117,5 +130,9 @@ def test_which_random_entry_an_entry_is_set_beside() -> None:
         "random|greg, expected p": "random|greg, expected p",
         "cube|greg": "random|greg",
         "cube|ppi": None,
-        "auto": "random|greg, expected p",
+        "waves": "random|greg, expected p",
+        "auto": "judged as auto",
+        "judged as auto": "random|greg, expected p",
     }
+    without = {("a", name): runs_of([0.5, 0.6]) for name in names[:-1]}
+    assert same_baseline(results_of(without, infos=infos), "auto") is None

@@ -33,12 +33,11 @@ def test_draws_of_resamples_spread_as_the_jackknife_says() -> None:
     np.testing.assert_allclose(draws.std(axis=0), 2.0 * resampled.std(axis=0, ddof=1), rtol=0.03)
 
 
-def test_what_moves_both_on_a_resample_is_taken_off() -> None:
-    easy = GENERATOR(1).normal(0.0, 0.05, (10, 1))
-    own = runs_of([0.9, 0.95], resampled=0.8 + easy + np.zeros(2))
-    random = runs_of(np.full((3, 2), 0.8), resampled=0.7 + easy + np.zeros(2))
-    np.testing.assert_allclose(resample_moves(own, SPA, random), 0.0, atol=1e-12)
-    assert np.abs(resample_moves(own, SPA)).max() > 0.01
+def test_a_resample_moves_the_curve_as_far_as_it_lies_off_their_mean() -> None:
+    resampled = np.array([[0.6, 0.8], [0.8, 0.9], [0.7, 0.7]])
+    moves = resample_moves(runs_of([0.9, 0.95], resampled=resampled), SPA)
+    np.testing.assert_allclose(moves, [[-0.1, 0.0], [0.1, 0.1], [0.0, -0.1]], atol=1e-12)
+    assert resample_moves(runs_of([0.9, 0.95]), SPA).shape == (0, 2)
 
 
 def test_one_run_without_resamples_has_no_draws() -> None:

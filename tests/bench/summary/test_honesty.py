@@ -72,7 +72,7 @@ def test_what_can_be_trusted_of_an_entry() -> None:
     assert found.lowest is not None
     assert found.lowest[0] == "a"
     assert found.lowest[1].rate.value == pytest.approx(0.9)
-    assert found.width == pytest.approx((0.75 + 1.0) / 2)
+    assert found.width.value == pytest.approx((0.75 + 1.0) / 2)
     assert found.wrong_sign is not None
     assert found.wrong_sign.rate.value == pytest.approx(0.05)
     assert found.bias.value == pytest.approx((0.2 - 0.1) / 2)
@@ -84,6 +84,23 @@ def test_an_entry_that_prints_nothing_is_not_judged() -> None:
     assert found.coverage is None
     assert found.lowest is None
     assert found.wrong_sign is None
-    assert np.isnan(found.width)
+    assert np.isnan(found.width.value)
     assert np.isnan(found.bias.value)
     assert honesty(results_of({("a", "list"): runs_of([0.8, 0.9])}), "nobody").coverage is None
+
+
+def test_relative_widths_have_the_interval_of_their_seeds() -> None:
+    generator = np.random.default_rng(0)
+    accuracies = np.full((40, 2), 0.8)
+    plain, own = generator.normal(0.4, 0.04, (40, 1)), generator.normal(0.3, 0.03, (40, 1))
+    plain_info = entry_info("random|mean", "random", "mean")
+    runs = {
+        ("a", "random|mean"): runs_of(accuracies, **{**made(9.5, 0.4), "width": plain}),
+        ("a", "made"): runs_of(accuracies, **{**made(9.5, 0.4), "width": own}),
+    }
+    results = results_of(runs, infos=(plain_info,))
+    found = honesty(results, "made").width
+    assert found.value == pytest.approx(own.mean() / plain.mean())
+    # Both means have an error of 10 % / √40.
+    assert np.log(found.high / found.value) == pytest.approx(2.02 * 0.1 * np.sqrt(2 / 40), rel=0.3)
+    assert honesty(results, "random|mean").width.value == 1.0

@@ -53,16 +53,13 @@ def test_a_difference_is_taken_at_the_budgets_of_both() -> None:
     assert difference_on(results, "a", "slow").value == pytest.approx(0.9 - RANDOM[:, 1].mean())
 
 
-def test_an_easy_resample_is_no_difference() -> None:
-    easy = np.array([[0.0], [0.05], [-0.04], [0.02]])
-    random = runs_of(RANDOM, resampled=0.6 + easy + np.zeros(2))
-    listed = runs_of([0.9, 0.94], resampled=0.8 + easy + np.zeros(2))
-    alone = runs_of(RANDOM)
-    paired = difference_on(results_of({("a", "random"): random, ("a", "list"): listed}), "a", "list")
-    unpaired = difference_on(results_of({("a", "random"): alone, ("a", "list"): listed}), "a", "list")
-    assert paired.value == pytest.approx(unpaired.value)
-    assert paired.error < unpaired.error
-    assert paired.error == pytest.approx(float(stats.sem(RANDOM.mean(axis=1))))
+def test_a_difference_without_a_seed_has_the_errors_of_both_sides() -> None:
+    resampled = np.array([[0.6, 0.8], [0.7, 0.9], [0.5, 0.7], [0.6, 0.6]])
+    listed = runs_of([0.9, 0.94], resampled=resampled)
+    found = difference_on(results_of({("a", "random"): runs_of(RANDOM), ("a", "list"): listed}), "a", "list")
+    assert found.value == pytest.approx(0.92 - RANDOM.mean())
+    own, random = 2.0 * np.std(resampled.mean(axis=1), ddof=1), stats.sem(RANDOM.mean(axis=1))
+    assert found.error == pytest.approx(np.hypot(own, random))
 
 
 def test_only_counting_sets_with_both_are_compared() -> None:

@@ -93,3 +93,11 @@ def test_the_worst_is_the_largest_that_is_known() -> None:
     unknown, low, high = Ratio(np.nan, np.ones(2)), Ratio(0.5, np.ones(2)), Ratio(1.5, np.ones(2))
     assert worst([("a", unknown), ("b", high), ("c", low)]) == ("b", high)
     assert worst([("a", unknown)]) is None
+
+
+def test_an_interval_ends_where_the_number_must_and_stays_unknown_where_it_is() -> None:
+    assert Range(0.9, 0.7, 1.1).within(0.0, 1.0) == Range(0.9, 0.7, 1.0)
+    assert Range(0.1, -0.1, 0.3).within(0.0, 1.0) == Range(0.1, 0.0, 0.3)
+    unknown = Range(0.9).within(0.0, 1.0)
+    assert unknown.value == 0.9
+    assert np.isnan([unknown.low, unknown.high]).all()

@@ -89,3 +89,40 @@ def test_a_table_without_a_column_or_a_row_is_refused() -> None:
 
 def test_random_has_its_hundred_runs() -> None:
     assert read_results(table(SETS[:1], [RANDOM])).runs["a", "random"].whole(SPA).shape == (100, 10)
+
+
+def texts(rows: list[tuple[str, str | None]], column: str = "method") -> str | None:
+    """What is read as the text of an entry, from its texts on sets with these metrics."""
+    listed = MadeEntry("listed", runs=1, shares=THREE[:1], method="made")
+    frame = polars.concat(
+        table([MadeSet(f"set{place}")], [listed]).with_columns(
+            polars.lit(text).alias(column), polars.lit(metric, polars.String).alias("metric")
+        )
+        for place, (text, metric) in enumerate(rows)
+    )
+    return getattr(read_results(frame).entries["listed"], column)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("column", ["method", "estimator"])
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ([("var:metric=chrF", "chrF"), ("var:metric=COMET", "COMET")], "var:metric={metric}"),
+        ([("var:metric=a,b=a", "a"), ("var:metric=c,b=c", "c")], "var:metric={metric},b={metric}"),
+        ([("var:metric=a,b=a", "a"), ("var:metric=c,b=a", "c")], "var:metric={metric},b=a"),
+        (
+            [("mix:of=(v:metric=a)+(w)", "a"), ("mix:of=(v:metric=b)+(w)", "b")],
+            "mix:of=(v:metric={metric})+(w)",
+        ),
+        ([('var:metric="a,b"', "a,b"), ("var:metric=chrF", "chrF")], "var:metric={metric}"),
+        ([("var:metric={metric}", None), ("var:metric=chrF", "chrF")], "var:metric={metric}"),
+        ([("var:metric=chrF", "chrF"), ("var:metric=chrF", "COMET")], "var:metric=chrF"),
+        ([("var:metric=chrF", "chrF")], "var:metric=chrF"),
+        ([("random", "chrF"), ("random", "COMET")], "random"),
+    ],
+)
+def test_the_text_of_an_entry_is_that_of_the_grid(
+    rows: list[tuple[str, str | None]], text: str, column: str
+) -> None:
+    assert texts(rows, column) == text
+    assert texts(rows[::-1], column) == text

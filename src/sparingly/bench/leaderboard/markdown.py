@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable, Iterator, Sequence
 
-from sparingly.bench.leaderboard.columns import COLUMNS, Column
+from sparingly.bench.leaderboard.column import Column
+from sparingly.bench.leaderboard.columns import (
+    ALL_COLUMNS,
+    COLUMNS,
+    OTHER_COLUMNS,
+    OTHERS_TITLE,
+    STOP_COLUMNS,
+    STOPS_TITLE,
+)
 from sparingly.bench.leaderboard.origin import Origin
 from sparingly.bench.papers.markdown import WORSE, bold, folded, table
 from sparingly.bench.summary.board import Board, BoardRow
-from sparingly.bench.summary.results import RANDOM, Results
+from sparingly.bench.summary.ranges import Range
+from sparingly.bench.summary.results import Results
 from sparingly.show.report.markup import cell, code
 
 # The part of a page of the documentation that the block fills.
 MARKER = "leaderboard"
+# Shorter heads than the page's: Markdown has no groups of columns.
 _HEADS = {
     "gain": "points",
     "parity": "labels, %",
@@ -23,57 +34,74 @@ _HEADS = {
     "error": "error",
     "error_strong": "strong",
     "error_worst": "worst",
-    "coverage": "coverage, %",
-    "wrong_sign": "wrong signs, %",
-    "first": "first, %",
+    "coverage_lowest": "lowest",
+    "p": "p",
+    "width": "width",
 }
 
 
 def block(results: Results, found: Board, origin: Origin) -> str:
-    """Return the table with what it was made from, as Markdown."""
-    columns = [column for column in COLUMNS if column.key in _HEADS]
-    head = ["entry", "sets", *(_HEADS[column.key] for column in columns)]
-    rows = [
-        [cell(code(row.info.entry)), str(row.sets), *(_figure(column, row) for column in columns)]
-        for row in found.rows
-    ]
+    """Return the tables with what they were made from, as Markdown."""
     apart = [name for name, info in results.sets.items() if not info.counts]
     notes = [origin.sentence(results)]
     if apart:
         notes.append(f"Sets that do not count: {', '.join(map(code, apart))}.")
-    grid = folded("The grid", f"```toml\n{origin.grid.strip()}\n```")
-    return "\n\n".join([table(head, rows), " ".join(notes), grid])
+    parts = [_table(COLUMNS, found.rows), " ".join(notes)]
+    parts.append(folded(OTHERS_TITLE, _table(OTHER_COLUMNS, found.rows)))
+    if stopping := found.stopping:
+        parts.append(folded(STOPS_TITLE, _table(STOP_COLUMNS, stopping)))
+    parts.append(folded("The grid", f"```toml\n{origin.grid.strip()}\n```"))
+    return "\n\n".join(parts)
+
+
+def _table(columns: Sequence[Column], rows: Sequence[BoardRow]) -> str:
+    head = ["entry", "sets", *(_HEADS.get(column.key, column.head) for column in columns)]
+    lines = [
+        [cell(code(row.info.entry)), str(row.sets), *(_figure(column, row) for column in columns)]
+        for row in rows
+    ]
+    return table(head, lines)
 
 
 def _figure(column: Column, row: BoardRow) -> str:
     text, verdict = column.text(row), column.verdict(row)
     interval = column.interval(row)
     marked = f"{text} {WORSE}" if verdict == "worse" else bold(text, verdict == "better")
-    return f"{marked} ({interval})" if interval and row.info.entry != RANDOM else marked
+    return f"{marked} ({interval})" if interval else marked
 
 
 def csv_text(found: Board) -> str:
     """Return one line per entry with every figure and its interval; what is not known is empty."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
-    figures = [f"{column.key}{end}" for column in COLUMNS for end in ("", "_low", "_high")]
+    figures = [f"{name}{end}" for name, _ in _figures() for end in ("", "_low", "_high")]
     about = ["entry", "method", "estimator", "p_values", "rounds", "stop", "kind"]
     about += ["sets", "same_entry"]
-    rest = ["parity_worst_set", "error_worst_set", "extrapolated", "width", "bias", "better_on", "tested_on"]
+    rest = ["parity_worst_set", "error_worst_set", "coverage_lowest_set"]
+    rest += ["extrapolated", "better_on", "tested_on"]
     writer.writerow([*about, *figures, *rest])
     for row in found.rows:
         writer.writerow([_plain(value) for value in _values(row)])
     return target.getvalue()
 
 
+def _figures() -> Iterator[tuple[str, Callable[[BoardRow], Range]]]:
+    """Yield every figure of the CSV with its name; after one that is not set beside random, how it is."""
+    for column in ALL_COLUMNS:
+        yield column.key, column.figure
+        if column.beside is not None:
+            yield f"{column.key}_above_random", column.beside
+
+
 def _values(row: BoardRow) -> list[object]:
     info, test = row.info, row.test
-    ranges = [column.figure(row) for column in COLUMNS]
+    ranges = [figure(row) for _, figure in _figures()]
     return [
         *(info.entry, info.method, info.estimator, info.p_values, info.rounds, info.stop, info.kind),
         *(row.sets, row.same_entry),
         *(value for one in ranges for value in (one.value, one.low, one.high)),
-        *(row.parity.worst_set, row.error.worst_set, row.extrapolated, row.trust.width, row.trust.bias.value),
+        *(row.parity.worst_set, row.error.worst_set, "" if row.trust.lowest is None else row.trust.lowest[0]),
+        row.extrapolated,
         *((None, None) if test is None else (test.better, test.sets)),
     ]
 

@@ -1,15 +1,14 @@
 "use strict";
 (() => {
-  const table = document.getElementById("board");
-  const body = table.tBodies[0];
-  const heads = [...table.querySelectorAll("th[aria-sort]")];
+  const tables = [...document.querySelectorAll("#board, #others, #stops")];
+  const body = document.getElementById("board").tBodies[0];
   const count = document.getElementById("count");
 
   const valueOf = (row, place) => {
     const text = row.children[place].dataset.value;
     return place === 0 ? text : text === "" ? NaN : Number(text);
   };
-  const sortBy = (head) => {
+  const sortBy = (table, heads, head) => {
     const place = heads.indexOf(head);
     const before = head.getAttribute("aria-sort");
     const down = before === "none" ? head.dataset.first === "descending" : before === "ascending";
@@ -23,19 +22,23 @@
       if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y);
       return sign * (x - y);
     };
-    body.append(...[...body.rows].sort(compare));
+    table.tBodies[0].append(...[...table.tBodies[0].rows].sort(compare));
   };
-  for (const head of heads) head.querySelector("button").addEventListener("click", () => sortBy(head));
+  for (const table of tables) {
+    const heads = [...table.querySelectorAll("th[aria-sort]")];
+    for (const head of heads) {
+      head.querySelector("button").addEventListener("click", () => sortBy(table, heads, head));
+    }
+  }
 
   const filter = document.getElementById("filter");
   filter.addEventListener("input", () => {
     const words = filter.value.toLowerCase().split(/\s+/);
-    let shown = 0;
-    for (const row of body.rows) {
+    for (const row of tables.flatMap((table) => [...table.tBodies[0].rows])) {
       const name = row.children[0].dataset.value.toLowerCase();
       row.hidden = !words.every((word) => name.includes(word));
-      shown += row.hidden ? 0 : 1;
     }
+    const shown = [...body.rows].filter((row) => !row.hidden).length;
     count.textContent = `${shown} of ${body.rows.length} entries`;
   });
 

@@ -8,11 +8,11 @@ from importlib import resources
 from pathlib import Path
 from typing import IO
 
-from sparingly.bench.leaderboard.columns import COLUMNS
+from sparingly.bench.leaderboard.columns import ALL_COLUMNS
 from sparingly.bench.leaderboard.curves import COLOURS, picture
 from sparingly.bench.leaderboard.markdown import block, csv_text
 from sparingly.bench.leaderboard.origin import Origin, today
-from sparingly.bench.leaderboard.tables import board_table, matrix, refusals
+from sparingly.bench.leaderboard.tables import board_table, matrix, other_tables, refusals
 from sparingly.bench.summary.board import Board, board
 from sparingly.bench.summary.results import RANDOM, Results, read_results
 from sparingly.data.files import write_atomically
@@ -64,6 +64,7 @@ def page(results: Results, found: Board, origin: Origin) -> str:
         f'<p class="soft">{escape(origin.sentence(results))}</p>',
         _CONTROLS.format(count=len(found.rows)),
         board_table(found, numbers, drawn),
+        other_tables(found),
         _legend_of_columns(),
         f"<h2>Accuracy over the budgets</h2><p>{escape(_CURVES)}</p>",
         _legend(numbers, drawn),
@@ -109,7 +110,7 @@ def _legend(numbers: Mapping[str, int], drawn: Sequence[str]) -> str:
 def _legend_of_columns() -> str:
     rows = [
         f"<dt>{escape(column.group)}: {escape(column.head)}</dt><dd>{escape(column.words)}</dd>"
-        for column in COLUMNS
+        for column in ALL_COLUMNS
     ]
     return f"<details><summary>What the columns say</summary><dl>{''.join(rows)}</dl></details>"
 

@@ -1,4 +1,4 @@
-"""The tables of the page: the board itself, every set by itself, and what could not be run."""
+"""The tables of the page: the board, other measures, every set by itself, and what could not be run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from sparingly.bench.leaderboard.columns import COLUMNS, Column
+from sparingly.bench.leaderboard.column import Column
+from sparingly.bench.leaderboard.columns import (
+    COLUMNS,
+    OTHER_COLUMNS,
+    OTHERS_TITLE,
+    STOP_COLUMNS,
+    STOPS_TITLE,
+)
 from sparingly.bench.replay import FAILED, NOT_APPLICABLE
 from sparingly.bench.summary.board import Board, BoardRow
 from sparingly.bench.summary.ranges import Range
@@ -17,27 +24,49 @@ _STATUS = {NOT_APPLICABLE: "does not apply", FAILED: "failed"}
 
 def board_table(found: Board, numbers: Mapping[str, int], drawn: Sequence[str]) -> str:
     """Return the board as a table whose heads are buttons that sort it."""
-    groups = [(name, len([*columns])) for name, columns in groupby(COLUMNS, key=lambda column: column.group)]
+    names = {row.info.entry: _named_box(row.info.entry, numbers, drawn) for row in found.rows}
+    return _sortable("board", "Leaderboard", COLUMNS, found.rows, names)
+
+
+def other_tables(found: Board) -> str:
+    """Return what else is measured, folded away: of all entries, and of those that a rule may end."""
+    parts = []
+    for key, title, columns, rows in (
+        ("others", OTHERS_TITLE, OTHER_COLUMNS, found.rows),
+        ("stops", STOPS_TITLE, STOP_COLUMNS, found.stopping),
+    ):
+        if rows:
+            names = {row.info.entry: escape(row.info.entry) for row in rows}
+            inside = _sortable(key, title, columns, rows, names)
+            parts.append(f"<details><summary>{title}</summary>{inside}</details>")
+    return "\n".join(parts)
+
+
+def _sortable(
+    key: str, title: str, columns: Sequence[Column], rows: Sequence[BoardRow], names: Mapping[str, str]
+) -> str:
+    """Return a table of some columns; the rows stand as those of the board."""
+    groups = [(name, len([*some])) for name, some in groupby(columns, key=lambda column: column.group)]
     over = "".join(
         f'<th scope="colgroup" colspan="{width}" class="group">{escape(name)}</th>' for name, width in groups
     )
     heads = [_head("entry", "name", "none", "ascending"), _head("sets", "", "none", "descending")]
-    starts = _starts()
-    for column in COLUMNS:
+    starts = _starts(columns)
+    for column in columns:
         sort = "ascending" if column.key == "parity" else "none"
         first = "ascending" if column.lower else "descending"
         heads.append(_head(column.head, "group" if column.key in starts else "", sort, first, column.words))
-    rows = "\n".join(_row(row, numbers, drawn) for row in found.rows)
+    lines = "\n".join(_row(row, columns, names[row.info.entry]) for row in rows)
     return (
-        '<div class="wide" role="region" aria-label="Leaderboard" tabindex="0"><table id="board">'
+        f'<div class="wide" role="region" aria-label="{title}" tabindex="0"><table id="{key}">'
         f'<thead><tr><td class="name"></td><td></td>{over}</tr><tr>{"".join(heads)}</tr></thead>'
-        f"<tbody>\n{rows}\n</tbody></table></div>"
+        f"<tbody>\n{lines}\n</tbody></table></div>"
     )
 
 
-def _starts() -> set[str]:
+def _starts(columns: Sequence[Column]) -> set[str]:
     """Return the first column of every group."""
-    return {next(columns).key for _, columns in groupby(COLUMNS, key=lambda column: column.group)}
+    return {next(some).key for _, some in groupby(columns, key=lambda column: column.group)}
 
 
 def _head(text: str, kind: str, sort: str, first: str, words: str = "") -> str:
@@ -48,30 +77,31 @@ def _head(text: str, kind: str, sort: str, first: str, words: str = "") -> str:
     )
 
 
-def _row(row: BoardRow, numbers: Mapping[str, int], drawn: Sequence[str]) -> str:
-    entry = row.info.entry
-    name = escape(entry)
+def _named_box(entry: str, numbers: Mapping[str, int], drawn: Sequence[str]) -> str:
+    """Return the name of an entry with the box that draws its curves."""
     if entry == RANDOM:
-        shown = name
-    else:
-        checked = " checked" if entry in drawn else ""
-        spoken = escape(f"Draw the curves of {entry}")
-        box = f'<input type="checkbox" value="{numbers[entry]}" aria-label="{spoken}"{checked}>'
-        shown = f"<label>{box}<span>{name}</span></label>"
-    starts = _starts()
-    cells = "".join(_cell(column, row, column.key in starts) for column in COLUMNS)
+        return escape(entry)
+    checked = " checked" if entry in drawn else ""
+    spoken = escape(f"Draw the curves of {entry}")
+    box = f'<input type="checkbox" value="{numbers[entry]}" aria-label="{spoken}"{checked}>'
+    return f"<label>{box}<span>{escape(entry)}</span></label>"
+
+
+def _row(row: BoardRow, columns: Sequence[Column], shown: str) -> str:
+    entry, starts = row.info.entry, _starts(columns)
+    cells = "".join(_cell(column, row, column.key in starts) for column in columns)
     kind = ' class="baseline"' if entry == RANDOM else ""
     return (
-        f'<tr{kind}><th scope="row" data-value="{name}">{shown}</th>'
+        f'<tr{kind}><th scope="row" data-value="{escape(entry)}">{shown}</th>'
         f'<td data-value="{row.sets}">{row.sets}</td>{cells}</tr>'
     )
 
 
 def _cell(column: Column, row: BoardRow, starts: bool) -> str:
     value = column.figure(row).value
-    below = (
-        "" if row.info.entry == RANDOM else _small(column.interval(row)) + _small(column.note(row), "where")
-    )
+    # Random's worst set is any set: it is 1 on all.
+    note = "" if row.info.entry == RANDOM else column.note(row)
+    below = _small(column.interval(row)) + _small(note, "where")
     verdict = column.verdict(row)
     shown = (
         f'<span class="{verdict}">{escape(column.text(row))}</span>' if verdict else escape(column.text(row))

@@ -14,6 +14,7 @@ import numpy as np
 from sparingly.bench.summary.first import FirstShare, OverSets, first_shares, over_sets, scores
 from sparingly.bench.summary.honesty import Honesty, honesty
 from sparingly.bench.summary.means import differences
+from sparingly.bench.summary.others import Other, others
 from sparingly.bench.summary.parity import Parities, TableParity
 from sparingly.bench.summary.ranges import NAN, Range, Ratio, mean_measured, mean_ratio, worst
 from sparingly.bench.summary.results import (
@@ -24,6 +25,7 @@ from sparingly.bench.summary.results import (
     nan_mean,
 )
 from sparingly.bench.summary.score_errors import ErrorRatios
+from sparingly.bench.summary.stopping import Stops, stops_over
 
 _EXPECTED, _GREG = "full_set", "greg"
 _AUTO, _AT_RANDOM = "auto", "spread=false"
@@ -59,6 +61,8 @@ class BoardRow:
         first: How often it is first.
         test: Wilcoxon's test over sets against random; None for random itself.
         seconds: Seconds that a cell took to compute, mean over sets.
+        others: The other measures of the ranking, by name.
+        stops: When its rule ended; None where it has none.
     """
 
     info: EntryInfo
@@ -74,6 +78,8 @@ class BoardRow:
     first: FirstShare
     test: OverSets | None
     seconds: float
+    others: Mapping[str, Other]
+    stops: Stops | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +95,11 @@ class Board:
     rows: tuple[BoardRow, ...]
     by_set: Mapping[tuple[str, str], Range]
     gains: Mapping[tuple[str, str], Range]
+
+    @property
+    def stopping(self) -> tuple[BoardRow, ...]:
+        """The rows of entries that a rule may end."""
+        return tuple(row for row in self.rows if row.stops is not None)
 
 
 def same_baseline(results: Results, entry: str) -> str | None:
@@ -142,10 +153,12 @@ class _Maker:
             self._parity_span(self.timed.over(entry)),
             float(np.mean([one.beyond for one in plain.values()])) if plain else NAN,
             self.span(self.errors.over(entry)),
-            honesty(results, entry),
+            honesty(results, entry, seed=self.seed),
             self.first[entry],
             self.tests.get(entry),
             float(np.mean(seconds)) if seconds else NAN,
+            others(results, entry),
+            stops_over(results, entry, seed=self.seed),
         )
 
     def _against(self, same: str) -> Parities:

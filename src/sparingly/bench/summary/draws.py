@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.bench.part import RESAMPLED
-from sparingly.bench.summary.results import Runs
+from sparingly.bench.summary.results import Runs, nan_mean
 
 Floats = NDArray[np.float64]
 
@@ -26,12 +26,18 @@ def mean_draws(runs: Runs, measure: str, generator: np.random.Generator, count: 
     whole = runs.whole(measure)
     centre = runs.curve(measure)
     if len(whole) >= _LEAST:
-        return centre + _widened(len(whole)) * (_resampled_means(whole, generator, count) - centre)
+        return seed_draws(whole, generator, count)
     moves = resample_moves(runs, measure)
     if len(whole) == 0 or len(moves) < _LEAST:
         return np.full((count, len(centre)), np.nan)
     picked = generator.integers(0, len(moves), count)
     return np.asarray(centre + JACKKNIFE * _widened(len(moves)) * moves[picked])
+
+
+def seed_draws(values: Floats, generator: np.random.Generator, count: int = DRAWS) -> Floats:
+    """Return ``count`` means that other seeds might have given (draws × columns), from two runs or more."""
+    centre = nan_mean(values)
+    return np.asarray(centre + _widened(len(values)) * (_resampled_means(values, generator, count) - centre))
 
 
 def resample_moves(runs: Runs, measure: str) -> Floats:

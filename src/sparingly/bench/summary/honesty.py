@@ -12,12 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base import rng
+from sparingly.bench.summary.draws import DRAWS, freedom_of, mean_draws
 from sparingly.bench.summary.means import mean_on
-from sparingly.bench.summary.ranges import NAN, Measured, Range, mean_measured, quantile
+from sparingly.bench.summary.ranges import Range, Ratio, mean_measured, mean_ratio, quantile
 from sparingly.bench.summary.results import RANDOM, Floats, Results
 
 # Random draws give every item the same weight, so these are the same.
 _PLAIN = ("mean", "weighted_mean")
+_WIDTH = "width"
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Honesty:
         coverage: How often a 95 % interval held the full set's score; None where no interval is printed.
         lowest: The lowest coverage on one set, and that set's name.
         width: The mean width of intervals relative to random selection's with plain means; NaN unknown.
+            Narrower is better only where the coverage holds.
         wrong_sign: Of the pairs called significant, how many have the other sign on the full set; None
             where no pair was called so.
         bias: The mean signed error, in standard deviations of the models' full-set scores.
@@ -44,7 +48,7 @@ class Honesty:
 
     coverage: Rate | None
     lowest: tuple[str, Rate] | None
-    width: float
+    width: Range
     wrong_sign: Rate | None
     bias: Range
 
@@ -73,7 +77,7 @@ def _wilson(p: float, trials: float) -> Range:
     return Range(p, min(p, max(0.0, float(centre - half))), max(p, min(1.0, float(centre + half))))
 
 
-def honesty(results: Results, entry: str, names: list[str] | None = None) -> Honesty:
+def honesty(results: Results, entry: str, names: list[str] | None = None, *, seed: int = 0) -> Honesty:
     """Return what can be trusted of an entry over sets (the counting ones).
 
     Coverage below 93 %, or more than one wrong sign in a hundred significant pairs: do not print this
@@ -87,9 +91,9 @@ def honesty(results: Results, entry: str, names: list[str] | None = None) -> Hon
     return Honesty(
         _rate(results, there, entry, "covered", "intervals"),
         lowest,
-        _relative_width(results, there, entry),
+        _relative_width(results, there, entry, seed),
         _rate(results, there, entry, "wrong_sign", "significant"),
-        (mean_measured(bias) if bias else Measured(NAN)).range(),
+        mean_measured(bias).range(),
     )
 
 
@@ -110,15 +114,29 @@ def plain_means(results: Results) -> str | None:
     return min(found, default=None)
 
 
-def _relative_width(results: Results, names: list[str], entry: str) -> float:
+def _relative_width(results: Results, names: list[str], entry: str, seed: int) -> Range:
     against = plain_means(results)
     if against is None:
-        return NAN
-    ratios = []
-    for name in names:
-        shared = results.shared(name, entry, against)
-        if shared is not None:
-            own, other = (runs.curve("width") for runs in shared)
-            known = (own > 0.0) & (other > 0.0)
-            ratios += [float((own[known] / other[known]).mean())] if known.any() else []
-    return float(np.mean(ratios)) if ratios else NAN
+        return mean_ratio([]).range()
+    found = [_width_on(results, name, entry, against, seed) for name in names]
+    return mean_ratio([one for one in found if one is not None]).range()
+
+
+def _width_on(results: Results, name: str, entry: str, against: str, seed: int) -> Ratio | None:
+    """Return the mean over budgets of the ratios of mean widths on a set; None where one prints none."""
+    shared = results.shared(name, entry, against)
+    if shared is None:
+        return None
+    own, other = shared
+    known = (own.curve(_WIDTH) > 0.0) & (other.curve(_WIDTH) > 0.0)
+    if not known.any():
+        return None
+    if entry == against:
+        return Ratio(1.0, np.ones(DRAWS))
+    own, other = own.at(own.shares[known]), other.at(other.shares[known])
+    above = mean_draws(own, _WIDTH, rng.generator(seed, "widths", name, entry))
+    below = mean_draws(other, _WIDTH, rng.generator(seed, "widths", name, entry, against))
+    value = float((own.curve(_WIDTH) / other.curve(_WIDTH)).mean())
+    # A draw of a small mean may reach 0; a ratio to less than a hundredth of it would tell nothing.
+    draws = (above / np.maximum(below, 0.01 * other.curve(_WIDTH))).mean(axis=1)
+    return Ratio(value, draws, freedom_of(own, _WIDTH))

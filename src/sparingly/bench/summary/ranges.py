@@ -26,6 +26,11 @@ class Range:
         """Return the same in another unit."""
         return Range(self.value * factor, self.low * factor, self.high * factor)
 
+    def within(self, least: float, most: float) -> Range:
+        """Return the same with an interval that ends where the number must: no share is above 1."""
+        # An end that is not known stays so: NaN is neither below nor above anything.
+        return Range(self.value, max(self.low, least), min(self.high, most))
+
 
 @dataclass(frozen=True)
 class Measured:

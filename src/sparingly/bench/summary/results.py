@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import DataError, UnknownNameError, listing
+from sparingly.bench.entry import METRIC, with_metric
 from sparingly.bench.grid import first_share
 from sparingly.bench.replay import DONE
 from sparingly.bench.table import read_table
@@ -67,7 +69,11 @@ class SetInfo:
 
 @dataclass(frozen=True)
 class EntryInfo:
-    """An entry of a table: a method with its estimator and p-values."""
+    """An entry of a table: a method with its estimator and p-values.
+
+    ``{metric}`` in the texts of the method and the estimator stands for the one metric of a set. Where all
+    sets of a table have the same metric, its name stands there.
+    """
 
     entry: str
     method: str
@@ -196,7 +202,7 @@ def read_results(table: Path | DataFrame) -> Results:
     }
     return Results(
         {info.set: info for info in _infos(frame, SetInfo, "set")},
-        {info.entry: info for info in _infos(frame, EntryInfo, "entry")},
+        {info.entry: _with_texts(info, frame) for info in _infos(frame, EntryInfo, "entry")},
         runs,
         _refusals(frame),
     )
@@ -223,6 +229,36 @@ def _infos(frame: DataFrame, kind: type[_Info], by: str) -> list[_Info]:
     columns = [field.name for field in fields(kind)]
     rows = frame.sort(by, "resample", nulls_last=True).unique(by, keep="first", maintain_order=True)
     return [kind(**row) for row in rows.select(columns).iter_rows(named=True)]
+
+
+def _with_texts(info: EntryInfo, frame: DataFrame) -> EntryInfo:
+    """Return an entry with its texts as the grid has them, not as they are for the first set."""
+    import polars
+
+    rows = frame.filter(polars.col("entry") == info.entry)
+    method, estimator = (
+        _template(rows.select(column, "metric").drop_nulls(column).unique().sort(column, "metric").rows())
+        for column in ("method", "estimator")
+    )
+    return replace(info, method=info.method if method is None else method, estimator=estimator)
+
+
+def _template(texts: Sequence[tuple[str, str | None]]) -> str | None:
+    """Return the text of which these are the ones for every metric; the first where there is none such."""
+    different = dict.fromkeys(text for text, _ in texts)
+    if len(different) > 1:
+        for made in [_without(text, metric) for text, metric in texts]:
+            if all(metric is None or with_metric(made, metric) == text for text, metric in texts):
+                return made
+    return next(iter(different), None)
+
+
+def _without(text: str, metric: str | None) -> str:
+    """Return a text with ``{metric}`` wherever it names the metric as a value."""
+    if metric is None:
+        return text
+    named = re.escape(with_metric(METRIC, metric))
+    return re.sub(rf"={named}(?=[,)\]]|$)", f"={METRIC}", text)
 
 
 def _refusals(frame: DataFrame) -> list[Refusal]:

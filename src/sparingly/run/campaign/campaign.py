@@ -14,13 +14,14 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.expect.expect import Expected
 from sparingly.run.campaign.answer_files import read_answers
 from sparingly.run.campaign.answers import Answer
 from sparingly.run.campaign.claims import Claims
 from sparingly.run.campaign.create import AspectsAsked, BudgetAsked, StopAsked, create, prepare
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.draw import Drawer, Step
-from sparingly.run.campaign.estimates import estimate_of, strengths_of
+from sparingly.run.campaign.estimates import estimate_of, expected_of, strengths_of
 from sparingly.run.campaign.export import rating_rows
 from sparingly.run.campaign.history import History, Known
 from sparingly.run.campaign.journal import Clock, Journal, check_end, utc_now
@@ -223,6 +224,10 @@ class Campaign:
             asked: ``estimator``, ``target``, ``level``, ``interval`` …
         """
         return estimate_of(self.settings, self._known(data, at), **asked)
+
+    def expected(self, data: str | None = None, *, at: int | None = None) -> Expected:
+        """Return what judging everything is expected to say, from every answer so far (see ``expect``)."""
+        return expected_of(self.settings, self._known(data, at))
 
     def strengths(self, data: str | None = None, *, at: int | None = None, **asked: Any) -> BradleyTerry:
         """Return the models' strengths where outputs are compared; parameters are those of ``bradley_terry``.

@@ -18,6 +18,7 @@ from sparingly.data.reveal import reveal
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.history import Known
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.rounds.compared import compared_rows
@@ -48,6 +49,14 @@ def estimate_of(settings: Settings, known: Known, **asked: Any) -> Estimate:
         asked["scale"] = settings.aspects.get(settings.aspect)
     found = strategy.estimate(state, **asked)
     return replace(found, notes=(*found.notes, *_notes(known)))
+
+
+def expected_of(settings: Settings, known: Known) -> Expected:
+    """Return what judging everything is expected to say of a data set, from every answer to its rounds."""
+    if not known.rounds:
+        raise UsageError(f"The data set {known.name} has no round yet: there is nothing to go by.")
+    state, _ = state_for_estimates(settings, known)
+    return expect(state.data, state.labels, aspect=state.aspect)
 
 
 def strengths_of(settings: Settings, known: Known, **asked: Any) -> BradleyTerry:

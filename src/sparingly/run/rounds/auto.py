@@ -50,8 +50,8 @@ class Auto(Strategy):
     Scores: μ̂_j = N⁻¹ [Σ_all f_ij + (N/d_j) Σ_S (y_ij − f_ij)], f a ridge that left item i out.
 
     It is the default because it is honest by construction and falls back by itself: no item's chance depends
-    on a metric, predictions count by what they explain of held-out labels, and without evidence it is a random
-    sample with a plain mean. The ranking (``expected_p_values``) uses every label and the metrics.
+    on a metric, predictions count by what they explain of held-out labels, and without evidence it is a
+    random sample with a plain mean. The ranking (``expected_p_values``) uses every label and the metrics.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
@@ -110,10 +110,6 @@ class Auto(Strategy):
     def expected(self, state: State) -> Expected:
         """Return what judging everything is expected to say, from every label."""
         return expect(state.data, state.labels, aspect=state.aspect, prior=replace(USUAL, trust=self.trust))
-
-    def expected_p_values(self, state: State) -> Floats | None:
-        """Return the p-values of all pairs that judging everything is expected to give."""
-        return self.expected(state).p_values
 
     def history(self, state: State) -> list[Wave]:
         """Return all rounds as one draw: the first d_j items of a random order, for every model."""

@@ -16,6 +16,7 @@ from sparingly.data.combine import truth_fields
 from sparingly.data.evalset import EvalSet, Floats
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.expect.expect import Expected
 from sparingly.run.rounds.merge import merged
 from sparingly.run.rounds.state import Finished, State
 
@@ -58,9 +59,14 @@ class Strategy(Method, ABC):
         """
         return estimate(state.data, merged(state.rounds), state.aspect, **asked)
 
+    def expected(self, state: State) -> Expected | None:
+        """Return what judging everything is expected to say, where the strategy goes by that."""
+        return None
+
     def expected_p_values(self, state: State) -> Floats | None:
         """Return the p-values of all pairs that judging everything is expected to give, where it predicts."""
-        return None
+        found = self.expected(state)
+        return None if found is None else found.p_values
 
     def why(self, data: EvalSet) -> str:
         """Say in two sentences what is done on a set, and why, where the strategy decides that itself."""

@@ -90,22 +90,25 @@ def _show_pairs(console: Console, ranking: Ranking) -> None:
     console.print(make_table(columns, rows, numbers=3))
 
 
-def _show_expected(console: Console, ranking: Ranking, expected: Expected) -> None:
-    """Print neighbours in the expected order, their expected p-values beside those of the test."""
+def show_expected(expected: Expected) -> None:
+    """Print what judging everything is expected to say: the order, and neighbours with expected p-values."""
+    _show_expected(make_console(), None, expected)
+
+
+def _show_expected(console: Console, ranking: Ranking | None, expected: Expected) -> None:
+    """Print neighbours in the expected order; beside a ranking, with the p-values of its test, too."""
     line(console, f"expected of judging everything: {' > '.join(expected.order)}", style="bold")
-    tested = {model.model: place for place, model in enumerate(ranking.models)}
+    tested = {} if ranking is None else {model.model: place for place, model in enumerate(ranking.models)}
     order, told = expected.order, expected.two_sided
     rows = []
     for better, worse in pairwise(order[: _MOST_PAIRS + 1]):
-        known = better in tested and worse in tested
-        rows.append(
-            (
-                f"{better} over {worse}",
-                number(float(told[expected.models.index(better), expected.models.index(worse)]), 2),
-                number(float(ranking.p_values[tested[better], tested[worse]]) if known else None, 2),
-            )
-        )
-    console.print(make_table(("neighbours, as expected", "p, expected", "p"), rows, numbers=2))
+        own = None
+        if ranking is not None and better in tested and worse in tested:
+            own = float(ranking.p_values[tested[better], tested[worse]])
+        told_p = number(float(told[expected.models.index(better), expected.models.index(worse)]), 2)
+        rows.append((f"{better} over {worse}", told_p, *(() if ranking is None else (number(own, 2),))))
+    heads = ("neighbours, as expected", "p, expected", *(() if ranking is None else ("p",)))
+    console.print(make_table(heads, rows, numbers=len(heads) - 1))
     line(console, EVERY_LABEL)
 
 
