@@ -1,4 +1,4 @@
-"""The figures of ``auto`` from a table of replays: labels for random's accuracy, errors, coverage, wrong signs.
+"""The figures of ``auto`` from a table of replays: labels, errors, coverage and wrong signs.
 
     python benchmarks/auto_figures.py .bench/leaderboard/table.parquet
     python benchmarks/auto_figures.py .bench/leaderboard/table.parquet --docs   also into docs/auto.md
