@@ -25,7 +25,7 @@ from sparingly.bench.work import play
 ROOT = Path(__file__).resolve().parent.parent
 CANDIDATES = (
     "auto",
-    "auto:trust=0.0",
+    "auto:trust=0.3",
     "auto:trust=0.6",
     "auto:pilot=0.4",
     "auto:floor=0.25",
