@@ -6,6 +6,8 @@ import numpy as np
 
 from sparingly.choose.design.draw.chances import Floats, Mask, Rows, last_one, settled
 
+_BLOCK = 2**18
+
 
 def draw_pivotal(chances: Floats, generator: np.random.Generator, order: Rows | None = None) -> Mask:
     """Take units by meetings in sequence: the undecided one of a meeting goes on to the next.
@@ -20,18 +22,24 @@ def draw_pivotal(chances: Floats, generator: np.random.Generator, order: Rows | 
     sequence = generator.permutation(len(values)) if order is None else order
     draws = generator.random(len(values) + 1)
     taken = np.zeros(len(values), bool)
-    winners, holder, mass = _meetings(values[sequence].tolist(), draws.tolist())
-    taken[sequence[winners]] = True
+    holder, mass = -1, 0.0
+    # Plain numbers are quickest, and a block of them at a time keeps the memory small.
+    for start in range(0, len(values), _BLOCK):
+        block = sequence[start : start + _BLOCK]
+        some = values[block].tolist(), draws[start : start + len(block)].tolist()
+        winners, holder, mass = _meetings(*some, start, holder, mass)
+        taken[sequence[winners]] = True
     if holder >= 0 and last_one(mass, float(draws[-1])):
         taken[sequence[holder]] = True
     return taken
 
 
-def _meetings(chances: list[float], draws: list[float]) -> tuple[list[int], int, float]:
-    """Return who was taken, and who is undecided at the end and with what; plain numbers are quickest."""
+def _meetings(
+    chances: list[float], draws: list[float], first: int, holder: int, mass: float
+) -> tuple[list[int], int, float]:
+    """Return who was taken, and who is undecided at the end and with what; the first has the place given."""
     winners: list[int] = []
-    holder, mass = -1, 0.0
-    for place, (chance, draw) in enumerate(zip(chances, draws, strict=False)):
+    for place, (chance, draw) in enumerate(zip(chances, draws, strict=True), first):
         total = mass + chance
         if total < 1.0:
             if draw * total < chance:

@@ -1,0 +1,181 @@
+"""The sources that may be drawn: a pool's numbers in one order, without duplicates and what is not wanted.
+
+The order is that of the ids' hashes, whatever the order of the files: sources that were named (anchors, and
+those that must not be chosen) come first, so that of two copies theirs is the one that stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.errors import UsageError, listing
+from sparingly.base.rng import keys_of, round_to_range, scramble
+from sparingly.choose.pool.minhash import near_duplicates
+from sparingly.choose.pool.scored import ScoredPool
+
+Floats = NDArray[np.float64]
+Keys = NDArray[np.uint64]
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+
+NO_QUOTA = "no_quota"
+REMOVED = {
+    "duplicate_id": "the id of another source with a different text",
+    "too_short": "shorter than asked for",
+    "too_long": "longer than asked for",
+    "overlap": "too much of it stands in the corpus",
+    "duplicate_text": "the text of another source",
+    "near_duplicate": "nearly the text of another source",
+    "never": "on the never-select list",
+    NO_QUOTA: "of a group without a quota",
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which sources may be drawn; ``near`` and ``overlap`` are shares from which on a source goes."""
+
+    shortest: float | None = None
+    longest: float | None = None
+    overlap: float | None = None
+    duplicates: bool = False
+    near: float | None = None
+
+    def check(self, pool: ScoredPool) -> None:
+        """Complain about what the pool was not scored for."""
+        for name in ("overlap", "near"):
+            share = getattr(self, name)
+            if share is not None and not 0.0 < share <= 1.0:
+                raise UsageError(f"{name} is a share above 0 and at most 1, not {share:g}.")
+        if self.overlap is not None and pool.against is None:
+            raise UsageError("The pool was not compared with a corpus. Score it with: --against FILES.")
+        if self.near is not None and not pool.near:
+            raise UsageError("Near duplicates cannot be found in this pool. Score it with: --near.")
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Sources as arrays: their places in the pool, hashes, utilities, lengths, overlaps, and who is named."""
+
+    place: Rows
+    key: Keys
+    text: Keys
+    utility: Floats
+    length: Floats
+    overlap: Floats
+    anchor: Mask
+    never: Mask
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def take(self, rows: Rows | Mask) -> Frame:
+        """Return some sources in the given order."""
+        return Frame(**{part.name: getattr(self, part.name)[rows] for part in fields(self)})
+
+
+def whole_frame(
+    pool: ScoredPool, anchors: Iterable[str] = (), never: Iterable[str] = ()
+) -> tuple[Frame, str]:
+    """Return all sources in their order, and the digest of what was read; an anchor must be in the pool."""
+    names = ("key", "row", "text", "utility", "length", *(() if pool.against is None else ("overlap",)))
+    columns = {name: pool.column(name).to_series().to_numpy() for name in names}
+    key, row = columns["key"], columns["row"]
+    anchor = np.isin(key, _keys_in_pool(list(anchors), key))
+    barred = np.isin(key, keys_of(list(never))) & ~anchor
+    frame = Frame(
+        np.arange(len(key)),
+        key,
+        columns["text"],
+        columns["utility"],
+        columns["length"],
+        columns.get("overlap", np.broadcast_to(0.0, len(key))),
+        anchor,
+        barred,
+    )
+    return frame.take(_in_order(key, row, anchor | barred)), _digest(row, columns["utility"])
+
+
+def _digest(row: Keys, utility: Floats) -> str:
+    """Return a digest of all sources and their utilities, whatever their order and last bits."""
+    steps = round_to_range(utility) + 0.0
+    return f"{int(scramble(row ^ scramble(steps.view(np.uint64))).sum(dtype=np.uint64)):016x}"
+
+
+def _keys_in_pool(ids: list[str], key: Keys) -> Keys:
+    wanted = keys_of(ids)
+    lost = np.flatnonzero(~np.isin(wanted, key))
+    if len(lost):
+        names = listing([ids[place] for place in lost], 3)
+        raise UsageError(f"{len(lost)} of {len(ids)} anchors are not in the pool: {names}.")
+    return wanted
+
+
+def _in_order(key: Keys, row: Keys, named: Mask) -> Rows:
+    """Order sources by who is named, then by key; copies of an id by a hash of all that they are."""
+    order = np.argsort(key, kind="stable")
+    equal = key[order[1:]] == key[order[:-1]]
+    tied = np.flatnonzero(np.r_[equal, False] | np.r_[False, equal])[: len(order)]
+    among = order[tied]
+    order[tied] = among[np.lexsort((row[among], key[among]))]
+    return np.concatenate([order[named[order]], order[~named[order]]])
+
+
+def candidates(pool: ScoredPool, frame: Frame, wanted: Wanted) -> tuple[Frame, dict[str, int]]:
+    """Return the sources that may be drawn, and how many went for which reason: every one is counted once.
+
+    Anchors stay whatever their length, overlap or copies. What must not be chosen goes last, so that its
+    copies are recognised and go too.
+    """
+    removed = dict.fromkeys(REMOVED, 0)
+    alive = np.ones(len(frame), bool)
+
+    def drop(reason: str, gone: Mask) -> None:
+        hit = gone & alive
+        removed[reason] += int(hit.sum())
+        alive[hit] = False
+
+    copies, same_text = _copies_of_ids(frame)
+    drop("duplicate_text", copies & same_text)
+    drop("duplicate_id", copies)
+    free = ~frame.anchor
+    drop("too_short", free & (frame.length < (-np.inf if wanted.shortest is None else wanted.shortest)))
+    drop("too_long", free & (frame.length > (np.inf if wanted.longest is None else wanted.longest)))
+    drop("overlap", free & (frame.overlap >= (np.inf if wanted.overlap is None else wanted.overlap)))
+    if not wanted.duplicates:
+        drop("duplicate_text", free & _repeated(frame.text, alive))
+    if wanted.near is not None:
+        drop("near_duplicate", free & _near(pool, frame, np.flatnonzero(alive), wanted.near))
+    drop("never", frame.never)
+    return frame.take(alive), removed
+
+
+def _copies_of_ids(frame: Frame) -> tuple[Mask, Mask]:
+    """Return who has the id of one before it, and whose text is that one's too."""
+    if not len(frame):
+        return np.zeros(0, bool), np.zeros(0, bool)
+    first = np.r_[True, frame.key[1:] != frame.key[:-1]]
+    head = np.maximum.accumulate(np.where(first, np.arange(len(frame)), 0))
+    return ~first, frame.text == frame.text[head]
+
+
+def _repeated(values: Keys, alive: Mask) -> Mask:
+    """Return which of those that are left have the value of one before them."""
+    rows = np.flatnonzero(alive)
+    order = rows[np.argsort(values[rows], kind="stable")]
+    repeated = np.zeros(len(values), bool)
+    repeated[order[1:][values[order[1:]] == values[order[:-1]]]] = True
+    return repeated
+
+
+def _near(pool: ScoredPool, frame: Frame, rows: Rows, least: float) -> Mask:
+    places = frame.place[rows]
+    gone = np.zeros(len(frame), bool)
+    gone[rows] = near_duplicates(
+        len(rows), lambda band: pool.band(band, places), lambda some: pool.bands(places[some]), least
+    )
+    return gone

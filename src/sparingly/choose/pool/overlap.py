@@ -1,0 +1,92 @@
+"""Contamination: how much of a source stands in a given corpus, such as training data or published tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.errors import InputError
+from sparingly.choose.pool.bad import Bad, Tally, Trouble
+from sparingly.choose.pool.places import pool_files, stretches
+from sparingly.choose.pool.records import records
+from sparingly.choose.pool.shingles import shingles
+from sparingly.choose.pool.sources import Hashes, Layout, normalised, source_of, text_hashes
+
+Floats = NDArray[np.float64]
+
+GRAM = 20
+_BATCH = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """The texts and the n-grams of a corpus as sorted hashes: eight bytes per letter of it."""
+
+    texts: Hashes
+    grams: Hashes
+    tally: Tally
+    n: int = GRAM
+
+    @property
+    def digest(self) -> str:
+        """A digest of what the corpus holds, whatever the order and number of its files."""
+        total = sha256(self.texts.astype("<u8").tobytes())
+        total.update(self.grams.astype("<u8").tobytes())
+        return total.hexdigest()[:16]
+
+    def overlap(self, texts: Sequence[str]) -> Floats:
+        """Return the share of every text's character n-grams that are in the corpus; 1 for a whole text.
+
+        Containment |G(text) ∩ G(corpus)| / |G(text)| with repeated n-grams counted as often as they occur: 1
+        when all of the source can be read in the corpus, though not always in one piece.
+        """
+        found = shingles(texts, self.n)
+        counts = np.diff(np.r_[found.starts, len(found.hashes)])
+        shares = np.add.reduceat(_inside(found.hashes, self.grams), found.starts) / counts
+        whole = _inside(text_hashes([normalised(text) for text in texts]), self.texts)
+        return np.asarray(np.maximum(shares, whole), np.float64)
+
+
+def read_corpus(
+    paths: str | Path | Iterable[str | Path], layout: Layout, bad: Bad = "skip", n: int = GRAM
+) -> Corpus:
+    """Read a corpus from files of the kinds that a pool has."""
+    texts: list[Hashes] = []
+    grams: list[Hashes] = []
+    tally = Tally()
+    source = _texts(pool_files(paths), layout, tally)
+    while batch := list(islice(source, _BATCH)):
+        texts.append(text_hashes([normalised(text) for text in batch]))
+        grams.append(np.unique(shingles(batch, n).hashes))
+        if bad == "refuse":
+            tally.refuse()
+    if bad == "refuse":
+        tally.refuse()
+    if not texts:
+        raise InputError("the corpus to compare with has no text")
+    return Corpus(np.unique(np.concatenate(texts)), np.unique(np.concatenate(grams)), tally, n)
+
+
+def _texts(paths: list[Path], layout: Layout, tally: Tally) -> Iterator[str]:
+    for stretch in stretches(paths):
+        found, read = records(stretch)
+        for line, raw in found:
+            record = read(raw) if isinstance(raw, bytes) else raw
+            source = record if isinstance(record, Trouble) else source_of(record, layout)
+            tally.read += 1
+            if isinstance(source, Trouble):
+                tally.add(source, stretch.file, line)
+            else:
+                tally.good += 1
+                yield source.text
+
+
+def _inside(values: Hashes, known: Hashes) -> Floats:
+    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.asarray(known[places] == values, np.float64)

@@ -1,0 +1,148 @@
+"""A source of a pool: its id, its text, and whatever else its record says, which is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.errors import InputError
+from sparingly.choose.pool.bad import Trouble, start_of
+from sparingly.choose.pool.records import is_binary
+from sparingly.data.plain import plain
+from sparingly.data.values import as_id, parse_number
+
+ID_COLUMNS, TEXT_COLUMNS = ("item", "id"), ("source", "text")
+Hashes = NDArray[np.uint64]
+
+_HALVES = re.compile("[\ud800-\udfff]")
+_MADE = "text-"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns of a record hold what.
+
+    Attributes:
+        id: The column of the ids; the first of ``item`` and ``id`` that a record has, unless given. A record
+            without any has an id made from its text, the same wherever it stands.
+        text: The column of the texts; the first of ``source`` and ``text`` that a record has, unless given.
+        keep: The further columns that are kept; None for all of them.
+        score: The column of the utility, where that is a column.
+    """
+
+    id: str | None = None
+    text: str | None = None
+    keep: tuple[str, ...] | None = None
+    score: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source: ``kept`` is a JSON object of its further columns, ``score`` NaN unless a column has it."""
+
+    item: str
+    text: str
+    kept: str
+    score: float
+
+
+def source_of(record: Mapping[str, Any], layout: Layout) -> Source | Trouble:
+    """Return the source of a record, or what is wrong with it."""
+    column = _first(record, layout.text, TEXT_COLUMNS)
+    text = None if column is None else record[column]
+    if text is None or not isinstance(text, str) or not text.strip():
+        what = "no text" if text is None or isinstance(text, str) else f"the text is no text: {text!r}"
+        return Trouble("empty", f"{what} in {_columns(layout.text, TEXT_COLUMNS)}")
+    if trouble := _unfit(text):
+        return trouble
+    named = _first(record, layout.id, ID_COLUMNS)
+    item = _item(None if named is None else record[named], text, layout)
+    if isinstance(item, Trouble):
+        return item
+    score = math.nan if layout.score is None else _score(record.get(layout.score), layout.score)
+    if isinstance(score, Trouble):
+        return score
+    left_out = {column, named, *(() if layout.keep is None else set(record) - set(layout.keep))}
+    kept = {name: held for name, held in record.items() if held is not None and name not in left_out}
+    return Source(item, text, _kept(kept), score)
+
+
+def _first(record: Mapping[str, Any], asked: str | None, usual: tuple[str, ...]) -> str | None:
+    names = usual if asked is None else (asked,)
+    return next((name for name in names if record.get(name) is not None), None)
+
+
+def _columns(asked: str | None, usual: tuple[str, ...]) -> str:
+    return " or ".join(usual) if asked is None else asked
+
+
+def _unfit(text: str) -> Trouble | None:
+    if is_binary(text):
+        return Trouble("binary", f"control characters: {start_of(text)}")
+    if not text.isascii() and _HALVES.search(text):
+        return Trouble("encoding", f"half a surrogate pair: {start_of(text)}")
+    return None
+
+
+def _item(value: Any, text: str, layout: Layout) -> str | Trouble:
+    """Return the id; where no column was named and there is none, one that follows from the text."""
+    if value is None:
+        if layout.id is not None:
+            return Trouble("no_id", f"no id in {layout.id}: {start_of(text)}")
+        return f"{_MADE}{_digest(text):016x}"
+    try:
+        item = as_id(value, "id")
+    except InputError as error:
+        return Trouble("no_id", f"{error.problem}: {start_of(text)}")
+    return _unfit(item) or item
+
+
+def _score(value: Any, column: str) -> float | Trouble:
+    try:
+        number = parse_number(value, column) if isinstance(value, str) else float(value)
+    except (InputError, TypeError, ValueError, OverflowError):
+        number = math.nan
+    if math.isfinite(number) and not isinstance(value, bool):
+        return number
+    return Trouble("no_score", f"no number in {column}: {start_of(repr(value))}")
+
+
+def _kept(values: dict[str, Any]) -> str:
+    """Return further columns as JSON; numbers that JSON does not have are missing, dates are texts."""
+    if not values:
+        return "{}"
+    text = json.dumps(values, default=str, sort_keys=True)
+    if "NaN" in text or "Infinity" in text:
+        text = json.dumps(_finite(values), default=str, sort_keys=True)
+    return text
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(held) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(held) for held in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else plain(value)
+
+
+def normalised(text: str) -> str:
+    """Return a text with its white space made one space each: what makes exact duplicates equal."""
+    return " ".join(text.split())
+
+
+def text_hashes(texts: list[str]) -> Hashes:
+    """Return one 64-bit hash per text, equal for equal texts on every machine."""
+    digests = [hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts]
+    return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
+
+
+def _digest(text: str) -> int:
+    return int(text_hashes([normalised(text)])[0])
