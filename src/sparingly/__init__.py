@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         AnchorPoints,
         Cube,
         DiffUse,
+        Distilled,
         Diversity,
         Documents,
         FacilityLocation,
@@ -51,6 +52,13 @@ if TYPE_CHECKING:
         Uniform,
     )
     from sparingly.choose.design.budget import Budget
+    from sparingly.choose.distil.model import DistilledModel
+    from sparingly.choose.distil.saved import load_distilled
+    from sparingly.choose.distil.train import distil
+    from sparingly.choose.pool.result import PoolSelection
+    from sparingly.choose.pool.score import score_pool
+    from sparingly.choose.pool.scored import ScoredPool
+    from sparingly.choose.pool.select import select_pool
     from sparingly.choose.select import select
     from sparingly.data.combine import Combination
     from sparingly.data.describe import Description, Representation, describe, representation
@@ -141,6 +149,7 @@ if TYPE_CHECKING:
     )
     from sparingly.run.rounds.until import Ended, replay_until
     from sparingly.run.verify import Verification, verify
+    from sparingly.run.verify_pool import verify_pool
     from sparingly.show.figures.draw import figure
     from sparingly.show.figures.save import save_figure
     from sparingly.show.report.score_tables import ranking_table, score_table
@@ -180,6 +189,8 @@ __all__ = [
     "Difference",
     "DifferenceMap",
     "DiffuseIterative",
+    "Distilled",
+    "DistilledModel",
     "Diversity",
     "Documents",
     "Draws",
@@ -219,6 +230,7 @@ __all__ = [
     "Patience",
     "Pivotal",
     "Plan",
+    "PoolSelection",
     "Ppi",
     "Precision",
     "Predictability",
@@ -235,6 +247,7 @@ __all__ = [
     "Ratings",
     "Representation",
     "Row",
+    "ScoredPool",
     "Selection",
     "Severity",
     "Signature",
@@ -281,6 +294,7 @@ __all__ = [
     "curve",
     "describe",
     "difference_map",
+    "distil",
     "draws",
     "empirical_bernstein",
     "estimate",
@@ -299,6 +313,7 @@ __all__ = [
     "last_member_groups",
     "load",
     "load_demo",
+    "load_distilled",
     "make_evalset",
     "margin_test",
     "methods",
@@ -327,8 +342,10 @@ __all__ = [
     "representation",
     "save",
     "save_figure",
+    "score_pool",
     "score_table",
     "select",
+    "select_pool",
     "severity",
     "significance_groups",
     "significance_retained",
@@ -342,6 +359,7 @@ __all__ = [
     "t_tests",
     "to_frame",
     "verify",
+    "verify_pool",
     "wilcoxon_tests",
     "winners",
     "winning_distances",

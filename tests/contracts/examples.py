@@ -9,6 +9,7 @@ from sparingly.base.registry import Method, parse_method, registered
 from sparingly.choose.design.base import Selector
 from sparingly.choose.select import as_selector
 from sparingly.choose.utility.base import Utility
+from tests.contracts.distilled import distilled_text
 
 # A method whose parameters all have defaults is tested as it is; those with required ones stand here, and so
 # do further parameters that are worth a test.
@@ -48,6 +49,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "diffuse:linkage=kmeans",
         "diffuse:features=source",
     ),
+    "distilled": (distilled_text(),),
     "diversity": (
         "diversity",
         "diversity:similarity=unigram",

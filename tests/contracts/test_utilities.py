@@ -168,8 +168,8 @@ def test_values_are_those_of_the_plain_reference(text: str) -> None:
     np.testing.assert_allclose(values(text, data), expected, rtol=0, atol=1e-12)
 
 
-# What is learned from ratings is compared with its parts in tests/choose/utility.
-LEARNED = ("residual_size",)
+# What is learned is compared with its parts in tests/choose/utility and tests/choose/distil.
+LEARNED = ("residual_size", "distilled")
 
 
 def test_every_utility_of_the_package_has_a_reference() -> None:

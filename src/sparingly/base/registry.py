@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from importlib import import_module, metadata
@@ -115,6 +115,16 @@ def method_class(name: str, kinds: tuple[str, ...] = KINDS) -> type[Method]:
         what = " or ".join(kinds) if len(kinds) < len(KINDS) else "method"
         raise UnknownNameError(what, name, known, "See: sparingly methods.")
     return known[name]
+
+
+def methods_inside(value: Any) -> Iterator[Method]:
+    """Yield a method and all methods inside it."""
+    inside: Iterable[Any] = value if isinstance(value, tuple) else ()
+    if isinstance(value, Method):
+        yield value
+        inside = (getattr(value, part.name) for part in fields(value))
+    for part in inside:
+        yield from methods_inside(part)
 
 
 # --- from text --------------------------------------------------------------------------------------

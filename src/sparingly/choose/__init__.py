@@ -21,6 +21,7 @@ from sparingly.choose.design.stratified import Stratified
 from sparingly.choose.design.systematic import Systematic
 from sparingly.choose.design.top import Top
 from sparingly.choose.design.uniform import Uniform
+from sparingly.choose.distil.distilled import Distilled
 from sparingly.choose.utility.diversity import Diversity
 from sparingly.choose.utility.irt import Irt
 from sparingly.choose.utility.max_norm import MaxNorm
@@ -35,6 +36,7 @@ __all__ = [
     "AnchorPoints",
     "Cube",
     "DiffUse",
+    "Distilled",
     "Diversity",
     "Documents",
     "FacilityLocation",

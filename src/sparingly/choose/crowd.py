@@ -6,14 +6,14 @@ eq. 11), where the outputs of M are not there yet, are too dear, or must not dec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
-from typing import Any, Literal
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from sparingly.base.errors import SparinglyError, UnknownNameError, UsageError, listing
-from sparingly.base.registry import Method, parse_method
+from sparingly.base.registry import Method, methods_inside, parse_method
 from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.irt import Irt
 from sparingly.choose.utility.metric_avg import MetricAvg
@@ -88,7 +88,7 @@ def check_crowd(sides: Sides, chooser: Method, seen: EvalSet) -> None:
     utility = getattr(chooser, "utility", None)
     if len(sides.crowd) != 1 or len(seen) < 2 or not isinstance(utility, Utility):
         return
-    if any(isinstance(part, Irt) for part in _parts(utility)) or _is_constant(utility.values(seen)):
+    if any(isinstance(part, Irt) for part in methods_inside(utility)) or _is_constant(utility.values(seen)):
         raise UsageError(
             f"With the crowd of {listing(seen.models)} alone, {utility} cannot tell items apart. Name two "
             "models or more."
@@ -142,15 +142,5 @@ def _read(text: str) -> Method | None:
 
 def _averages(method: Method, data: EvalSet) -> bool:
     """Whether ``metric_avg`` is somewhere in a method, and reads something of the models."""
-    found = [part.metric for part in _parts(method) if isinstance(part, MetricAvg)]
+    found = [part.metric for part in methods_inside(method) if isinstance(part, MetricAvg)]
     return any(metric != SOURCE_LENGTH or SOURCE_LENGTH in data.metrics for metric in found)
-
-
-def _parts(value: Any) -> Iterator[Method]:
-    """Yield a method and all methods inside it."""
-    inside: Iterable[Any] = value if isinstance(value, tuple) else ()
-    if isinstance(value, Method):
-        yield value
-        inside = (getattr(value, field.name) for field in fields(value))
-    for part in inside:
-        yield from _parts(part)

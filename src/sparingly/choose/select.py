@@ -20,6 +20,7 @@ from sparingly.choose.crowd import Judge, Sides, both_sides_notes, check_crowd, 
 from sparingly.choose.design.base import Chosen, Selector, amount_text
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.top import Top
+from sparingly.choose.distil.notes import distilled_notes
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
@@ -225,7 +226,11 @@ def _with_sides(
         models = np.empty(len(chosen.rows), object)
         models[:] = [sides.judged] * len(models)
         chosen = replace(chosen, models=models)
-    warned = both_sides_notes(view, chooser, sides, None if pool is None else pool.signature)
+    judged = view.models if sides.judged is None else sides.judged
+    warned = (
+        *both_sides_notes(view, chooser, sides, None if pool is None else pool.signature),
+        *distilled_notes(view, chooser, judged),
+    )
     return replace(chosen, notes=(*chosen.notes, *warned))
 
 

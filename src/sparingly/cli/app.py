@@ -19,11 +19,13 @@ from sparingly.cli.campaign_expect import campaign
 from sparingly.cli.cite import cite
 from sparingly.cli.convert import convert
 from sparingly.cli.demo import demo
+from sparingly.cli.distil import distil
 from sparingly.cli.estimate import estimate
 from sparingly.cli.figure import figure
 from sparingly.cli.info import info
 from sparingly.cli.methods import methods
 from sparingly.cli.plan import plan
+from sparingly.cli.pool import pool
 from sparingly.cli.rank import rank
 from sparingly.cli.raters import raters
 from sparingly.cli.select import select
@@ -58,7 +60,9 @@ def build() -> App:
     choosing, inferring = (info, methods, plan, select, verify, writeup), (estimate, rank, strengths, agree)
     for command in (*choosing, assign, raters, *inferring, figure, convert, demo, bench):
         app.command(command)
+    app.command(pool)
     app.command(campaign)
+    app.command(distil)
     app.command(cite, name="--cite")
     app.register_install_completion_command(add_to_startup=False)
     return app

@@ -8,6 +8,7 @@ from typing import Any
 
 from sparingly._version import __version__
 from sparingly.base.errors import SparinglyError
+from sparingly.choose.distil.notes import is_of_judged
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -43,7 +44,8 @@ def verify_selection(selection: Selection, data: EvalSet) -> Verification:
     except SparinglyError as error:
         return Verification((f"The method cannot be run on this data: {error}",), notes)
     with_probabilities = selection.pool is None or first.selection is not None
-    return Verification(tuple(differences(selection, again, with_probabilities)), notes)
+    late = (note for note in again.notes if is_of_judged(note) and note not in selection.notes)
+    return Verification(tuple(differences(selection, again, with_probabilities)), (*notes, *late))
 
 
 def _pool_problems(selection: Selection, data: EvalSet) -> list[str]:
@@ -163,7 +165,9 @@ def _texts(selection: Selection, again: Selection) -> Iterator[tuple[str, object
         yield words, _listed(getattr(selection, name)), _listed(getattr(again, name))
     if selection.signature.version == again.signature.version:
         yield "reasons", [row.reason for row in selection], [row.reason for row in again]
-        yield "notes", selection.notes, again.notes
+        # Sources are chosen before the models are known, and what is to be minded of these comes later.
+        said, right = ([note for note in one.notes if not is_of_judged(note)] for one in (selection, again))
+        yield "notes", said, right
         yield "units of cost", selection.cost_unit, again.cost_unit
 
 

@@ -1,0 +1,169 @@
+"""What a model says of itself: from what it was learned, how well, and where it should not be used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from sparingly.base.errors import InputError
+from sparingly.choose.distil.holdout import HoldOut
+from sparingly.choose.distil.unlike import Thresholds
+from sparingly.data.values import as_list, as_mapping, as_number, as_text, as_whole, check_version
+
+FORMAT, VERSION = "sparingly/distilled", 1
+NGRAMS = "ngrams"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A utility that was learned.
+
+    Attributes:
+        name: Its name in the model.
+        method: The utility as text.
+        texts: The number of texts that it was learned from.
+        hold_out: How well it is told for texts that were held out.
+    """
+
+    name: str
+    method: str
+    texts: int
+    hold_out: HoldOut
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """A set that was learned from: its size, and the digests of the inputs and labels that were read."""
+
+    name: str
+    items: int
+    inputs: str
+    labels: str | None
+
+
+@dataclass(frozen=True)
+class Card:
+    """All that is known about a model beside its numbers.
+
+    Attributes:
+        learner: ``ridge`` or ``boosting``.
+        features: ``ngrams``, or the embedding.
+        embedding_digest: What tells the embedding's model from others, where that is known.
+        scale: How utilities of several sets were made comparable.
+        seed: Settles folds and what boosting draws.
+        texts: The number of distinct training texts.
+        held_out_by: What was held out: a data set at a time, documents, or items.
+        utilities: What was learned.
+        data: What it was learned from.
+        models: The models whose outputs or scores were used.
+        families: The family of a model, as said or by its name.
+        languages: The languages, where somebody said so.
+        scripts: The share of training texts in every script.
+        thresholds: When to warn.
+        signature: How the model came about, in one line.
+        made_by: The version of the package.
+        unknown: What the file says beyond that; it is kept when the model is saved again.
+    """
+
+    learner: str
+    features: str
+    embedding_digest: str | None
+    scale: str
+    seed: int
+    texts: int
+    held_out_by: str
+    utilities: tuple[Learned, ...]
+    data: tuple[TrainingSet, ...]
+    models: tuple[str, ...]
+    families: dict[str, str]
+    languages: tuple[str, ...]
+    scripts: dict[str, float]
+    thresholds: Thresholds
+    signature: str
+    made_by: str
+    unknown: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the utilities."""
+        return tuple(one.name for one in self.utilities)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the card as plain values."""
+        values = asdict(self)
+        del values["unknown"]
+        listed = {name: list(values[name]) for name in ("utilities", "data", "models", "languages")}
+        return {"format": FORMAT, "version": VERSION, **values, **listed, **self.unknown}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Card:
+        """Read a card from the values of its file."""
+        check_version(dict(values), FORMAT, VERSION)
+        known = {part.name for part in fields(cls)} | {"format", "version"}
+        texts = ("learner", "features", "scale", "held_out_by", "signature", "made_by")
+        return cls(
+            **{name: _text(values, name) for name in texts},
+            embedding_digest=as_text(values.get("embedding_digest"), "embedding_digest"),
+            seed=as_whole(values.get("seed"), "seed"),
+            texts=as_whole(values.get("texts"), "texts"),
+            utilities=tuple(_learned(as_mapping(one, "utilities")) for one in _several(values, "utilities")),
+            data=tuple(_training_set(as_mapping(one, "data")) for one in _several(values, "data")),
+            models=_texts(values, "models"),
+            families={
+                name: str(family) for name, family in as_mapping(values.get("families"), "families").items()
+            },
+            languages=_texts(values, "languages"),
+            scripts=_numbers(values, "scripts"),
+            thresholds=Thresholds(**_thresholds(as_mapping(values.get("thresholds"), "thresholds"))),
+            unknown={name: value for name, value in values.items() if name not in known},
+        )
+
+
+def _several(values: Mapping[str, Any], name: str) -> list[Any]:
+    return as_list(values.get(name), name)
+
+
+def _text(values: Mapping[str, Any], name: str) -> str:
+    found = as_text(values.get(name), name)
+    if found is None:
+        raise InputError("a text is missing", field=name)
+    return found
+
+
+def _texts(values: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    found = [as_text(one, name) for one in _several(values, name)]
+    return tuple(one for one in found if one is not None)
+
+
+def _numbers(values: Mapping[str, Any], name: str) -> dict[str, float]:
+    return {key: as_number(value, name) for key, value in as_mapping(values.get(name), name).items()}
+
+
+def _learned(values: Mapping[str, Any]) -> Learned:
+    told = as_mapping(values.get("hold_out"), "hold_out")
+    return Learned(
+        name=_text(values, "name"),
+        method=_text(values, "method"),
+        texts=as_whole(values.get("texts"), "texts"),
+        hold_out=HoldOut(
+            spearman=as_number(told.get("spearman"), "spearman"),
+            pearson=as_number(told.get("pearson"), "pearson"),
+            by_set=_numbers(told, "by_set"),
+        ),
+    )
+
+
+def _training_set(values: Mapping[str, Any]) -> TrainingSet:
+    return TrainingSet(
+        name=_text(values, "name"),
+        items=as_whole(values.get("items"), "items"),
+        inputs=_text(values, "inputs"),
+        labels=as_text(values.get("labels"), "labels"),
+    )
+
+
+def _thresholds(values: Mapping[str, Any]) -> dict[str, float]:
+    return {
+        part.name: as_number(values.get(part.name), f"thresholds.{part.name}") for part in fields(Thresholds)
+    }

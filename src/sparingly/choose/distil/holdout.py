@@ -1,0 +1,70 @@
+"""How well a utility is told for texts that were not learned from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparingly.base.errors import DataError
+from sparingly.base.stats.correlation import pearson, spearman
+from sparingly.choose.distil.corpus import Corpus, Rows
+from sparingly.choose.distil.learner import fit
+from sparingly.data.evalset import Floats
+
+
+@dataclass(frozen=True)
+class HoldOut:
+    """The correlation of predicted and true utilities of items that were held out.
+
+    Attributes:
+        spearman: The rank correlation within a set, averaged over the sets by their items.
+        pearson: The linear correlation, in the same way.
+        by_set: The rank correlation in every set.
+    """
+
+    spearman: float
+    pearson: float
+    by_set: dict[str, float]
+
+
+def held_out(
+    corpus: Corpus, folds: Rows, vectors: Floats | None, boosting: bool, seed: int
+) -> tuple[HoldOut, ...]:
+    """Learn without each fold, predict it, and correlate set by set.
+
+    A text of the fold is not learned from in any other set either: editions of one test set share sources.
+    """
+    told = np.full(corpus.targets.shape, np.nan)
+    for number in np.unique(folds).tolist():
+        inside = folds == number
+        free = ~np.isin(corpus.text, corpus.text[inside])
+        rows, targets = corpus.training(free)
+        if len(rows) < 2 or not (~np.isnan(targets)).any(axis=0).all():
+            raise DataError(
+                "Without the texts of one part, too few are left to learn from: hold items out instead "
+                "(hold_out=items), or give other data."
+            )
+        texts = [corpus.texts[place] for place in rows]
+        known = fit(texts, targets, None if vectors is None else vectors[rows], boosting, seed)
+        places = corpus.text[inside]
+        there = None if vectors is None else vectors[places]
+        told[inside] = known.predict([corpus.texts[place] for place in places], there)
+    return tuple(_correlations(corpus, column, place) for place, column in enumerate(told.T))
+
+
+def _correlations(corpus: Corpus, told: Floats, utility: int) -> HoldOut:
+    ranks, lines, sizes = {}, [], []
+    for place, part in enumerate(corpus.parts):
+        rows = corpus.part == place
+        true, guess = part.values[corpus.item[rows], utility], told[rows]
+        known = ~(np.isnan(true) | np.isnan(guess))
+        if known.sum() < 2:
+            continue
+        ranks[part.name] = spearman(guess[known], true[known])
+        lines.append(pearson(guess[known], true[known]))
+        sizes.append(int(known.sum()))
+    if not sizes:
+        return HoldOut(0.0, 0.0, {})
+    mean = float(np.average(list(ranks.values()), weights=sizes))
+    return HoldOut(mean, float(np.average(lines, weights=sizes)), ranks)

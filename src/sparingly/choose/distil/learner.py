@@ -1,0 +1,229 @@
+"""The light learner: n-grams or an embedding, and a few numbers of the surface, by ridge or boosting.
+
+û(x) = a + s(x)·β + Σ_k (1/√n_k) Σ_g w_k[h(g)], where s are the standardised numbers of the surface, k is
+characters or words, and g runs over the n_k n-grams of the text (Zouhar et al. 2025, eq. 10, with a lighter
+predictor than the paper's). The weights w come from a ridge on the main directions of the weighted n-grams.
+With boosting, trees take the numbers of the surface and what the ridge says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.choose.distil.boosting import Trees, fit_trees
+from sparingly.choose.distil.ngrams import character_ngrams, places, word_ngrams
+from sparingly.choose.distil.spans import Ragged, Spans, blocks
+from sparingly.choose.distil.surface import WORD_BITS, surface, word_rarity
+from sparingly.data.evalset import Floats
+from sparingly.signals.embed.tfidf import principal_axes
+from sparingly.signals.predict.ridge import RidgeFit, fit_ridge
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Singles = NDArray[np.float32]
+
+BITS = 16
+_AXES = 128
+_FIT_TEXTS = 4096
+_FEWEST_WITH = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """What the ridge has learned, for K utilities.
+
+    Attributes:
+        rarity: How rare a word of every place is.
+        centre: The mean of every number of the surface.
+        spread: Its standard deviation.
+        surface: K × numbers of the surface.
+        characters: K × places, for character n-grams; None where texts are embedded.
+        words: K × places, for words and pairs of words; None where texts are embedded.
+        vectors: K × dimensions of the embedding; None where n-grams are used.
+        intercepts: K.
+    """
+
+    rarity: Singles
+    centre: Floats
+    spread: Floats
+    surface: Floats
+    characters: Singles | None
+    words: Singles | None
+    vectors: Floats | None
+    intercepts: Floats
+
+    def standard(self, spans: Spans) -> Floats:
+        """Return the numbers of the surface, standardised."""
+        return np.asarray((surface(spans, self.rarity) - self.centre) / self.spread)
+
+    def predict(self, spans: Spans, standard: Floats, vectors: Floats | None) -> Floats:
+        """Return texts × utilities, the same whatever other texts are in the block."""
+        found = np.repeat(self.intercepts[None, :], len(standard), axis=0)
+        for place in range(standard.shape[1]):
+            # Column by column: a matrix product rounds differently for blocks of different sizes.
+            found += standard[:, place, None] * self.surface[:, place]
+        if self.vectors is not None and vectors is not None:
+            found += np.stack([(vectors * weights).sum(axis=1) for weights in self.vectors], axis=1)
+            return found
+        for weights, parts in ((self.characters, character_ngrams(spans)), (self.words, word_ngrams(spans))):
+            if weights is not None:
+                found += _weighed(spans, parts, weights)
+        return found
+
+
+def _weighed(spans: Spans, parts: Ragged, weights: Singles) -> Floats:
+    place, roots = places(parts.hashes, BITS), np.sqrt(np.maximum(parts.counts, 1))
+    columns = [spans.sums(row[place].astype(np.float64), parts.counts) / roots for row in weights]
+    return np.stack(columns, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A learner that has learned: the ridge and, with boosting, trees for every utility."""
+
+    linear: Linear
+    trees: tuple[Trees, ...] = ()
+
+    def predict(self, texts: Sequence[str], vectors: Floats | None = None) -> Floats:
+        """Return texts × utilities."""
+        found = np.empty((len(texts), len(self.linear.intercepts)))
+        for rows, spans in blocks(texts):
+            found[rows] = self.predict_block(spans, None if vectors is None else vectors[rows])
+        return found
+
+    def predict_block(self, spans: Spans, vectors: Floats | None = None) -> Floats:
+        """Return texts × utilities for a block."""
+        standard = self.linear.standard(spans)
+        told = self.linear.predict(spans, standard, vectors)
+        if not self.trees:
+            return told
+        columns = [
+            trees.predict(np.column_stack([standard, told[:, place]]))
+            for place, trees in enumerate(self.trees)
+        ]
+        return np.stack(columns, axis=1)
+
+
+class _Base(NamedTuple):
+    """The features of the training texts, and what turns slopes on them into weights of n-grams."""
+
+    x: Floats
+    size: float
+    axes: Floats | None
+    columns: NDArray[np.int64]
+    rarity: Floats
+
+
+def fit(texts: Sequence[str], targets: Floats, vectors: Floats | None, boosting: bool, seed: int) -> Fit:
+    """Learn targets (texts × utilities, NaN where unknown) from distinct texts, which stand in order."""
+    rare = _rarity_of_words(texts)
+    shape = np.concatenate([surface(spans, rare) for _, spans in blocks(texts)])
+    centre, spread = shape.mean(axis=0), shape.std(axis=0)
+    spread = np.where(spread > 1e-9, spread, 1.0)
+    standard = (shape - centre) / spread
+    base = _ngram_base(texts) if vectors is None else _vector_base(vectors)
+    size = base.size * np.sqrt(standard.shape[1])
+    x = np.hstack([standard, base.x * size])
+    ridges = [_ridge(x, column) for column in targets.T]
+    slopes = np.stack([ridge.coefficients for ridge in ridges])
+    width = standard.shape[1]
+    inner = slopes[:, width:] * size
+    weights = _unfolded(inner, base) if vectors is None else None
+    linear = Linear(
+        rarity=rare,
+        centre=centre,
+        spread=spread,
+        surface=slopes[:, :width],
+        characters=None if weights is None else weights[:, : 1 << BITS],
+        words=None if weights is None else weights[:, 1 << BITS :],
+        vectors=None if vectors is None else inner,
+        intercepts=np.array([ridge.intercepts[0] for ridge in ridges]),
+    )
+    if not boosting:
+        return Fit(linear)
+    trees = [_trees(standard, ridge, column, seed) for ridge, column in zip(ridges, targets.T, strict=True)]
+    return Fit(linear, tuple(trees))
+
+
+def _ridge(x: Floats, target: Floats) -> RidgeFit:
+    known = ~np.isnan(target)
+    return fit_ridge(x[known, None, :], target[known, None], np.ones((int(known.sum()), 1)))
+
+
+def _trees(standard: Floats, ridge: RidgeFit, target: Floats, seed: int) -> Trees:
+    """Learn trees from what the ridge says of a text when it is left out."""
+    known = ~np.isnan(target)
+    told = target[known] - ridge.left_out[:, 0]
+    return fit_trees(np.column_stack([standard[known], told]), target[known], seed)
+
+
+def _rarity_of_words(texts: Sequence[str]) -> Singles:
+    counts = np.zeros(1 << WORD_BITS, np.int64)
+    for _, spans in blocks(texts):
+        pairs = np.unique((spans.word_texts << WORD_BITS) | places(spans.words, WORD_BITS))
+        counts += np.bincount(pairs & ((1 << WORD_BITS) - 1), minlength=len(counts))
+    return word_rarity(counts, len(texts))
+
+
+def _vector_base(vectors: Floats) -> _Base:
+    nothing = np.zeros(0)
+    return _Base(vectors, _size(vectors), None, nothing.astype(np.int64), nothing)
+
+
+def _ngram_base(texts: Sequence[str]) -> _Base:
+    """Return the main directions of the n-grams that at least two texts have, weighted by their rarity."""
+    counts = _counts(texts)
+    with_one = np.bincount(counts.indices, minlength=counts.shape[1])
+    columns = np.flatnonzero(with_one >= _FEWEST_WITH)
+    rarity = 1.0 + np.log((1.0 + len(texts)) / (1.0 + with_one[columns]))
+    if not len(columns):
+        return _Base(np.zeros((len(texts), 0)), 1.0, np.zeros((0, 0)), columns, rarity)
+    weighted = counts[:, columns]
+    weighted.data = weighted.data * rarity[weighted.indices]
+    axes = principal_axes(weighted[_fitted(texts)], _AXES)
+    x = np.asarray(weighted @ axes)
+    return _Base(x, _size(x), axes, columns, rarity)
+
+
+def _size(x: Floats) -> float:
+    """Return what brings the spread of all columns together to 1."""
+    spread = float(x.var(axis=0).sum()) if x.size else 0.0
+    return 1.0 / np.sqrt(spread) if spread > 0 else 1.0
+
+
+def _fitted(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Return the texts that directions are found from, taken by a hash of their content."""
+    keys = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
+    return np.sort(sorted(range(len(texts)), key=keys.__getitem__)[:_FIT_TEXTS])
+
+
+def _counts(texts: Sequence[str]) -> csr_array:
+    """Count n-grams: texts × places of characters, then of words, by the root of their number in the text."""
+    from scipy.sparse import csr_array, hstack, vstack
+
+    parts = []
+    for _, spans in blocks(texts):
+        sides = []
+        for hashes, counts in (character_ngrams(spans), word_ngrams(spans)):
+            data = np.repeat(1.0 / np.sqrt(np.maximum(counts, 1)), counts)
+            ends = np.concatenate([[0], np.cumsum(counts)])
+            side = csr_array((data, places(hashes, BITS), ends), shape=(len(counts), 1 << BITS))
+            side.sum_duplicates()
+            sides.append(side)
+        parts.append(hstack(sides, format="csr"))
+    return csr_array(vstack(parts, format="csr"))
+
+
+def _unfolded(slopes: Floats, base: _Base) -> Singles:
+    """Return the weight of every place, from the slopes on the directions."""
+    weights = np.zeros((len(slopes), 2 << BITS), np.float32)
+    if base.axes is not None and base.axes.size:
+        weights[:, base.columns] = (slopes @ base.axes.T) * base.rarity
+    return weights

@@ -1,0 +1,231 @@
+"""``sparingly distil``: learn a utility from past evaluations, and tell it for sources alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from sparingly.base.errors import UsageError
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
+
+if TYPE_CHECKING:
+    from sparingly.choose.distil.apply import Applied
+    from sparingly.data.evalset import EvalSet
+
+_HELP = """Learn what makes an item worth judging from past evaluations, and tell it for sources alone.
+
+A model is one file, from which no code is ever run. Training needs the extra `distil`.
+"""
+_TABLES = (".csv", ".tsv")
+ModelFile = Annotated[Path, Parameter(help="The model's file, such as model.skops.")]
+distil = App(name="distil", help=_HELP)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Learning:
+    """How is learned."""
+
+    learner: Annotated[
+        Literal["ridge", "boosting"], Parameter(help="Ridge regression, or boosted trees on top of it.")
+    ] = "ridge"
+    features: Annotated[
+        str, Parameter(help="ngrams, a sentence-transformers model, column:NAME, or a file of vectors.")
+    ] = "ngrams"
+    scale: Annotated[
+        Literal["zscore", "rank", "none"],
+        Parameter(help="How utilities of several data sets are made comparable."),
+    ] = "zscore"
+    hold_out: Annotated[
+        Literal["sets", "items"] | None,
+        Parameter(help="What is held out to measure: sets where there are several, else items."),
+    ] = None
+    folds: Annotated[int, Parameter(help="When items are held out: in how many parts.")] = 5
+    seed: Seed = 0
+
+
+DEFAULT_LEARNING = Learning()
+
+
+@distil.command
+def train(
+    data: Annotated[tuple[str, ...], Parameter(help="Past evaluations: files, or NAME=FILE.")],
+    /,
+    *,
+    utility: Annotated[
+        tuple[str, ...],
+        Parameter(
+            name=["--utility", "-u"],
+            help="What to learn: metric_var:metric=COMET, NAME=UTILITY, aspect:overall; repeat for several.",
+            negative="",
+        ),
+    ],
+    out: Annotated[Path, Parameter(name=["--out", "-o"], help="Where to write the model.")],
+    learning: Learning = DEFAULT_LEARNING,
+    family: Annotated[
+        tuple[str, ...],
+        Parameter(help="MODEL=FAMILY, for the card; repeat for several.", negative="", show_default=False),
+    ] = (),
+    language: Annotated[
+        tuple[str, ...],
+        Parameter(
+            help="A language of the sources, for the card; repeat for several.",
+            negative="",
+            show_default=False,
+        ),
+    ] = (),
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
+    """Learn utilities of past evaluations from their sources, and write a model with its card.
+
+    ```
+    sparingly distil train wmt22.jsonl wmt23.jsonl -u metric_var:metric=COMET -o model.skops
+    sparingly distil train past.jsonl -u diversity -u hard=aspect:overall --learner boosting -o model.skops
+    ```
+    """
+    from sparingly.choose.distil.saved import check_extra
+    from sparingly.choose.distil.train import distil as learn
+    from sparingly.show.terminal.distilled import show_model
+
+    check_extra()
+    sets = _sets(data, reading)
+    with working("learning"):
+        model = learn(
+            sets, utility, families=_pairs(family, "MODEL=FAMILY"), languages=language, **vars(learning)
+        )
+    model.save(out)
+    if json:
+        emit({**model.card.to_dict(), "digest": model.digest, "written": str(out)})
+    else:
+        show_model(model, out)
+
+
+@distil.command
+def apply(
+    model: ModelFile,
+    sources: Annotated[
+        Path, Parameter(help="An evaluation set, or a .txt file with a source on every line.")
+    ],
+    /,
+    *,
+    out: Annotated[
+        Path, Parameter(name=["--out", "-o"], help="An evaluation set (.jsonl, .parquet), or .csv, .tsv.")
+    ],
+    utility: Annotated[
+        tuple[str, ...],
+        Parameter(
+            name=["--utility", "-u"],
+            help="A utility of the model; all unless given.",
+            negative="",
+            show_default=False,
+        ),
+    ] = (),
+    kind: Annotated[
+        Literal["column", "metric"],
+        Parameter(name="--as", help="Columns, or metrics that are the same for all models."),
+    ] = "column",
+    embedding: Annotated[
+        str | None, Parameter(help="Vectors of these sources, where the model learned from given vectors.")
+    ] = None,
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
+    """Tell the utilities of sources, and write them beside the sources; flag texts unlike the training texts.
+
+    ```
+    sparingly distil apply model.skops new.jsonl -o scored.jsonl
+    sparingly distil apply model.skops sources.txt -o scored.csv
+    sparingly select new.jsonl -m distilled:model=model.skops -b 100
+    ```
+    """
+    from sparingly.choose.distil.apply import SUFFIX, apply_distilled
+    from sparingly.choose.distil.saved import load_distilled
+    from sparingly.show.terminal.distilled import show_applied
+
+    known, held = load_distilled(model), _sources(sources, reading)
+    with working("scoring"):
+        applied = apply_distilled(known, held, utility, kind, embedding)
+    _write(applied, out)
+    written = [f"{name}{SUFFIX}" for name in applied.names]
+    if json:
+        flagged = sum(map(bool, applied.scored.unlike))
+        told = {"model": str(model), "digest": known.digest, "items": len(held), "unlike": flagged}
+        emit({**told, "columns": written, "notes": applied.notes, "written": str(out)})
+    else:
+        show_applied(applied, written, out)
+
+
+@distil.command
+def info(model: ModelFile, /, *, json: Json = False) -> None:
+    """Show a model's card: what it was learned from, how well it tells, and when to mind.
+
+    ```
+    sparingly distil info model.skops
+    ```
+    """
+    from sparingly.choose.distil.saved import load_distilled
+    from sparingly.show.terminal.distilled import show_model
+
+    known = load_distilled(model)
+    emit({**known.card.to_dict(), "digest": known.digest}) if json else show_model(known)
+
+
+def _sets(given: tuple[str, ...], reading: Reading) -> dict[str, EvalSet]:
+    """Load data sets by name: NAME=FILE, or the file's name without its extensions."""
+    found: dict[str, EvalSet] = {}
+    for one in given:
+        name, sign, path = one.partition("=")
+        named = bool(sign and name and path) and not Path(one).exists()
+        name, path = (name, path) if named else (Path(one).name.partition(".")[0] or one, one)
+        if name in found:
+            raise UsageError(f'Two data sets are called "{name}": write NAME=FILE to tell them apart.')
+        found[name] = reading.load(Path(path))
+    return found
+
+
+def _pairs(given: tuple[str, ...], form: str) -> dict[str, str]:
+    pairs = [one.rpartition("=") for one in given]
+    for name, sign, value in pairs:
+        if not (name and sign and value):
+            raise UsageError(f'"{name}{sign}{value}" is not of the form {form}.')
+    return {name: value for name, _, value in pairs}
+
+
+def _sources(path: Path, reading: Reading) -> EvalSet:
+    """Load an evaluation set, or make one of the lines of a text file."""
+    from sparingly.data import files
+    from sparingly.data.evalset import EvalSet
+    from sparingly.data.io.aligned import line_id, read_lines
+
+    if files.extension(path) != ".txt" or path.is_dir() or reading.format is not None:
+        return reading.load(path)
+    lines = read_lines(path)
+    ids = [line_id(place) for place in range(len(lines))]
+    return EvalSet.from_arrays(ids, [], sources=[line if line.strip() else None for line in lines])
+
+
+def _write(applied: Applied, out: Path) -> None:
+    """Write the set, or a table with a row for every source."""
+    from sparingly.choose.distil.apply import SUFFIX, UNLIKE
+    from sparingly.data import io
+
+    if out.suffix.lower() not in _TABLES:
+        io.save(applied.data, out)
+        return
+    from sparingly.cli.forms import write_rows
+
+    columns = ["item", "source", *(f"{name}{SUFFIX}" for name in applied.names), UNLIKE]
+    rows: list[dict[str, Any]] = []
+    texts = applied.data.sources
+    for place in applied.data.file_order.tolist():
+        numbers = applied.scored.values[place].tolist()
+        told = [None if number != number else number for number in numbers]
+        why = ", ".join(applied.scored.unlike[place]) or None
+        source = None if texts is None else texts[place]
+        row = [applied.data.items[place], source, *told, why]
+        rows.append(dict(zip(columns, row, strict=True)))
+    write_rows(rows, columns, out)
