@@ -44,7 +44,8 @@ def test_the_lowest_budgets_do_not_count(tmp_path: Path) -> None:
     assert overview(low)[0]["soft_pairwise_accuracy"] is not None
 
 
-def test_what_is_printed(report: Report, tmp_path: Path) -> None:
+def test_what_is_printed(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     kept = StringIO()
     show_overview(Report(report.table, 5, {"talks": "no truth."}), "table.parquet", make_console(kept))
     printed = kept.getvalue()

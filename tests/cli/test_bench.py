@@ -23,6 +23,8 @@ METHODS = ["--methods", "random; uniform|weighted_mean; metric_var:metric={metri
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    # As in a pipe, whatever the width of the terminal that the tests run in.
+    monkeypatch.delenv("COLUMNS", raising=False)
     return tmp_path
 
 

@@ -286,7 +286,7 @@ def methods() -> list[dict[str, Any]]:
     Examples:
         >>> import sparingly
         >>> [method["name"] for method in sparingly.methods() if method["kind"] == "utility"][:6]
-        ['diversity', 'irt', 'max_norm', 'metric_avg', 'metric_cons', 'metric_var']
+        ['distilled', 'diversity', 'irt', 'max_norm', 'metric_avg', 'metric_cons']
     """
     return [describe_method(method) for method in registered().values()]
 
