@@ -192,6 +192,8 @@ def _in_rounds(part: Part, plan: Entry, method: Method, count: int, seed: int) -
     size = _round_size(method, plan.rounds, count)
     look, stopped = _last(replay(part.data, method, count, truth=part.truth, size=size, seed=seed), plan.stop)
     state, strategy = look.state, look.strategy
+    if not state.rounds:
+        raise UsageError(f"{strategy.name} asks for nothing with {count} items: {look.finished}.")
     if any(one.pairs is not None for one in state.rounds):
         raise UsageError(f"{strategy.name} asks for comparisons, and the replay has scores.")
     held = Judgements(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sparingly
 from sparingly.base.errors import MissingDataError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -81,3 +82,9 @@ def test_the_published_warning_is_told() -> None:
     first = next_round(uneven(), BY, 60, aspect="good")
     assert isinstance(first, Selection)
     assert any("worse than random" in note for note in first.notes)
+
+
+def test_a_budget_of_fewer_items_than_rounds_is_spent() -> None:
+    data = sparingly.load_demo()
+    looks = list(sparingly.replay(data, "incremental_strata", 3, truth="overall"))
+    assert [int(look.state.asked.any(axis=1).sum()) for look in looks] == [1, 2, 3, 3]

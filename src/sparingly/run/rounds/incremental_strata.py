@@ -74,7 +74,9 @@ class IncrementalStrata(Strategy):
         """Draw from every stratum what it is to have given by the end of this round."""
         done = int(state.asked.any(axis=1).sum())
         total = state.budget.count_of(len(state.data))
-        upto = min(total, done + state.size if state.size else total * state.number // self.rounds)
+        # At least one more item a round, where there are fewer items than rounds.
+        even = max(total * state.number // self.rounds, done + 1)
+        upto = min(total, done + state.size if state.size else even)
         if upto <= done:
             return Finished("the budget is spent.")
         strata = self._design.plan(state.data, total).strata
