@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,10 +12,11 @@ from cyclopts.validators import Number
 
 from sparingly.base.errors import AnswerIsNo, UsageError, listing
 from sparingly.cli.options import Json, emit, working, write_text
+from sparingly.cli.progress import progress
 
 if TYPE_CHECKING:
     from sparingly.bench.grid import Grid
-    from sparingly.bench.work import Progress, Report
+    from sparingly.bench.work import Report
 
 _ONE_OR_MORE = Number(gte=1)
 
@@ -141,7 +140,7 @@ def _played(
         raise UsageError("Say where the table goes: --out FILE.parquet.")
     if leaderboard is not None:
         leaderboard.mkdir(parents=True, exist_ok=True)
-    with _progress() as told:
+    with progress("starting") as told:
         report = play(
             grid, data, table, jobs=work.jobs, cluster=work.cluster, fresh=work.fresh, progress=told
         )
@@ -204,26 +203,6 @@ def _paper(name: str, data: Path | None, out: Path | None, work: Working, effort
     if out is not None:
         write_text(out, dumps(figures, ensure_ascii=False, indent=2) + "\n")
     emit(figures) if json else sys.stdout.write(f"{table.title}\n\n{table.text(figures).rstrip()}\n")
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """Show how far the work is on a terminal; be silent in a pipe."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console) as bar:
-        row = bar.add_task("starting", total=None)
-
-        def told(done: int, total: int, what: str) -> None:
-            bar.update(row, completed=done, total=total, description=what)
-
-        yield told
 
 
 def _parts(text: str | None, sign: str) -> tuple[str, ...]:

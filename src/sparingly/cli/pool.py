@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,9 +11,10 @@ from cyclopts.validators import Number
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.options import Json, Seed, emit, read_ids, working
+from sparingly.cli.progress import progress
 
 if TYPE_CHECKING:
-    from sparingly.choose.pool.score import Progress
+    pass
 
 _HELP = """Choose sources from a pool that may be larger than memory, before any model has seen them.
 
@@ -165,9 +164,9 @@ def score(
         "keep": columns.keep or None,
         "against": against or None,
     }
-    with _progress() as progress:
+    with progress("reading") as told:
         scored = score_pool(
-            paths, out, by=by, near=near, bad=bad, longest=max_bytes, progress=progress, **asked, **vars(work)
+            paths, out, by=by, near=near, bad=bad, longest=max_bytes, progress=told, **asked, **vars(work)
         )
     emit(scored.to_dict()) if json else show_scored(scored)
 
@@ -273,23 +272,3 @@ def _quota(text: str) -> str | dict[str, int]:
             raise UsageError(f'"{text}" is no quota: write equal, share, or news=100,chat=50.')
         counts[name.strip()] = int(count)
     return counts
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """Show how far the work is on a terminal; be silent in a pipe."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console) as bar:
-        row = bar.add_task("reading", total=None)
-
-        def told(done: int, total: int, what: str) -> None:
-            bar.update(row, completed=done, total=total, description=what)
-
-        yield told

@@ -13,11 +13,13 @@ from sparingly.data.describe import describe
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io import load
 from sparingly.data.synthetic import load_demo
+from sparingly.infer.rank.curve import SHARES
+from sparingly.infer.rank.curve import SMALL_SET_SHARES as UNROUNDED
 
 DEMO = "demo"
 HUMAN = "human"
-SHARES = tuple(round(0.05 * step, 2) for step in range(1, 11))
-SMALL_SET_SHARES = tuple(round(float(share), 4) for share in np.linspace(0.25, 0.75, 10))
+# As they stand in the keys of kept cells.
+SMALL_SET_SHARES = tuple(round(share, 4) for share in UNROUNDED)
 
 
 @dataclass(frozen=True)
