@@ -15,6 +15,7 @@ from sparingly.infer.estimate.base import Estimator
 from sparingly.infer.estimate.linear import Linear, difference_form
 from sparingly.infer.estimate.sample import Floats, Rows, Sample, as_codes, group_sums
 
+EMPTY = "{} strata have no drawn item, so the stratified mean is the weighted mean."
 NO_STRATA = "the sample was not drawn in strata, so the stratified mean is the weighted mean."
 
 
@@ -24,8 +25,9 @@ class StratifiedMean(Estimator):
     """The means of the strata, weighted by the number of items in each.
 
     μ̂_j = Σ_l (N_l/N)·μ̂_lj with μ̂_lj the mean of the judged items of stratum l. The strata are those of the
-    draw, or the groups of a column (``by``) for a sample that was drawn without them. A stratum without
-    a judgement takes the mean of the others, and the estimate says so.
+    draw, or the groups of a column (``by``) for a sample that was drawn without them. Where a stratum of the
+    draw has no item, as small ones often have, it is the weighted mean; a stratum without a judgement of some
+    model takes the mean of the others. The estimate says so.
 
     Use it for samples drawn in strata; ``by`` pays when the groups' scores differ.
     """
@@ -44,6 +46,11 @@ class StratifiedMean(Estimator):
         if codes is None:
             plain = difference_form(sample)
             return plain if sample.stratum.any() else replace(plain, notes=(NO_STRATA,))
+        empty = _empty(sample, codes)
+        if self.by is None and empty:
+            # Which strata are empty is no accident: small ones often are. Their items differ from the others,
+            # whose mean would stand in for them; every item's own chance makes up for it.
+            return replace(difference_form(sample), notes=(EMPTY.format(empty),))
         means, stands, notes = _means(sample, codes)
         if self.by is not None:
             fitted = float(len(np.unique(codes[sample.rows])))
@@ -62,6 +69,11 @@ class StratifiedMean(Estimator):
         if self.by not in data.columns:
             raise UnknownNameError("column", self.by, data.columns, "It is the column of the strata.")
         return as_codes(data.columns[self.by], len(data), "strata")
+
+
+def _empty(sample: Sample, codes: Rows) -> int:
+    """Return how many strata have items, but none in the sample."""
+    return len(np.setdiff1d(np.unique(codes), np.unique(codes[sample.rows])))
 
 
 def _means(sample: Sample, codes: Rows) -> tuple[Floats, Floats, tuple[str, ...]]:
