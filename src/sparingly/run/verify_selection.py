@@ -15,6 +15,9 @@ from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_ids
 from sparingly.run.verification import Verification, same_numbers, version_notes
 
+# What signatures of draws from a pool of sources begin with.
+_POOL = "pool:"
+_FROM_POOL = "The first phase was drawn from a pool of sources: sparingly pool verify re-derives it."
 _COLUMNS_OF_WORDS = {
     "models": "models",
     "pairs": "pairs",
@@ -88,6 +91,8 @@ def _first_phase(selection: Selection, data: EvalSet) -> _FirstPhase:
     signature = selection.signature.pool
     if signature is None or selection.pool is None:
         return _FirstPhase()
+    if signature.method.startswith(_POOL):
+        return _FirstPhase(notes=(_FROM_POOL,))
     if signature.pool is not None or signature.never is not None:
         return _FirstPhase(notes=("The pool's own pool or never-select list is not here: verify it too.",))
     try:

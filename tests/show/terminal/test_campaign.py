@@ -42,7 +42,7 @@ def test_steps_that_end() -> None:
     show_steps((ended, Step("uk", 0, None, False, 0)), "form.csv", shown)
     assert target.getvalue().splitlines() == [
         "de: finished: Ash is the best model. 3 answers are still to come.",
-        "uk: no round was drawn: the campaign is closed",
+        "uk: no round was drawn: the campaign is closed or paused",
         "written: form.csv",
     ]
 

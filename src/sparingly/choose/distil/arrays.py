@@ -20,11 +20,19 @@ _LINEAR = ("rarity", "centre", "spread", "surface", "characters", "words", "vect
 _NODES = ("feature", "threshold", "left", "right", "value")
 
 
-def arrays_of(model: DistilledModel) -> dict[str, NDArray[Any]]:
-    """Return all numbers of a model by name."""
-    found = {name: getattr(model.fit.linear, name) for name in _LINEAR}
-    held = {name: array for name, array in found.items() if array is not None} | {"seen": model.seen}
-    for place, trees in enumerate(model.fit.trees):
+def numbers_of(model: DistilledModel) -> dict[str, NDArray[Any]]:
+    """Return all that a model holds beside its card, as numbers by name."""
+    if isinstance(model.fit, Fit):
+        return arrays_of(model.fit, model.seen)
+    forms = {name: np.frombuffer(text.encode(), np.uint8) for name, text in model.fit.forms().items()}
+    return {**model.fit.numbers(), **forms, "seen": model.seen}
+
+
+def arrays_of(fit: Fit, seen: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
+    """Return all numbers of a light model by name."""
+    found = {name: getattr(fit.linear, name) for name in _LINEAR}
+    held = {name: array for name, array in found.items() if array is not None} | {"seen": seen}
+    for place, trees in enumerate(fit.trees):
         held |= {f"trees.{place}.{name}": getattr(trees, name) for name in (*_NODES, "roots")}
         held[f"trees.{place}.start"] = np.array([trees.start])
     return held

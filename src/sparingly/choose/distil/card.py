@@ -12,7 +12,7 @@ from sparingly.choose.distil.unlike import Thresholds
 from sparingly.data.values import as_list, as_mapping, as_number, as_text, as_whole, check_version
 
 FORMAT, VERSION = "sparingly/distilled", 1
-NGRAMS = "ngrams"
+NGRAMS, ENCODER = "ngrams", "encoder"
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Card:
     """All that is known about a model beside its numbers.
 
     Attributes:
-        learner: ``ridge`` or ``boosting``.
-        features: ``ngrams``, or the embedding.
-        embedding_digest: What tells the embedding's model from others, where that is known.
+        learner: ``ridge``, ``boosting`` or ``encoder``.
+        features: ``ngrams``, the embedding, or the transformer that an encoder started from.
+        embedding_digest: What tells the embedding's model, or that transformer, from others, if it is known.
         scale: How utilities of several sets were made comparable.
         seed: Settles folds and what boosting draws.
         texts: The number of distinct training texts.
@@ -63,6 +63,7 @@ class Card:
         thresholds: When to warn.
         signature: How the model came about, in one line.
         made_by: The version of the package.
+        encoder: How an encoder was trained; None for others.
         unknown: What the file says beyond that; it is kept when the model is saved again.
     """
 
@@ -82,6 +83,7 @@ class Card:
     thresholds: Thresholds
     signature: str
     made_by: str
+    encoder: Mapping[str, Any] | None = None
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -93,6 +95,8 @@ class Card:
         """Return the card as plain values."""
         values = asdict(self)
         del values["unknown"]
+        if self.encoder is None:
+            del values["encoder"]
         listed = {name: list(values[name]) for name in ("utilities", "data", "models", "languages")}
         return {"format": FORMAT, "version": VERSION, **values, **listed, **self.unknown}
 
@@ -116,6 +120,7 @@ class Card:
             languages=_texts(values, "languages"),
             scripts=_numbers(values, "scripts"),
             thresholds=Thresholds(**_thresholds(as_mapping(values.get("thresholds"), "thresholds"))),
+            encoder=as_mapping(values["encoder"], "encoder") if "encoder" in values else None,
             unknown={name: value for name, value in values.items() if name not in known},
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +10,12 @@ import numpy as np
 from sparingly.base.errors import DataError
 from sparingly.base.stats.correlation import pearson, spearman
 from sparingly.choose.distil.corpus import Corpus, Rows
-from sparingly.choose.distil.learner import fit
+from sparingly.choose.distil.encoder.known import EncoderFit
+from sparingly.choose.distil.learner import Fit
 from sparingly.data.evalset import Floats
+
+# Learns the targets of some texts; the name tells one part of a training from another.
+Teach = Callable[[Rows, Floats, str], Fit | EncoderFit]
 
 
 @dataclass(frozen=True)
@@ -29,14 +34,14 @@ class HoldOut:
 
 
 def held_out(
-    corpus: Corpus, folds: Rows, vectors: Floats | None, boosting: bool, seed: int
+    corpus: Corpus, folds: Rows, teach: Teach, vectors: Floats | None = None, most: int | None = None
 ) -> tuple[HoldOut, ...]:
-    """Learn without each fold, predict it, and correlate set by set.
+    """Learn without each fold (or the first few), predict it, and correlate set by set.
 
     A text of the fold is not learned from in any other set either: editions of one test set share sources.
     """
     told = np.full(corpus.targets.shape, np.nan)
-    for number in np.unique(folds).tolist():
+    for number in np.unique(folds).tolist()[:most]:
         inside = folds == number
         free = ~np.isin(corpus.text, corpus.text[inside])
         rows, targets = corpus.training(free)
@@ -45,8 +50,7 @@ def held_out(
                 "Without the texts of one part, too few are left to learn from: hold items out instead "
                 "(hold_out=items), or give other data."
             )
-        texts = [corpus.texts[place] for place in rows]
-        known = fit(texts, targets, None if vectors is None else vectors[rows], boosting, seed)
+        known = teach(rows, targets, f"without-{number}")
         places = corpus.text[inside]
         there = None if vectors is None else vectors[places]
         told[inside] = known.predict([corpus.texts[place] for place in places], there)

@@ -91,6 +91,11 @@ class Fit:
     linear: Linear
     trees: tuple[Trees, ...] = ()
 
+    @property
+    def dimensions(self) -> int | None:
+        """The length of the vectors that texts are told by; None where texts are enough."""
+        return None if self.linear.vectors is None else int(self.linear.vectors.shape[1])
+
     def predict(self, texts: Sequence[str], vectors: Floats | None = None) -> Floats:
         """Return texts × utilities."""
         found = np.empty((len(texts), len(self.linear.intercepts)))

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
-from sparingly.choose.distil.card import NGRAMS, Card
+from sparingly.choose.distil.card import ENCODER, NGRAMS, Card
+from sparingly.choose.distil.encoder.known import EncoderFit
 from sparingly.choose.distil.learner import Fit
 from sparingly.choose.distil.spans import Spans, blocks
 from sparingly.choose.distil.unlike import reasons
@@ -49,7 +50,7 @@ class DistilledModel:
     """
 
     card: Card
-    fit: Fit
+    fit: Fit | EncoderFit
     seen: NDArray[np.uint8]
 
     def __repr__(self) -> str:
@@ -111,10 +112,10 @@ class DistilledModel:
     @cached_property
     def digest(self) -> str:
         """What tells this model from any other, wherever it is kept."""
-        from sparingly.choose.distil.arrays import arrays_of
+        from sparingly.choose.distil.arrays import numbers_of
 
         total = sha256(dumps(self.card.to_dict(), sort_keys=True, ensure_ascii=True).encode())
-        for name, array in sorted(arrays_of(self).items()):
+        for name, array in sorted(numbers_of(self).items()):
             total.update(f"\x1f{name}{array.shape}{array.dtype.str}".encode())
             total.update(np.ascontiguousarray(array).tobytes())
         return total.hexdigest()[:LETTERS]
@@ -125,21 +126,22 @@ class DistilledModel:
     def _vectors(
         self, sources: EvalSet | Sequence[str | None], embedding: str | None, needed: bool
     ) -> Floats | None:
-        weights = self.fit.linear.vectors
-        if weights is None:
+        dimensions = self.fit.dimensions
+        if dimensions is None:
             if embedding is not None:
-                raise UsageError("The model learned from n-grams: leave out the embedding.")
+                what = "n-grams" if self.card.features == NGRAMS else "texts"
+                raise UsageError(f"The model learned from {what}: leave out the embedding.")
             return None
         if not needed:
-            return np.zeros((len(sources), weights.shape[1]))
+            return np.zeros((len(sources), dimensions))
         given = sources if isinstance(sources, EvalSet) else [text or "" for text in sources]
         wanted = None if embedding is not None else self.card.embedding_digest
-        return vectors_for(given, embedding or self.card.features, wanted, weights.shape[1])
+        return vectors_for(given, embedding or self.card.features, wanted, dimensions)
 
     @property
     def is_embedded(self) -> bool:
         """Whether texts are embedded by a model or given vectors."""
-        return self.card.features != NGRAMS
+        return self.card.features != NGRAMS and self.card.learner != ENCODER
 
 
 def _texts(sources: EvalSet | Sequence[str | None]) -> list[str]:

@@ -1,5 +1,7 @@
 """A model as a file: a skops archive of plain arrays and a card, from which no code is ever run.
 
+An encoder is an archive of its own kind (``encoder.archive``).
+
 skops can hold objects of many kinds, some of which it makes by calling what the file names. A model needs
 texts, arrays of numbers and dictionaries of these, and nothing else is ever made from a file: the archive's
 plan is read here, and anything beyond ``TRUSTED`` is refused before it is looked at. So a model is applied
@@ -24,6 +26,8 @@ from numpy.typing import NDArray
 from sparingly.base.errors import ExtraMissingError, InputError
 from sparingly.choose.distil.arrays import arrays_of, from_arrays
 from sparingly.choose.distil.card import Card
+from sparingly.choose.distil.encoder.archive import is_encoder, load_encoder, save_encoder
+from sparingly.choose.distil.learner import Fit
 from sparingly.choose.distil.model import DistilledModel
 from sparingly.data import files
 from sparingly.data.values import as_mapping
@@ -43,9 +47,12 @@ _OURS = "Use a model that was saved by sparingly distil train"
 
 def save_distilled(model: DistilledModel, path: str | Path) -> None:
     """Write a model, whole or not at all."""
+    if not isinstance(model.fit, Fit):
+        save_encoder(model.card, model.fit, model.seen, Path(path))
+        return
     held = {
         "card": json.dumps(model.card.to_dict(), ensure_ascii=True, allow_nan=False),
-        "arrays": arrays_of(model),
+        "arrays": arrays_of(model.fit, model.seen),
     }
     content: bytes = _skops().dumps(held, compression=zipfile.ZIP_DEFLATED)
     # A later skops may write archives of another form: better to hear of it now than when it is needed.
@@ -79,6 +86,8 @@ def _loaded(path: Path, changed: int, size: int) -> DistilledModel:
     with files.naming(path):
         if path.is_dir():
             raise InputError("this is a directory, and a model's file is wanted")
+        if is_encoder(path):
+            return DistilledModel(*load_encoder(path))
         if size > _MOST_BYTES:
             raise InputError("the file is too large for a model")
         return _read(path.read_bytes())

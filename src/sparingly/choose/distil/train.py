@@ -12,20 +12,24 @@ import numpy as np
 from sparingly._version import __version__
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import Method
-from sparingly.choose.distil.card import NGRAMS, Card, Learned, TrainingSet
-from sparingly.choose.distil.corpus import Corpus, Part, corpus_of, folds_of
+from sparingly.choose.distil.card import ENCODER, NGRAMS, Card, Learned, TrainingSet
+from sparingly.choose.distil.corpus import Corpus, Part, Rows, corpus_of, folds_of
+from sparingly.choose.distil.encoder.known import EncoderFit
+from sparingly.choose.distil.encoder.packages import check_packages
+from sparingly.choose.distil.encoder.training import EncoderTraining
 from sparingly.choose.distil.families import families_of
-from sparingly.choose.distil.holdout import HoldOut, held_out
-from sparingly.choose.distil.learner import fit
+from sparingly.choose.distil.holdout import HoldOut, Teach, held_out
+from sparingly.choose.distil.learner import Fit, fit
 from sparingly.choose.distil.model import DistilledModel
 from sparingly.choose.distil.targets import Scale, Target, parse_targets
 from sparingly.choose.distil.unlike import script_shares, seen_bits, thresholds_of
 from sparingly.choose.distil.vectors import check_embedding, corpus_vectors, digest_of
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet
+from sparingly.data.evalset import EvalSet, Floats
 from sparingly.data.signature import LETTERS
 
-LEARNERS, SCALES, HOLD_OUTS = ("ridge", "boosting"), ("zscore", "rank", "none"), ("sets", "items")
+LEARNERS = ("ridge", "boosting", ENCODER)
+SCALES, HOLD_OUTS = ("zscore", "rank", "none"), ("sets", "items")
 _OF_MODELS = ("metric:", "aspect:", "cell:", "outputs", "ratings", "preferences")
 
 
@@ -33,8 +37,9 @@ def distil(
     data: EvalSet | Mapping[str, EvalSet] | Sequence[EvalSet],
     utilities: Sequence[str | Method | Target] | str | Method | Target,
     *,
-    learner: Literal["ridge", "boosting"] = "ridge",
+    learner: Literal["ridge", "boosting", "encoder"] = "ridge",
     features: str = NGRAMS,
+    encoder: EncoderTraining | str | None = None,
     scale: Scale = "zscore",
     hold_out: Literal["sets", "items"] | None = None,
     folds: int = 5,
@@ -52,10 +57,12 @@ def distil(
         data: An evaluation set, or several, by name.
         utilities: What to learn: ``metric_var:metric=COMET``, with a name ``hard=metric_avg:metric=COMET``;
             ``aspect:overall`` and ``metric:COMET`` for minus the mean score over the models.
-        learner: ``ridge``, or ``boosting`` of trees on top of it.
+        learner: ``ridge``; ``boosting`` of trees on top of it; or ``encoder``, a transformer that is trained.
         features: ``ngrams`` of characters and words; or an embedding: a sentence-transformers model,
             ``column:name``, or a file of vectors. Length, rarity, type–token ratio, digits, punctuation and
-            name-like words are always used.
+            name-like words are always used, except by an encoder.
+        encoder: The transformer that an encoder starts from (a name on the hub, or a folder), or how it is
+            trained in full.
         scale: How utilities of several sets are made comparable: ``zscore``, ``rank`` or ``none``.
         hold_out: What is held out to see how well utilities are told: ``sets``, one at a time, where there
             are several, unless ``items`` is said (whole documents, where there are any).
@@ -73,18 +80,20 @@ def distil(
         (2,)
     """
     _check(learner, scale, hold_out, folds)
-    how, targets = _How(learner, features, scale, seed), parse_targets(utilities)
+    training = _training(learner, features, encoder)
+    how = _How(learner, training.base if training else features, scale, seed)
+    targets = parse_targets(utilities)
     corpus = corpus_of(_named(data), targets, scale)
-    if features != NGRAMS:
-        check_embedding(features)
-    vectors = None if features == NGRAMS else corpus_vectors(corpus, features)
-    boosting = learner == "boosting"
+    vectors = None if training or features == NGRAMS else corpus_vectors(corpus, check_embedding(features))
     by, parts = folds_of(corpus, hold_out, folds, seed)
-    told = held_out(corpus, parts, vectors, boosting, seed)
-    known = fit(corpus.texts, corpus.training(np.ones(len(corpus.text), bool))[1], vectors, boosting, seed)
-    card = _card(corpus, how, by, _learned(corpus, targets, told), _signature(corpus, how, targets))
-    said = families_of(card.models, families)
-    card = replace(card, families=said, languages=tuple(languages))
+    teach = _teacher(corpus, how, vectors, training)
+    told = held_out(corpus, parts, teach, vectors, training.measured if training else None)
+    known = teach(*corpus.training(np.ones(len(corpus.text), bool)), "whole")
+    signature = _signature(corpus, how, targets, training)
+    card = _card(corpus, how, by, _learned(corpus, targets, told), signature)
+    card = replace(card, families=families_of(card.models, families), languages=tuple(languages))
+    if training and isinstance(known, EncoderFit):
+        card = replace(card, embedding_digest=known.started_from, encoder=known.training_card(training))
     return DistilledModel(card, known, seen_bits(corpus.texts))
 
 
@@ -97,12 +106,43 @@ class _How(NamedTuple):
     seed: int
 
 
+def _training(learner: str, features: str, given: EncoderTraining | str | None) -> EncoderTraining | None:
+    """Return how an encoder is trained; None for other learners."""
+    if learner != ENCODER:
+        if given is not None:
+            raise UsageError("A transformer is given, and it is for the encoder: use learner=encoder.")
+        return None
+    if features != NGRAMS:
+        raise UsageError("An encoder reads texts by itself: leave out features.")
+    if given is None:
+        raise UsageError("An encoder starts from a transformer: name it, or its folder (encoder=, --base).")
+    check_packages()
+    return EncoderTraining(given) if isinstance(given, str) else given
+
+
+def _teacher(corpus: Corpus, how: _How, vectors: Floats | None, training: EncoderTraining | None) -> Teach:
+    """Return what learns the targets of some texts of a corpus."""
+
+    def teach(rows: Rows, targets: Floats, part: str) -> Fit | EncoderFit:
+        texts = [corpus.texts[place] for place in rows]
+        if training is None:
+            given = None if vectors is None else vectors[rows]
+            return fit(texts, targets, given, how.learner == "boosting", how.seed)
+        from sparingly.choose.distil.encoder.fitting import fit_encoder
+
+        return fit_encoder(texts, targets, training, how.seed, part)
+
+    return teach
+
+
 def _card(corpus: Corpus, how: _How, by: str, learned: tuple[Learned, ...], signature: str) -> Card:
     """Return the card; the families of models are by their names."""
     models = sorted({name for part in corpus.parts for name in _models_of(part)})
     return Card(
         **how._asdict(),
-        embedding_digest=None if how.features == NGRAMS else digest_of(how.features),
+        embedding_digest=None
+        if how.features == NGRAMS or how.learner == ENCODER
+        else digest_of(how.features),
         texts=len(corpus.texts),
         held_out_by=by,
         utilities=learned,
@@ -169,7 +209,7 @@ def _training_set(part: Part) -> TrainingSet:
     )
 
 
-def _signature(corpus: Corpus, how: _How, targets: Sequence[Target]) -> str:
+def _signature(corpus: Corpus, how: _How, targets: Sequence[Target], training: EncoderTraining | None) -> str:
     """Return how a model came about: the same line, from the same data, gives the same model."""
     learned = "+".join(f"({target.name}={target.utility.full_text})" for target in targets)
     sets = _training_sets(corpus)
@@ -182,6 +222,7 @@ def _signature(corpus: Corpus, how: _How, targets: Sequence[Target]) -> str:
         (
             f"distil:learner={how.learner},features={how.features},scale={how.scale}",
             f"utilities:{learned}",
+            *([f"encoder:{training.text}"] if training else []),
             f"seed:{how.seed}",
             f"sets:{len(sets)}",
             f"texts:{len(corpus.texts)}",

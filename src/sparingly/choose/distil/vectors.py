@@ -15,13 +15,14 @@ from sparingly.signals.embed.sentences import SentenceModel
 from sparingly.signals.embed.texts import TFIDF
 
 
-def check_embedding(name: str) -> None:
-    """Refuse the built-in embedding, whose vectors of other texts cannot be compared."""
+def check_embedding(name: str) -> str:
+    """Return the name; the built-in embedding, whose vectors of other texts cannot be compared, is refused."""
     if name == TFIDF:
         raise UsageError(
             "The built-in embedding is fitted to the texts at hand, so nothing learned from it holds for "
             "others: use features=ngrams, or name a sentence-transformers model."
         )
+    return name
 
 
 def digest_of(name: str) -> str | None:

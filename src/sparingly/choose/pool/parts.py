@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.rng import keys_of
 from sparingly.choose.pool.bad import Bad, Tally, Trouble, start_of
+from sparingly.choose.pool.languages import Languages
 from sparingly.choose.pool.minhash import bands_of
 from sparingly.choose.pool.overlap import Corpus
 from sparingly.choose.pool.places import Stretch
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 # Changes when what a part holds changes, so that parts of an older version are made anew.
-_CONTENT = 1
+_CONTENT = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,7 @@ class Plan:
         bad: What to do with bad records.
         near: Whether to compute what near duplicates are found by.
         corpus: What sources are compared with, or None.
+        languages: How the languages of sources are known.
         longest: The most bytes of a record.
         rows: The records of a part.
         batch: The texts that are scored at once.
@@ -54,19 +57,20 @@ class Plan:
     bad: Bad = "skip"
     near: bool = False
     corpus: Corpus | None = None
+    languages: Languages = Languages()
     longest: int = 1_000_000
     rows: int = 100_000
     batch: int = 10_000
 
     def name_of(self, stretch: Stretch) -> str:
         """Return the name of a stretch's parts: another one where the file or the plan differs."""
-        state = stretch.file.stat()
+        state = stretch.path.stat()
         told = [
             str(stretch.file),
             [state.st_size, state.st_mtime_ns, stretch.start, stretch.stop],
             asdict(self.layout),
             [self.scoring.name, self.near, None if self.corpus is None else self.corpus.digest],
-            [self.longest, self.rows, _CONTENT],
+            [self.longest, self.rows, self.languages.words, _CONTENT],
         ]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:20]
 
@@ -125,7 +129,7 @@ def _done(plan: Plan, part: str) -> Part | None:
 def _scored(raws: Sequence[Raw], read: Reader, file: Path, part: str, plan: Plan) -> Part:
     tally = Tally(read=len(raws))
     sources, lines = _sources(raws, read, file, plan.layout, tally)
-    utility = _utilities(sources, plan)
+    utility, unlike = _utilities(sources, plan)
     known = np.isfinite(utility)
     for place in np.flatnonzero(~known):
         text = start_of(sources[place].text)
@@ -135,7 +139,10 @@ def _scored(raws: Sequence[Raw], read: Reader, file: Path, part: str, plan: Plan
     rows = np.flatnonzero(known)
     kept, tally.good = [sources[row] for row in rows], len(rows)
     made = Part(part, str(file), raws[0][0], tally)
-    _write(kept, utility[known], np.array(lines, np.int64)[rows], made, plan)
+    numbers: dict[str, Any] = {"line": np.array(lines, np.int64)[rows], "utility": utility[rows]}
+    if plan.scoring.flags:
+        numbers["unlike"] = unlike[rows]
+    _write(kept, numbers, made, plan)
     return made
 
 
@@ -155,23 +162,24 @@ def _sources(
     return sources, lines
 
 
-def _utilities(sources: Sequence[Source], plan: Plan) -> Floats:
+def _utilities(sources: Sequence[Source], plan: Plan) -> tuple[Floats, Mask]:
+    """Return the utility of every source, and who is unlike the texts that the scorer knows."""
     scorer = plan.scoring.scorer
     if scorer is None:
-        return np.fromiter((source.score for source in sources), np.float64, len(sources))
+        scores = np.fromiter((source.score for source in sources), np.float64, len(sources))
+        return scores, np.zeros(len(sources), bool)
     texts = [source.text for source in sources]
     batches = [texts[start : start + plan.batch] for start in range(0, len(texts), plan.batch)]
-    scores = [scores_of(scorer, plan.scoring.name, batch) for batch in batches]
-    return np.concatenate(scores) if scores else np.empty(0)
+    found = [scores_of(scorer, plan.scoring.name, batch) for batch in batches]
+    if not found:
+        return np.empty(0), np.empty(0, bool)
+    return np.concatenate([scores for scores, _ in found]), np.concatenate([odd for _, odd in found])
 
 
-def _write(
-    sources: Sequence[Source], utility: Floats, lines: NDArray[np.int64], part: Part, plan: Plan
-) -> None:
+def _write(sources: Sequence[Source], numbers: Mapping[str, Any], part: Part, plan: Plan) -> None:
     """Write the table, what finds near duplicates, and last the marker that says that both are there."""
+    frame = _frame(sources, numbers, part.file, plan)
     texts = [source.text for source in sources]
-    length = utility if plan.scoring.name == SOURCE_LENGTH else source_length(texts)
-    frame = _frame(sources, texts, utility, length, lines, part.file, plan.corpus)
 
     def put_frame(file: IO[bytes]) -> None:
         frame.write_parquet(file)
@@ -185,35 +193,30 @@ def _write(
     files.write_json(plan.out / f"{part.name}.json", part.to_dict())
 
 
-def _frame(
-    sources: Sequence[Source],
-    texts: list[str],
-    utility: Floats,
-    length: Floats,
-    lines: NDArray[np.int64],
-    file: str,
-    corpus: Corpus | None,
-) -> pl.DataFrame:
+def _frame(sources: Sequence[Source], numbers: Mapping[str, Any], file: str, plan: Plan) -> pl.DataFrame:
     import polars as pl
 
-    items = [source.item for source in sources]
-    # Without quotes, so that a number is the same source in JSON and in CSV, where it is a text.
-    bare = [one.kept.replace('"', "") for one in sources]
-    whole = [
-        "\x1f".join((one.item, one.text, kept, repr(one.score)))
-        for one, kept in zip(sources, bare, strict=True)
-    ]
+    items, texts, kept = (
+        [getattr(one, name) for one in sources] for name in ("item", "text", "kept")
+    )
     columns: dict[str, Any] = {
         "item": pl.Series(items, dtype=pl.String),
         "source": pl.Series(texts, dtype=pl.String),
-        "kept": pl.Series([source.kept for source in sources], dtype=pl.String),
-        "line": lines,
-        "utility": utility,
-        "length": length,
+        "kept": pl.Series(kept, dtype=pl.String),
+        "language": pl.Series(plan.languages.of(texts, kept), dtype=pl.String),
+        **numbers,
+        "length": numbers["utility"] if plan.scoring.name == SOURCE_LENGTH else source_length(texts),
         "key": keys_of(items),
         "text": text_hashes([normalised(text) for text in texts]),
-        "row": text_hashes(whole),
+        "row": text_hashes([_whole(source) for source in sources]),
     }
-    if corpus is not None:
-        columns["overlap"] = corpus.overlap(texts) if texts else np.empty(0)
+    if plan.corpus is not None:
+        columns["overlap"] = plan.corpus.overlap(texts) if texts else np.empty(0)
     return pl.DataFrame(columns).with_columns(file=pl.lit(file))
+
+
+def _whole(source: Source) -> str:
+    """Return all that a source is, as one text."""
+    # Without quotes, so that a number is the same source in JSON and in CSV, where it is a text.
+    bare = source.kept.replace('"', "")
+    return f"{source.item}\x1f{source.text}\x1f{bare}\x1f{source.score!r}"

@@ -18,7 +18,7 @@ KINDS = {
     ".parquet": "parquet",
     ".txt": "txt",
 }
-STRETCH_BYTES = 32 * 2**20
+STRETCH_BYTES = 16 * 2**20
 STRETCH_ROWS = 200_000
 _BLOCK = 2**20
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
@@ -28,7 +28,8 @@ _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 class Stretch:
     """A part of a file: bytes of a text file, rows of a Parquet file, or (without a stop) all of it.
 
-    ``line`` is the number of its first line or row, from 1.
+    ``line`` is the number of its first line or row, from 1. The file is told by the name that it was given;
+    ``root`` is the folder which that name starts from, so that a worker elsewhere finds it by the same name.
     """
 
     file: Path
@@ -36,6 +37,12 @@ class Stretch:
     start: int = 0
     stop: int | None = None
     line: int = 1
+    root: Path = Path()
+
+    @property
+    def path(self) -> Path:
+        """Where the file is opened."""
+        return self.root / self.file
 
 
 def pool_files(paths: str | Path | Iterable[str | Path], besides: Path | None = None) -> list[Path]:

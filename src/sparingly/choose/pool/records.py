@@ -55,7 +55,7 @@ def _lines(stretch: Stretch, longest: int) -> Iterator[Line]:
     """Yield the lines of a stretch; one that is too long is passed over without being held."""
     number = stretch.line - 1
     try:
-        with files.open_binary(stretch.file) as file:
+        with files.open_binary(stretch.path) as file:
             file.seek(stretch.start)
             left = None if stretch.stop is None else stretch.stop - stretch.start
             while (left is None or left > 0) and (raw := file.readline(longest + 2)):
@@ -233,7 +233,7 @@ def _rows(stretch: Stretch, longest: int, block: int = 20_000) -> Iterator[Raw]:
     damaged = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
     number = stretch.line
     try:
-        rows = pl.scan_parquet(stretch.file, glob=False)
+        rows = pl.scan_parquet(stretch.path, glob=False)
         stop = stretch.stop if stretch.stop is not None else int(rows.select(pl.len()).collect().item())
         for start in range(stretch.start, stop, block):
             for row in rows.slice(start, min(block, stop - start)).collect().iter_rows(named=True):

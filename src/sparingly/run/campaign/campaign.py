@@ -37,6 +37,7 @@ from sparingly.run.campaign.spending import compares
 from sparingly.run.campaign.status import Status, checked_seq, status_at
 from sparingly.run.campaign.todo import asked_at
 from sparingly.run.campaign.verify import verify_campaign
+from sparingly.run.rounds.state import Finished
 from sparingly.run.rounds.strategy import as_strategy
 from sparingly.run.verification import Verification
 
@@ -139,6 +140,10 @@ class Campaign:
         """
         names = list(self.settings.budgets) if data is None else [self.settings.data_named(data)]
         return tuple(self._drawer.step(name, early=early) for name in names)
+
+    def preview(self, data: str | None = None) -> Selection | Finished:
+        """Return what the next round would ask if it were drawn now, or why none would be; draw nothing."""
+        return self._drawer.preview(self.settings.data_named(data))
 
     def questions(self, data: str | None = None) -> tuple[Question, ...]:
         """Return what nobody has judged yet of all rounds so far, with the texts to show."""

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import History
 from sparingly.run.campaign.journal import Clock, Journal
+from sparingly.run.campaign.pause import paused_at
 from sparingly.run.campaign.tables import CLAIMS
 from sparingly.run.campaign.todo import Cell, asked_at
 
@@ -31,7 +32,7 @@ class Claims:
         with self.database.writing() as connection:
             # Held for what it keeps others from doing; nothing is appended.
             journal = Journal(connection, self.campaign, self.clock)
-            if journal.closed is not None:
+            if journal.closed is not None or paused_at(connection, self.campaign) is not None:
                 return []
             now, until = self._times()
             left = most if most_calls is None else min(most, most_calls - self.calls(connection))

@@ -13,6 +13,7 @@ from sparingly.data.selection import Selection
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import History, Known
 from sparingly.run.campaign.journal import Clock, Journal, as_json
+from sparingly.run.campaign.pause import paused_at
 from sparingly.run.campaign.spending import limit_of, spent_at
 from sparingly.run.campaign.stopping import stopped
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
@@ -70,8 +71,9 @@ class Drawer:
             closed = connection.execute(
                 select(CAMPAIGNS.c.closed).where(CAMPAIGNS.c.name == self.settings.name)
             ).scalar_one()
+            held = closed is not None or paused_at(connection, self.settings.name) is not None
         waits = here.number > 0 and here.outstanding > 0 and not early
-        if here.finished is not None or closed is not None or waits:
+        if here.finished is not None or held or waits:
             return here
         return self._write(known, self.decide(known))
 
@@ -79,7 +81,26 @@ class Drawer:
         """Return what follows from what is known: the next round, or the reason to stop."""
         if (found := stopped(self.settings, known)) is not None:
             return found
-        picked = next_round(
+        picked = self.pick(known)
+        if isinstance(picked, Finished):
+            return stopped(self.settings, known, final=True) or picked
+        return picked
+
+    def preview(self, data: str) -> Selection | Finished:
+        """Return what would follow now, and draw nothing.
+
+        Rules to stop are asked only when a round is in: they look once a round.
+        """
+        with self.database.reading() as connection:
+            known = self.history.at(connection, data, self.history.last_seq(connection))
+            here = self._step(connection, known)
+        if here.finished is not None:
+            return here.finished
+        return self.pick(known) if here.outstanding else self.decide(known)
+
+    def pick(self, known: Known) -> Selection | Finished:
+        """Return what the strategy asks next, whatever the rules to stop say."""
+        return next_round(
             known.drawn_from,
             self.settings.strategy,
             self.settings.budgets[known.name],
@@ -89,9 +110,6 @@ class Drawer:
             seed=self.settings.seed,
             withdrawn=set(known.drawn_from.models) - set(known.data.models),
         )
-        if isinstance(picked, Finished):
-            return stopped(self.settings, known, final=True) or picked
-        return picked
 
     def _step(self, connection: Connection, known: Known, *, new: bool = False) -> Step:
         asked = asked_at(connection, self.settings, known.name, known.seq)
@@ -103,7 +121,8 @@ class Drawer:
             journal = Journal(connection, self.settings.name, self.clock)
             drawn = self.history.round_count(connection, known.name)
             ended = self.history.finished(connection, known.name, journal.last_seq)
-            first = journal.closed is None and drawn == len(known.rounds) and ended is None
+            held = journal.closed is not None or paused_at(connection, journal.campaign) is not None
+            first = not held and drawn == len(known.rounds) and ended is None
             if first and isinstance(found, Finished):
                 journal.event("finished", data=known.name, as_of=known.seq, **vars(found))
             elif first and isinstance(found, Selection):

@@ -11,6 +11,7 @@ from sparingly.base.errors import UsageError
 from sparingly.base.html import html_table
 from sparingly.run.campaign.history import History
 from sparingly.run.campaign.library import models_of
+from sparingly.run.campaign.pause import paused_at
 from sparingly.run.campaign.spending import compares, limit_of, spent_at
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
 from sparingly.run.campaign.todo import asked_at
@@ -69,6 +70,7 @@ class Status:
     budget: str
     closed: bool
     sets: tuple[SetStatus, ...]
+    paused: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as plain values."""
@@ -117,6 +119,7 @@ def status_at(connection: Connection, history: History, seq: int | None) -> Stat
         budget=settings.budget,
         closed=closed is not None and closed <= here,
         sets=tuple(_set_status(connection, history, data, here) for data in settings.budgets),
+        paused=paused_at(connection, settings.name, here) is not None,
     )
 
 

@@ -136,4 +136,21 @@ CLAIMS = _table(
     _text("until"),
     _whole("calls"),
 )
+ACCESS = _table(
+    "access",
+    _key("campaign"),
+    _key("digest"),
+    _text("role"),
+    _text("rater"),
+    _text("made_at"),
+    _text("retired_at", optional=True),
+)
+LEASES = _table("leases", _key("campaign"), _key("data"), _key("unit"), _text("rater"), _text("until"))
+DRAFTS = _table(
+    "drafts", _key("campaign"), _key("rater"), _key("data"), _key("item"), _text("at"), _text("content")
+)
+MARKS = _table("marks", _key("campaign"), _seq("seq", key=True), _text("marks"))
+AUDIT = _table(
+    "audit", _key("campaign"), _key("at"), _key("id"), _text("who"), _text("what"), _text("detail")
+)
 TABLES = tuple(_METADATA.tables.values())

@@ -10,7 +10,7 @@ from sparingly.base.errors import one_line
 from sparingly.data.plain import plain
 
 if TYPE_CHECKING:
-    from altair import Axis, InlineData, Legend, VConcatChart
+    from altair import Axis, InlineData, Legend, VConcatChart, Y
     from altair.typing import ChartType
 
 WIDTH, HEIGHT = 600, 340
@@ -26,6 +26,7 @@ FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
 _TITLE_LETTERS, _TEXT_LETTERS = 76, 128
 _NAME_LETTERS = 40
 _LABEL_PIXELS = 6
+_LABEL_ROOM = 220
 _DIGITS = 6
 
 
@@ -120,6 +121,24 @@ def legend_below(labels: Sequence[str], *, lines: bool = True, width: int = WIDT
         {"symbolType": "stroke", "symbolStrokeWidth": 2.5, "symbolSize": 260} if lines else {}
     )
     return alt.Legend(orient="bottom", direction="horizontal", columns=columns, title=None, **strokes)
+
+
+def model_axis(field: str, names: Sequence[str]) -> Y:
+    """Return a vertical axis of names, in the given order."""
+    import altair as alt
+
+    return (
+        alt.Y(f"{field}:N")
+        .title(None)
+        .scale(domain=list(names))
+        .sort(list(names))
+        .axis(labelLimit=_LABEL_ROOM, domain=False, ticks=False, grid=True, gridDash=[1, 3])
+    )
+
+
+def step_height(names: Sequence[str], step: int = 26) -> int:
+    """Return the height of a chart that has a line for every name."""
+    return max(2, len(names)) * step
 
 
 def percent_axis() -> Axis:

@@ -76,7 +76,7 @@ def _as_page(spec: Spec) -> bytes:
     text = json.dumps(spec, ensure_ascii=False)
     page = _PAGE.format(
         title=escape(_title(spec)),
-        library=_bundle(_version()),
+        library=_bundle(vega_lite_version()),
         # Nothing in a name may end the script.
         spec=text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"),
     )
@@ -94,7 +94,7 @@ def _bundle(version: str) -> str:
 def _as_svg(spec: Spec) -> bytes:
     import vl_convert
 
-    drawn = vl_convert.vegalite_to_svg(spec, vl_version=_version())
+    drawn = vl_convert.vegalite_to_svg(spec, vl_version=vega_lite_version())
     # What the picture is of, for those who cannot see it.
     start, end, rest = drawn.partition(">")
     return f"{start}{end}<title>{escape(_title(spec))}</title>{rest}\n".encode()
@@ -103,13 +103,13 @@ def _as_svg(spec: Spec) -> bytes:
 def _as_png(spec: Spec) -> bytes:
     import vl_convert
 
-    return vl_convert.vegalite_to_png(spec, vl_version=_version(), scale=_SCALE)
+    return vl_convert.vegalite_to_png(spec, vl_version=vega_lite_version(), scale=_SCALE)
 
 
 def _as_pdf(spec: Spec) -> bytes:
     import vl_convert
 
-    return vl_convert.vegalite_to_pdf(spec, vl_version=_version())
+    return vl_convert.vegalite_to_pdf(spec, vl_version=vega_lite_version())
 
 
 def _as_json(spec: Spec) -> bytes:
@@ -129,7 +129,7 @@ def _title(spec: Spec) -> str:
     return " ".join(text) if isinstance(text, list) else str(text)
 
 
-def _version() -> str:
+def vega_lite_version() -> str:
     """Return the version of Vega-Lite that the chart was written for."""
     import altair as alt
 

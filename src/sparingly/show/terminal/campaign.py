@@ -19,8 +19,8 @@ def show_status(status: Status, console: Console | None = None, why: Mapping[str
     """Print what was asked for, what came back, why it ended where it has, and why it is done so."""
     console = console or make_console()
     then = "" if status.seq == status.last_seq else f" of {status.last_seq}"
-    closed = ", closed" if status.closed else ""
-    line(console, f"{status.campaign}: {status.aspect}, at entry {status.seq}{then}{closed}", style="bold")
+    state = ", closed" if status.closed else ", paused" if status.paused else ""
+    line(console, f"{status.campaign}: {status.aspect}, at entry {status.seq}{then}{state}", style="bold")
     rows = [
         (
             one.data,
@@ -71,7 +71,7 @@ def _said(step: Step) -> str:
         left = f" {step.outstanding} answers are still to come." if step.outstanding else ""
         return f"finished: {step.finished.reason}{left}"
     if step.selection is None:
-        return "no round was drawn: the campaign is closed"
+        return "no round was drawn: the campaign is closed or paused"
     drawn = "drawn" if step.new else "waiting"
     return f"round {step.number} {drawn}: {len(step.selection)} rows, {step.outstanding} answers to come"
 

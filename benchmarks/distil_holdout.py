@@ -1,0 +1,215 @@
+"""What survives when utilities are told from sources alone: docs/results-sources.md.
+
+    python benchmarks/distil_holdout.py --jobs 2
+    python benchmarks/distil_holdout.py --docs                     also into the page
+    python benchmarks/distil_holdout.py --export texts.npz         what an encoder needs to learn the same
+    python benchmarks/distil_holdout.py --encoder told.npz --docs  with what it told
+
+Machine translation sets with texts in four families (wmt23, wmt24, wmt20-21 with TED, BioMQM); each family is
+told by models that were learned on the other three, so years, pairs of languages and mostly domains differ. A
+training text that is also in the family that is left out is dropped. Utilities are those of the one metric of
+a set, fixed beforehand (MetricX-23 for wmt23, chrF elsewhere).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from _distil_holdout_page import block_of
+from numpy.typing import NDArray
+
+import sparingly
+from sparingly.bench.entry import entry_of
+from sparingly.bench.grid import Grid, Runs
+from sparingly.bench.papers.markdown import replaced
+from sparingly.bench.papers.work import write_whole
+from sparingly.bench.sets import TRUTHS, family_of, open_set, set_files
+from sparingly.bench.summary.results import read_results
+from sparingly.bench.work import play
+from sparingly.choose.distil.corpus import corpus_of
+from sparingly.choose.distil.targets import parse_targets
+from sparingly.data.evalset import EvalSet, Floats
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE, MARKER = ROOT / "docs" / "results-sources.md", "sources"
+SETS = (
+    "wmt23_ende", "wmt23_zhen", "wmt24_encs", "wmt24_enhi", "wmt24_enzh", "wmt21_ende", "wmt21_zhen",
+    "ted21_ende", "biomqm_deen", "biomqm_ende", "biomqm_enes", "biomqm_enfr", "biomqm_enru",
+)  # fmt: skip
+# The one metric of every set goes by this name, so that one model can learn from several sets.
+GIVEN = "given"
+UTILITIES: Mapping[str, str] = {
+    "metric_avg": f"metric_avg:metric={GIVEN}",
+    "metric_var": f"metric_var:metric={GIVEN}",
+    "metric_cons": f"metric_cons:metric={GIVEN}",
+    "diversity": "diversity",
+    "diffdisc": f"irt:metric={GIVEN}",
+}
+LEARNERS = ("ridge", "boosting")
+TARGETS = [f"{name}={text}" for name, text in UTILITIES.items()]
+Predictions = dict[tuple[str, str, str], Floats]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A family that is left out: the sets to learn from, and those whose sources are told."""
+
+    family: str
+    past: dict[str, EvalSet]
+    new: dict[str, EvalSet]
+
+
+def options(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the data sets")
+    parser.add_argument("--kept", type=Path, default=ROOT / ".bench" / "distil_holdout", help="finished cells")
+    parser.add_argument("--sets", nargs="*", default=SETS, help="the sets")
+    parser.add_argument("--seeds", type=int, default=100, help="runs of random selection")
+    parser.add_argument("--jobs", type=int, default=1, help="the number of processes")
+    parser.add_argument("--export", type=Path, help="write texts and utilities of every fold, and end")
+    parser.add_argument("--encoder", type=Path, help="what an encoder told of the exported texts")
+    parser.add_argument("--docs", action="store_true", help="write the tables into the page")
+    return parser.parse_args(arguments)
+
+
+def opened(folder: Path, names: list[str]) -> dict[str, EvalSet]:
+    """Return the sets with their one metric under its common name."""
+    found = {}
+    for file in set_files(folder, names):
+        judged = open_set(file)
+        assert judged.metric is not None
+        found[file.name] = judged.data.with_metric(GIVEN, judged.data.metrics[judged.metric])
+    return found
+
+
+def folds(data: Mapping[str, EvalSet]) -> Iterator[Fold]:
+    """Yield every family with the sets of the others, without texts that both have."""
+    for family in dict.fromkeys(family_of(name) for name in data):
+        new = {name: one for name, one in data.items() if family_of(name) == family}
+        told = {text for one in new.values() for text in sources_of(one)}
+        past = {
+            name: one.at(np.array([text not in told for text in sources_of(one)]).nonzero()[0])
+            for name, one in data.items()
+            if family_of(name) != family
+        }
+        yield Fold(family, past, new)
+
+
+def sources_of(data: EvalSet) -> list[str]:
+    """Return the sources of a set."""
+    assert data.sources is not None
+    return [str(text) for text in data.sources]
+
+
+def told_by(fold: Fold, learner: str, seed: int = 0) -> Predictions:
+    """Return what a light learner tells of the family that was left out."""
+    model = sparingly.distil(fold.past, TARGETS, learner=learner, seed=seed)  # type: ignore[arg-type]
+    found: Predictions = {}
+    for name, data in fold.new.items():
+        values = model.score(sources_of(data), flags=False).values
+        found |= {(name, learner, utility): values[:, place] for place, utility in enumerate(UTILITIES)}
+    return found
+
+
+def exported(every: list[Fold], path: Path) -> None:
+    """Write the texts and z-scored utilities of every fold, for a learner that runs elsewhere."""
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for fold in every:
+        corpus = corpus_of(fold.past, parse_targets(TARGETS), "zscore")
+        arrays[f"{fold.family}/texts"] = np.array(corpus.texts)[corpus.text]
+        arrays[f"{fold.family}/utilities"] = corpus.targets
+        arrays |= {f"{fold.family}/{name}": np.array(sources_of(data)) for name, data in fold.new.items()}
+    np.savez_compressed(path, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+
+
+def told_elsewhere(path: Path, names: list[str]) -> Predictions:
+    """Read what an encoder told: one array of sources × utilities for every set."""
+    with np.load(path, allow_pickle=False) as held:
+        return {
+            (name, "encoder", utility): held[name][:, place].astype(float)
+            for name in names
+            for place, utility in enumerate(UTILITIES)
+        }
+
+
+def grid_for(learners: list[str], names: list[str], seeds: int) -> Grid:
+    """Return the grid: random, what needs sources only, the utilities themselves, and what was told."""
+    whole = [entry_of("random"), entry_of("kmeans", name="source k-means")]
+    whole += [entry_of("uncertainty:metric=source_length", name="source length")]
+    whole += [entry_of(text, name=name) for name, text in UTILITIES.items()]
+    whole += [
+        entry_of(f"uncertainty:metric={learner}_{utility}", name=f"{learner} {utility}")
+        for learner in learners
+        for utility in UTILITIES
+    ]
+    metrics = dict.fromkeys(names, GIVEN)
+    truths = {name: TRUTHS.get(name, "mqm") for name in names}
+    return Grid(
+        tuple(whole), sets=tuple(names), runs=Runs(random=seeds), truths=truths, metrics=metrics, text=""
+    )
+
+
+def with_told(data: EvalSet, name: str, told: Predictions) -> EvalSet:
+    """Return a set with what was told as metrics, the same for all models."""
+    for (where, learner, utility), values in told.items():
+        if where == name:
+            data = data.with_metric(f"{learner}_{utility}", np.tile(values[:, None], len(data.models)))
+    return data
+
+
+def correlations(data: Mapping[str, EvalSet], told: Predictions) -> dict[tuple[str, str, str], float]:
+    """Return the rank correlation of what was told with the utility itself."""
+    from scipy.stats import spearmanr
+
+    true = {
+        (name, target.name): target.values(one)[0] for name, one in data.items() for target in parse_targets(TARGETS)
+    }
+    return {
+        key: float(spearmanr(values, true[key[0], key[2]], nan_policy="omit").statistic)
+        for key, values in told.items()
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Learn, tell, replay, and print the tables."""
+    given = options(arguments)
+    if not given.data.is_dir():
+        print(f"There is no folder {given.data}: name it with --data.", file=sys.stderr)
+        return 2
+    names = sorted(given.sets)
+    data = opened(given.data, names)
+    every = list(folds(data))
+    if given.export is not None:
+        exported(every, given.export)
+        return 0
+    told: Predictions = {}
+    for learner in LEARNERS:
+        for fold in every:
+            told |= told_by(fold, learner)
+    learners = list(LEARNERS)
+    if given.encoder is not None:
+        told |= told_elsewhere(given.encoder, names)
+        learners.append("encoder")
+    given.kept.mkdir(parents=True, exist_ok=True)
+    table = given.kept / "table.parquet"
+    with tempfile.TemporaryDirectory() as folder:
+        for name, one in data.items():
+            sparingly.save(with_told(one, name, told), Path(folder) / f"{name}.parquet")
+        play(grid_for(learners, names, given.seeds), Path(folder), table, jobs=given.jobs)
+    results = read_results(table)
+    block = block_of(results, correlations(data, told), learners, list(UTILITIES), every)
+    print(block)
+    if given.docs:
+        write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {MARKER: block}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""Near duplicates by embeddings: vectors with a large cosine, found without comparing all with all.
+
+Every vector has a sketch of 256 bits: on which side of 256 random hyperplanes it lies. Two vectors at an angle
+θ differ in a bit with probability θ/π (Charikar 2002). Sorted by their bits, from each of 16 places on, near
+vectors come to stand near each other, and each is compared with the 8 before it; so the number of bits that
+must agree grows with the pool by itself, as in a forest of prefix trees (Bawa, Condie and Ganesan 2005). Where
+the bits do not tell that two are far apart, their cosine is computed. Among 200,000 random vectors, 83 of 100
+pairs with a cosine of 0.9 are found, 98 with 0.95, and all but one in a thousand with 0.98. With N vectors
+about b = log₂(N/8) bits must agree in one list: 1 − (1 − (1 − θ/π)ᵇ)¹⁶ is what is found at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.rng import generator
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+Vectors = NDArray[np.float16]
+Words = NDArray[np.uint64]
+
+WORDS, WINDOW = 4, 8
+_BITS, _TURNS = 64, 4
+_STEPS = 2048
+_PAIRS, _HELD = 2**18, 2**20
+
+
+def sketches_of(vectors: Vectors) -> Words:
+    """Return the sketches of vectors of length 1, words × vectors.
+
+    Coordinates are rounded to 1/2048, so that sums are whole numbers that single precision holds: the bits
+    are the same on every machine.
+    """
+    signs = generator(0, "sketches").integers(0, 2, (vectors.shape[1], WORDS * _BITS), dtype=np.int8)
+    planes = (2 * signs - 1).astype(np.float32)
+    steps = np.rint(vectors.astype(np.float32) * _STEPS)
+    packed = np.packbits(steps @ planes > 0, axis=1)
+    return np.ascontiguousarray(packed.view("<u8").T.astype(np.uint64))
+
+
+def near_vectors(words: Words, vectors_at: Callable[[Rows], Vectors], least: float) -> Mask:
+    """Return which vectors have one before them in the list to which their cosine is at least so large.
+
+    A vector never goes for one that stands after it, and which ones go depends on the order of the list
+    alone.
+
+    Args:
+        words: The sketches, words × vectors.
+        vectors_at: The vectors of some places.
+        least: The cosine from which on a vector is a near duplicate.
+    """
+    gone = np.zeros(words.shape[1], bool)
+    held: list[Rows] = []
+    for earlier, later in _neighbours(words):
+        worth = np.flatnonzero(~gone[later])
+        worth = worth[_differing(words, earlier[worth], later[worth]) <= _most_bits(least)]
+        held.append(np.stack([earlier[worth], later[worth]]))
+        # Many pairs at once, so that every file of vectors is opened seldom.
+        if sum(pairs.shape[1] for pairs in held) > _HELD:
+            _compare(held, vectors_at, least, gone)
+            held = []
+    _compare(held, vectors_at, least, gone)
+    return gone
+
+
+def _compare(held: list[Rows], vectors_at: Callable[[Rows], Vectors], least: float, gone: Mask) -> None:
+    """Mark the later one of every pair that is near enough."""
+    codes = np.unique(np.concatenate([np.zeros(0, np.int64), *(later << 32 | earlier for earlier, later in held)]))
+    pairs = np.stack([codes & (2**32 - 1), codes >> 32])
+    rows, places = np.unique(pairs, return_inverse=True)
+    earlier, later = places.reshape(pairs.shape)
+    vectors = vectors_at(rows)
+    for start in range(0, len(later), _PAIRS):
+        block = slice(start, start + _PAIRS)
+        alike = cosines(vectors[earlier[block]], vectors[later[block]]) >= least
+        gone[pairs[1, block][alike]] = True
+
+
+def _neighbours(words: Words) -> Iterator[tuple[Rows, Rows]]:
+    """Yield pairs that stand near each other in a list sorted by bits, the earlier of each first."""
+    for turn in range(_TURNS):
+        shift = np.uint64(turn * _BITS // _TURNS)
+        for word in words:
+            values = (word << shift) | (word >> (np.uint64(_BITS) - shift)) if turn else word
+            order = np.argsort(values, kind="stable")
+            for gap in range(1, min(WINDOW, len(order) - 1) + 1):
+                for start in range(0, len(order) - gap, _PAIRS):
+                    stop = min(start + _PAIRS, len(order) - gap)
+                    one, other = order[start:stop], order[start + gap : stop + gap]
+                    yield np.minimum(one, other), np.maximum(one, other)
+
+
+def _most_bits(least: float) -> float:
+    """Return the number of bits in which vectors that near differ at most: the mean and 3 deviations."""
+    bits, share = WORDS * _BITS, float(np.arccos(min(least, 1.0)) / np.pi)
+    return bits * share + 3.0 * float(np.sqrt(bits * share * (1.0 - share)))
+
+
+def _differing(words: Words, one: Rows, other: Rows) -> Rows:
+    counts = np.zeros(len(one), np.int64)
+    for word in words:
+        counts += np.bitwise_count(word[one] ^ word[other])
+    return counts
+
+
+def cosines(one: Vectors, other: Vectors) -> Floats:
+    """Return the cosines of vectors, row by row; 0 where one of them is 0."""
+    first, second = one.astype(np.float64), other.astype(np.float64)
+    products = np.einsum("ij,ij->i", first, second)
+    lengths = np.einsum("ij,ij->i", first, first) * np.einsum("ij,ij->i", second, second)
+    return np.asarray(products / np.sqrt(np.where(lengths > 0, lengths, 1.0)))

@@ -1,0 +1,113 @@
+"""Who may come in: links with a token that cannot be guessed, of which only the digest is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Literal
+
+from sqlalchemy import Connection, insert, select, update
+
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.run.campaign.audit import Audit
+from sparingly.run.campaign.database import Database
+from sparingly.run.campaign.journal import Clock, utc_now
+from sparingly.run.campaign.tables import ACCESS
+
+Role = Literal["rater", "organiser"]
+# 256 random bits, twice what would do.
+_BYTES = 32
+_LONGEST_NAME = 100
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One link that was made.
+
+    Attributes:
+        digest: The SHA-256 digest of its token.
+        role: What it opens: the pages of a ``rater``, or those of the ``organiser``.
+        rater: Whose it is; empty for the organiser.
+        made_at: When it was made.
+        retired_at: When it was taken back; None while it opens.
+    """
+
+    digest: str
+    role: Role
+    rater: str
+    made_at: str
+    retired_at: str | None = None
+
+
+class Access:
+    """The links of a campaign."""
+
+    def __init__(self, database: Database, campaign: str, clock: Clock = utc_now) -> None:
+        self.database, self.campaign, self.clock = database, campaign, clock
+        self._audit = Audit(database, campaign, clock)
+
+    def invite(self, role: Role, rater: str = "", *, by: str = "organiser") -> str:
+        """Make a link and return its token, which is told this once and kept nowhere."""
+        name = checked_rater(rater) if role == "rater" else ""
+        token = secrets.token_urlsafe(_BYTES)
+        row = {"campaign": self.campaign, "digest": digest_of(token), "role": role, "rater": name}
+        with self.database.writing() as connection:
+            connection.execute(insert(ACCESS), {**row, "made_at": self._now()})
+            self._audit.note(connection, by, "link made", role=role, rater=name)
+        return token
+
+    def retire(self, rater: str, *, by: str = "organiser") -> int:
+        """Take back all links of a rater, whose pages close at once; return how many there were."""
+        here = (ACCESS.c.campaign == self.campaign, ACCESS.c.role == "rater")
+        with self.database.writing() as connection:
+            known = sorted(set(connection.execute(select(ACCESS.c.rater).where(*here)).scalars()))
+            if rater not in known:
+                raise UnknownNameError("rater", rater, known)
+            done = connection.execute(
+                update(ACCESS)
+                .where(*here, ACCESS.c.rater == rater, ACCESS.c.retired_at.is_(None))
+                .values(retired_at=self._now())
+            )
+            self._audit.note(connection, by, "rater retired", rater=rater, links=done.rowcount)
+        return done.rowcount
+
+    def entries(self) -> list[Entry]:
+        """Return every link that was made, oldest first; nothing in it opens a page."""
+        query = select(ACCESS).where(ACCESS.c.campaign == self.campaign)
+        with self.database.reading() as connection:
+            rows = connection.execute(query.order_by(ACCESS.c.made_at, ACCESS.c.digest)).all()
+        return [Entry(row.digest, row.role, row.rater, row.made_at, row.retired_at) for row in rows]
+
+    def open_to(self, digest: str) -> Entry | None:
+        """Return the link with a digest, where it opens."""
+        with self.database.reading() as connection:
+            return self._find(connection, digest)
+
+    def _find(self, connection: Connection, digest: str) -> Entry | None:
+        row = connection.execute(
+            select(ACCESS).where(
+                ACCESS.c.campaign == self.campaign, ACCESS.c.digest == digest, ACCESS.c.retired_at.is_(None)
+            )
+        ).one_or_none()
+        return None if row is None else Entry(row.digest, row.role, row.rater, row.made_at)
+
+    def _now(self) -> str:
+        return self.clock().astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def digest_of(token: str) -> str:
+    """Return what is kept of a token. It is random, so that a plain digest cannot be turned back."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def checked_rater(name: str) -> str:
+    """Return the name of a rater, or say why it is none."""
+    if not name.strip() or name != name.strip() or len(name) > _LONGEST_NAME or _HIDDEN.search(name):
+        raise UsageError(
+            f"A rater's name has 1 to {_LONGEST_NAME} letters that can be seen, and no blank at its ends."
+        )
+    return name

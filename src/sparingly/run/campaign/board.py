@@ -1,0 +1,220 @@
+"""What is asked and what is answered, followed along the journal without reading all of it each time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection, func, select
+
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.run.campaign.database import Database
+from sparingly.run.campaign.leases import Unit
+from sparingly.run.campaign.library import Library
+from sparingly.run.campaign.settings import Settings
+from sparingly.run.campaign.tables import CAMPAIGNS, EVENTS, RATINGS
+from sparingly.run.campaign.todo import Cell, asked_at
+
+_PAUSED, _RESUMED = "paused", "resumed"
+
+
+class Page(NamedTuple):
+    """What is judged at a time: an item in a round of a data set."""
+
+    data: str
+    round: int
+    item: str
+
+
+@dataclass(frozen=True)
+class Given:
+    """The last answer of a rater about a cell and an aspect."""
+
+    seq: int
+    score: float
+    comment: str | None
+
+
+@dataclass
+class _Asked:
+    """What is asked at a number of the journal."""
+
+    seq: int = 0
+    held: dict[str, EvalSet] = field(default_factory=dict)
+    cells: dict[Page, list[Cell]] = field(default_factory=dict)
+    units: dict[Unit, list[Page]] = field(default_factory=dict)
+    unit_of: dict[Page, Unit] = field(default_factory=dict)
+    page_of: dict[tuple[str, str, str, str], Page] = field(default_factory=dict)
+    paused: bool = False
+    closed: bool = False
+
+
+class Board:
+    """The state of a campaign in memory; ``refresh`` reads what the journal has more than before.
+
+    Rounds and changes of models are read anew when there is such an entry; of answers only the new ones are
+    read, so that a page costs the same however long the campaign has run.
+    """
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self.database, self.settings = database, settings
+        self.seq = 0
+        self._lock = threading.RLock()
+        self._library = Library(settings.name)
+        self._asked = _Asked()
+        self._answered: dict[tuple[str, str, str, str], set[str]] = {}
+        self._given: dict[str, dict[tuple[str, str, str, str, str], Given]] = {}
+
+    # --- following the journal ---------------------------------------------------------------------
+
+    def refresh(self, connection: Connection | None = None) -> None:
+        """Read what is new, in a transaction that is under way or in one of its own.
+
+        The lock is taken before a transaction is begun: a reader of a SQLite file that waits for something
+        else would keep a writer from ending.
+        """
+        with self._lock:
+            if connection is not None:
+                self._read(connection)
+                return
+            with self.database.reading() as own:
+                self._read(own)
+
+    def _read(self, connection: Connection) -> None:
+        table = CAMPAIGNS.c
+        last = connection.execute(select(table.last_seq).where(table.name == self.settings.name)).scalar_one()
+        if last <= self.seq:
+            return
+        events = EVENTS.c
+        newest = connection.execute(
+            select(func.max(events.seq)).where(events.campaign == self.settings.name)
+        ).scalar_one()
+        if newest is not None and newest > self._asked.seq:
+            self._asked = self._read_asked(connection, last)
+        self._read_answers(connection, last)
+        self.seq = last
+
+    def _read_asked(self, connection: Connection, seq: int) -> _Asked:
+        found = _Asked(seq)
+        kinds = EVENTS.c
+        for kind in connection.execute(
+            select(kinds.kind).where(kinds.campaign == self.settings.name).order_by(kinds.seq)
+        ).scalars():
+            found.paused = kind == _PAUSED or (found.paused and kind != _RESUMED)
+            found.closed = found.closed or kind == "closed"
+        for data in self.settings.budgets:
+            held = found.held[data] = self._library.at(connection, data, seq)
+            cells = asked_at(connection, self.settings, data, seq).cells
+            for cell in cells:
+                page = found.page_of[cell.key] = Page(data, cell.round, cell.item)
+                found.cells.setdefault(page, []).append(cell)
+            for unit, pages in _units(held, data, cells):
+                found.units[unit] = pages
+                found.unit_of.update(dict.fromkeys(pages, unit))
+        return found
+
+    def _read_answers(self, connection: Connection, last: int) -> None:
+        table = RATINGS.c
+        names = ("seq", "rater", "data", "item", "model", "other", "aspect", "score", "comment")
+        rows = connection.execute(
+            select(*(table[name] for name in names))
+            .where(table.campaign == self.settings.name, table.seq > self.seq, table.seq <= last)
+            .order_by(table.seq)
+        )
+        for row in rows:
+            cell = (row.data, row.item, row.model, row.other)
+            self._answered.setdefault(cell, set()).add(row.aspect)
+            mine = self._given.setdefault(row.rater, {})
+            # Taken out first, so that the order is that of the last answers.
+            mine.pop((*cell, row.aspect), None)
+            mine[*cell, row.aspect] = Given(row.seq, row.score, row.comment)
+
+    # --- what is there -----------------------------------------------------------------------------
+
+    @property
+    def is_open(self) -> bool:
+        """Whether new questions are handed out: the campaign is neither paused nor closed."""
+        return not (self._asked.paused or self._asked.closed)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the campaign has ended."""
+        return self._asked.closed
+
+    @property
+    def pages(self) -> dict[Page, list[Cell]]:
+        """Every page with its cells, in the order in which they are asked."""
+        return self._asked.cells
+
+    @property
+    def units(self) -> dict[Unit, list[Page]]:
+        """What is lent to a rater as a whole, in the order in which it is asked: a document, or an item."""
+        return self._asked.units
+
+    def data(self, name: str) -> EvalSet:
+        """Return a data set with the models that are in it now."""
+        return self._asked.held[name]
+
+    def unit_of(self, page: Page) -> Unit:
+        """Return the unit that a page belongs to."""
+        return self._asked.unit_of[page]
+
+    def missing(self, cell: Cell) -> bool:
+        """Say whether nobody has judged some aspect of a cell."""
+        return len(self._answered.get(cell.key, ())) < len(self.settings.aspects)
+
+    def is_answered(self, page: Page) -> bool:
+        """Say whether everything on a page was judged by somebody."""
+        return not any(self.missing(cell) for cell in self.pages[page])
+
+    def given(self, rater: str, cell: Cell) -> dict[str, Given]:
+        """Return what a rater said of a cell, by aspect."""
+        mine = self._given.get(rater, {})
+        found = {aspect: mine.get((*cell.key, aspect)) for aspect in self.settings.aspects}
+        return {aspect: one for aspect, one in found.items() if one is not None}
+
+    def is_done_by(self, rater: str, page: Page) -> bool:
+        """Say whether a rater has judged everything on a page."""
+        return all(len(self.given(rater, cell)) == len(self.settings.aspects) for cell in self.pages[page])
+
+    def cells_for(self, rater: str, page: Page, *, all_cells: bool = False) -> list[Cell]:
+        """Return what a rater is shown of a page: what is missing, and what they judged themselves."""
+        return [
+            cell
+            for cell in self.pages[page]
+            if all_cells or self.missing(cell) or self.given(rater, cell)
+        ]
+
+    def done_by(self, rater: str) -> list[Page]:
+        """Return the pages on which a rater has judged something, the last one last."""
+        with self._lock:
+            keys = list(self._given.get(rater, {}))
+        found: dict[Page, None] = {}
+        for data, item, model, other, _ in keys:
+            page = self._asked.page_of.get((data, item, model, other))
+            if page is not None:
+                found.pop(page, None)
+                found[page] = None
+        return list(found)
+
+
+def _units(held: EvalSet, data: str, cells: tuple[Cell, ...]) -> Iterator[tuple[Unit, list[Page]]]:
+    """Yield what is lent together: the items of a document in a round in their order, or an item."""
+    items = sorted({cell.item for cell in cells})
+    rows = dict(zip(items, held.positions(items), strict=True))
+    columns = held.columns
+    documents = columns[fields.DOCUMENT] if fields.DOCUMENT in columns else None
+    positions = columns[fields.POSITION] if fields.POSITION in columns else None
+    found: dict[Unit, dict[Page, float]] = {}
+    for cell in cells:
+        row = rows[cell.item]
+        document = None if documents is None else documents[row]
+        name = f"item {cell.item}" if document is None else f"document {document}"
+        place = 0.0 if positions is None else float(np.nan_to_num(positions[row]))
+        found.setdefault((data, f"{cell.round} {name}"), {})[Page(data, cell.round, cell.item)] = place
+    for unit, pages in found.items():
+        yield unit, sorted(pages, key=lambda page: (pages[page], page.item))

@@ -1,0 +1,122 @@
+"""Files of an exchange: written whole or not at all, read with sentences about what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from sparingly.base.errors import InputError
+from sparingly.data import files
+
+
+def make_folder(folder: Path) -> Path:
+    """Make the folder to write to, and those above it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError("this is a file, and a folder is to be written", file=folder) from None
+    except PermissionError:
+        raise InputError("no permission to write there", file=folder) from None
+    return folder
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file; half a surrogate pair, which is no UTF-8, is written as its escape."""
+
+    def put(file: IO[bytes]) -> None:
+        file.write(text.encode("utf-8", "backslashreplace"))
+
+    files.write_atomically(path, put)
+    return path
+
+
+def write_json(path: Path, values: Any) -> Path:
+    """Write a JSON file."""
+    files.write_json(path, values)
+    return path
+
+
+def write_jsonl(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    """Write one JSON object a line."""
+    lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows]
+    return write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Path:
+    """Write a CSV file with a header; what is missing stays empty."""
+    held = io.StringIO(newline="")
+    writer = csv.DictWriter(held, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: "" if row.get(name) is None else row[name] for name in columns})
+    return write_text(path, held.getvalue())
+
+
+def write_private_json(path: Path, values: Any) -> None:
+    """Write a JSON file that only its owner can read, whole or not at all."""
+    text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    with files.naming_target(path):
+        # mkstemp makes a file that nobody else can open, and renaming keeps it so.
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+def read_list(path: Path) -> list[dict[str, Any]]:
+    """Read a JSON file that is a list of objects (or one object)."""
+    value = files.read_json(path)
+    held = value if isinstance(value, list) else [value]
+    for place, one in enumerate(held):
+        if not isinstance(one, dict):
+            raise InputError("a list of objects [{…}] is wanted", file=path, field=f"[{place}]")
+    return held
+
+
+def read_json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects of a JSON list or of JSON Lines, each with where it stands, for sentences."""
+    with files.naming(path), files.open_binary(path) as file:
+        start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"["):
+        for place, one in enumerate(read_list(path)):
+            yield f"{path.name}, entry {place + 1}", one
+    else:
+        for line, one in files.json_lines(path):
+            yield f"{path.name}, line {line}", one
+
+
+def read_csv_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the rows of a CSV file with a header; comma, semicolon or tab is told by the header."""
+    text = "".join(f"{line}\n" for _, line in files.text_lines(path))
+    if not text.strip():
+        raise InputError("the file is empty", file=path)
+    separator = max(",;\t", key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        header = [name.strip() for name in next(reader)]
+        if twice := next((name for name in header if header.count(name) > 1), None):
+            raise InputError(f'the column "{twice}" is there twice', file=path, line=1)
+        for row in reader:
+            if len(row) == len(header):
+                yield f"{path.name}, line {reader.line_num}", dict(zip(header, row, strict=True))
+            elif row:
+                raise InputError(
+                    f"there are {len(row)} fields below {len(header)} columns",
+                    file=path,
+                    line=reader.line_num,
+                    fix="Put quotes around fields with commas",
+                )
+    except csv.Error as error:
+        raise InputError(f"this is not CSV ({error})", file=path, line=reader.line_num) from None

@@ -1,0 +1,100 @@
+"""Possible ranks of models, and the chance of every model to be better than every other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparingly.infer.rank.ranking import Floats, Ranking
+from sparingly.show.figures.look import (
+    BLUE,
+    COLOURS,
+    WIDTH,
+    framed,
+    inline,
+    model_axis,
+    step_height,
+)
+
+if TYPE_CHECKING:
+    from altair import VConcatChart
+
+# Written on coloured cells, these stay as they are on a dark page.
+_ON_PALE, _ON_DEEP = "#1A1A1A", "#FDFDFD"
+
+
+def draw_ranks(found: Ranking) -> VConcatChart:
+    """Draw the ranks that are not ruled out as a line per model, and the place by score as a point."""
+    import altair as alt
+
+    rows = [
+        {
+            "model": one.model,
+            "best": one.best_rank,
+            "worst": one.worst_rank,
+            "rank": one.rank,
+            "group": one.group or 0,
+        }
+        for one in found.models
+    ]
+    names, count = [one.model for one in found.models], len(found.models)
+    groups = sorted({row["group"] for row in rows})
+    colours = [COLOURS[place % len(COLOURS)] for place in range(len(groups))]
+    ticks = list(range(1, count + 1, max(1, count // 20)))
+    scale = alt.Scale(domain=[0.6, count + 0.4], nice=False, zero=False)
+    x = alt.X("best:Q").title("rank").axis(values=ticks, format="d").scale(scale)
+    base = alt.Chart(inline(rows)).encode(
+        y=model_axis("model", names),
+        color=alt.Color("group:N").scale(domain=groups, range=colours).legend(None),
+    )
+    lines = base.mark_rule(strokeWidth=7, opacity=0.45, strokeCap="round").encode(x=x, x2="worst:Q")
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(x=alt.X("rank:Q").scale(scale))
+    chart = alt.layer(lines, points).properties(width=WIDTH - 180, height=step_height(names))
+    told = f"all at once with {100 * (1 - found.alpha):g} % confidence; a colour is a group"
+    return framed(chart, f"Possible ranks by {found.aspect}", told, [])
+
+
+def chances_of_better(found: Ranking) -> Floats:
+    """Return models × models in the order of the ranking: the chance that the row's model is better.
+
+    From the two-sided p-values of the t tests, 1 − p/2 for the model with the higher score: the posterior
+    probability under a flat prior. It helps to decide between two; for claims there are the p-values.
+    """
+    order = np.arange(len(found.models))
+    lead = np.sign(order[None, :] - order[:, None])
+    return np.asarray(0.5 + lead * (0.5 - found.p_values / 2))
+
+
+def draw_chances(found: Ranking) -> VConcatChart:
+    """Draw the chance that the model of a row is better than that of a column, all pairs."""
+    import altair as alt
+
+    chance = chances_of_better(found)
+    names = [one.model for one in found.models]
+    rows = [
+        {"model": names[one], "other": other + 1, "chance": float(chance[one, other])}
+        for one in range(len(names))
+        for other in range(len(names))
+        if one != other and np.isfinite(chance[one, other])
+    ]
+    room = WIDTH - 200
+    base = alt.Chart(inline(rows)).encode(
+        x=alt.X("other:O").title("than the model of rank").axis(labelAngle=0, orient="top"),
+        y=model_axis("model", names),
+    )
+    cells = base.mark_rect().encode(
+        color=alt.Color("chance:Q")
+        .title("chance to be better")
+        .scale(domain=[0, 0.5, 1], range=["#D55E00", "#F4F1EC", BLUE])
+        .legend(format=".0%", orient="bottom", gradientLength=260)
+    )
+    deep = alt.condition(
+        "datum.chance > 0.85 || datum.chance < 0.02", alt.value(_ON_DEEP), alt.value(_ON_PALE)
+    )
+    figures = base.mark_text(fontSize=9 if len(names) > 12 else 10).encode(
+        text=alt.Text("chance:Q", format=".0%"), color=deep
+    )
+    layers = [cells, figures] if len(names) <= 16 else [cells]
+    chart = alt.layer(*layers).properties(width=room, height=step_height(names, 24))
+    return framed(chart, "Which model is better", "chance that a row's model beats a column's", [])

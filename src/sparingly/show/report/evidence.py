@@ -1,0 +1,229 @@
+"""What a report rests on: the judgements that were asked for, and all that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from sparingly.base.errors import DataError, SparinglyError, UsageError
+from sparingly.base.registry import Method
+from sparingly.data.describe import Representation, representation
+from sparingly.data.evalset import EvalSet, the_only
+from sparingly.data.reveal import reveal
+from sparingly.data.selection import Selection
+from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
+from sparingly.infer.estimate.estimate import estimate
+from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.plan.growth import Growth, growth
+from sparingly.infer.rank.compare import CurveComparison, curve
+from sparingly.infer.rank.rank import rank, rank_scores
+from sparingly.infer.rank.ranking import Ranking
+from sparingly.run.raters.report import RaterReport, rater_report
+from sparingly.run.rounds.compared import compared_rows
+from sparingly.run.rounds.state import asked_cells
+from sparingly.show.report.strengths import estimate_from_strengths
+
+if TYPE_CHECKING:
+    from sparingly.run.campaign.status import SetStatus, Status
+
+Target = Literal["set", "population"]
+# Beyond this, playing a method again at ten budgets takes minutes.
+MOST_REPLAYED = 2000
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How numbers are to be found.
+
+    Attributes:
+        aspect: What was judged; None for the only one.
+        estimator: How scores are estimated; None leaves it to ``estimate``.
+        target: What scores and ranks speak about.
+        level: The level of intervals; one less it is the error rate of ranks and groups.
+        seed: Settles draws.
+        curve: Whether to play the method again over budgets where everything is judged.
+    """
+
+    aspect: str | None = None
+    estimator: str | Method | None = None
+    target: Target = "population"
+    level: float = 0.95
+    seed: int = 0
+    curve: bool = True
+
+    @property
+    def alpha(self) -> float:
+        """The error rate of ranks and groups."""
+        return round(1 - self.level, 12)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a report rests on.
+
+    Attributes:
+        data: The set with the judgements that were asked for, and no others.
+        rounds: What was chosen to be judged; empty where that is not known.
+        aspect: What was judged.
+        estimate: The scores (strengths, where outputs were compared).
+        strengths: Where outputs were compared, what the comparisons say.
+        ranking: The order with its errors; None where ``unranked`` says why.
+        unranked: Why there is no ranking.
+        representation: Whom the selection represents; None without one.
+        raters: What is to be said of the raters; None where nothing is known of them.
+        growth: Precision against labels.
+        curve: Agreement with judging everything, where everything is judged.
+        no_curve: Why there is none although everything is judged.
+        why: Why the method was taken, where nobody named it.
+        status: Where the campaign stands; None without one.
+        part: Where its data set stands.
+    """
+
+    data: EvalSet
+    rounds: tuple[Selection, ...]
+    aspect: str
+    estimate: Estimate
+    strengths: BradleyTerry | None = None
+    ranking: Ranking | None = None
+    unranked: str = ""
+    representation: Representation | None = None
+    raters: RaterReport | None = None
+    growth: Growth | None = None
+    curve: CurveComparison | None = None
+    no_curve: str = ""
+    why: str = ""
+    status: Status | None = None
+    part: SetStatus | None = None
+
+    @property
+    def unit(self) -> str:
+        """What a judgement is of."""
+        return "items" if self.strengths is None else "comparisons"
+
+
+def from_selection(data: EvalSet, selection: Selection | None, wanted: Wanted) -> Evidence:
+    """Gather what follows from an evaluation set and what was chosen of it."""
+    rounds = () if selection is None else (selection,)
+    if rounds and selection is not None and selection.pairs is not None:
+        return _compared(data, rounds, wanted)
+    aspect = (
+        the_only("aspect", None, data.aspects, "Name one: aspect=….")
+        if wanted.aspect is None
+        else wanted.aspect
+    )
+    parameters: dict[str, Any] = {"estimator": wanted.estimator, "target": wanted.target, "seed": wanted.seed}
+    held = estimate(data, selection, aspect, level=wanted.level, **parameters)
+    ranking, unranked = _ranked(data, selection, aspect, {**parameters, "alpha": wanted.alpha})
+    drawn, no_curve = _curve(data, selection, aspect) if wanted.curve else (None, "")
+    return completed(
+        Evidence(
+            data=seen_of(data, rounds),
+            rounds=rounds,
+            aspect=aspect,
+            estimate=held,
+            ranking=ranking,
+            unranked=unranked,
+            growth=growth([held]),
+            curve=drawn,
+            no_curve=no_curve,
+            why="" if selection is None else selection.why,
+        ),
+        data,
+    )
+
+
+def completed(held: Evidence, data: EvalSet) -> Evidence:
+    """Return the evidence with whom the selection represents, and what is to be said of the raters."""
+    chosen = list(dict.fromkeys(name for one in held.rounds for name in one.items))
+    source: Any = held.rounds[0] if len(held.rounds) == 1 else chosen
+    return replace(
+        held,
+        representation=representation(data, source) if chosen else None,
+        raters=_raters(held.data, held.aspect),
+    )
+
+
+def seen_of(data: EvalSet, rounds: Sequence[Selection]) -> EvalSet:
+    """Return the set with the judgements that some rounds asked for; all of them where there is no round."""
+    if not rounds:
+        return data
+    return reveal(data, asked_cells(data, rounds), compared_rows(data, rounds))
+
+
+def ranking_of(held: Estimate, alpha: float, seed: int) -> tuple[Ranking | None, str]:
+    """Return the ranking that the scores and their joint covariance support, or why there is none."""
+    if held.target == CHOSEN or not np.isfinite(held.scores).sum() > 1:
+        return None, "no errors can be told of these scores, so ranks have none either."
+    try:
+        found = rank_scores(
+            held.scores, held.covariance, models=held.models, degrees=held.freedom, alpha=alpha, seed=seed
+        )
+    except UsageError as error:
+        return None, str(error)
+    about = {name: getattr(held, name) for name in ("aspect", "target", "estimator", "n", "size")}
+    return replace(found, **about), ""
+
+
+def compared_evidence(
+    data: EvalSet, rounds: tuple[Selection, ...], found: BradleyTerry, aspect: str, wanted: Wanted
+) -> Evidence:
+    """Gather what follows from comparisons of two outputs at a time."""
+    drawn = all(one.probability is not None for one in rounds)
+    held = estimate_from_strengths(found, aspect, drawn=drawn)
+    ranking, unranked = ranking_of(replace(held, target="population"), wanted.alpha, wanted.seed)
+    ranking = None if ranking is None else replace(ranking, target=held.target)
+    return completed(
+        Evidence(
+            data=seen_of(data, rounds),
+            rounds=rounds,
+            aspect=aspect,
+            estimate=held,
+            strengths=found,
+            ranking=ranking,
+            unranked=unranked,
+        ),
+        data,
+    )
+
+
+def _compared(data: EvalSet, rounds: tuple[Selection, ...], wanted: Wanted) -> Evidence:
+    seen = seen_of(data, rounds)
+    drawn = all(one.probability is not None for one in rounds)
+    found = bradley_terry(seen, wanted.aspect, rounds=rounds if drawn else (), level=wanted.level)
+    return compared_evidence(data, rounds, found, wanted.aspect or "preference", wanted)
+
+
+def _ranked(
+    data: EvalSet, selection: Selection | None, aspect: str, parameters: dict[str, Any]
+) -> tuple[Ranking | None, str]:
+    try:
+        return rank(data, selection, aspect, **parameters), ""
+    except DataError as error:
+        return None, str(error)
+
+
+def _raters(data: EvalSet, aspect: str) -> RaterReport | None:
+    """Return the report on raters where two or more are known; a combination of aspects has none."""
+    table = data.ratings
+    if aspect not in table.aspects:
+        return None
+    own = (table.aspect == table.aspects.index(aspect)) & (table.rater >= 0) & ~np.isnan(table.score)
+    own &= table.model < len(data.models)
+    return rater_report(data, aspect) if len(np.unique(table.rater[own])) > 1 else None
+
+
+def _curve(data: EvalSet, selection: Selection | None, aspect: str) -> tuple[CurveComparison | None, str]:
+    """Play the method again over budgets, where everything is judged; or say why that cannot be done."""
+    if selection is None or np.isnan(data.truth(aspect)).any():
+        return None, ""
+    if selection.models is not None or selection.signature.round is not None:
+        return None, "agreement over budgets is drawn for selections of whole items in one round."
+    if len(data) > MOST_REPLAYED:
+        return None, f"sets of more than {MOST_REPLAYED} items are left to `sparingly figure curve`."
+    try:
+        return curve(data, selection.signature.method, aspect, seed=selection.signature.seed), ""
+    except SparinglyError as error:
+        return None, f"the method cannot be played again here: {error}"

@@ -1,0 +1,46 @@
+"""Pictures inside a report: without their own titles and colours of the page, told apart in light and dark."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from sparingly.base.errors import one_line
+from sparingly.show.figures.library import need_report
+from sparingly.show.figures.save import vega_lite_version
+from sparingly.show.report.document import Picture
+
+if TYPE_CHECKING:
+    from altair import VConcatChart
+
+_ID = re.compile(r'\b(id="|url\(#|href="#)')
+
+
+def picture(name: str, chart: VConcatChart, words: str) -> Picture:
+    """Return a chart as a part of a report; its title becomes the caption."""
+    spec = chart.to_dict()
+    inner = spec["vconcat"][0]
+    title = inner.pop("title", {})
+    spec.pop("title", None)
+    spec.update(background=None, padding=4)
+    caption = " – ".join(_joined(title.get(part)) for part in ("text", "subtitle") if title.get(part))
+    return Picture(name, caption, words, spec)
+
+
+def svg(held: Picture) -> str:
+    """Return a picture as SVG to stand in a page; whose colours the style sheet of the page may change."""
+    need_report()
+    import vl_convert
+
+    drawn = vl_convert.vegalite_to_svg(dict(held.spec), vl_version=vega_lite_version())
+    # Names inside one picture must not be those of another on the same page.
+    drawn = _ID.sub(lambda found: f"{found.group()}{held.name}-", drawn)
+    label = escape(one_line(held.words), quote=True)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+
+
+def _joined(text: Any) -> str:
+    return " ".join(text) if isinstance(text, list) else str(text)
+
+

@@ -1,0 +1,134 @@
+"""The sections on scores, ranks and groups, and pairs of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.rank.ranking import Ranking
+from sparingly.show.figures.ranks import draw_chances, draw_ranks
+from sparingly.show.figures.scores import draw_scores
+from sparingly.show.report.document import Notes, Part, Section, Table, Words
+from sparingly.show.report.evidence import Evidence
+from sparingly.show.report.pictures import picture
+from sparingly.show.report.words import ended, p_text, percent_of
+from sparingly.show.terminal.console import fixed, number
+
+# So many columns of a matrix fit on a page.
+_MOST_COLUMNS = 12
+
+
+def score_section(held: Evidence, *, figures: bool) -> Section:
+    """Show the scores with their intervals, those of parts of the set, and what to mind."""
+    found = held.estimate
+    parts: list[Part] = []
+    if figures and np.isfinite(found.scores).any():
+        best = found.models[found.order[0]]
+        words = f"{best} has the highest score of {len(found.models)} models; the table below has all numbers."
+        parts.append(picture("scores", draw_scores(found), words))
+    parts.append(_scores(found, f"Scores by {found.aspect}, estimated by {found.estimator}"))
+    parts += [_scores(part, f"{name}: {part.n} judged items") for name, part in found.groups.items()]
+    parts.append(Notes(tuple(map(ended, (str(found.outcome), *found.notes)))))
+    title = "Strengths with intervals" if held.strengths else "Scores with intervals"
+    return Section("scores", title, tuple(parts))
+
+
+def _scores(found: Estimate, caption: str) -> Table:
+    level = f"{100 * found.level:g} %"
+    rows = tuple(
+        (
+            found.models[place],
+            number(float(found.scores[place])),
+            number(float(found.standard_errors[place]), 3),
+            number(float(found.low[place])),
+            number(float(found.high[place])),
+            found.intervals[place],
+        )
+        for place in found.order
+    )
+    columns = ("model", "score", "standard error", f"{level} from", "to", "interval")
+    return Table(caption, columns, rows)
+
+
+def rank_section(held: Evidence, *, figures: bool) -> Section:
+    """Show possible ranks, groups, and chances to be the best; or say why there are none."""
+    ranking = held.ranking
+    if ranking is None:
+        return Section("ranks", "Ranks and groups", (Words(ended(held.unranked)),))
+    parts: list[Part] = [Words(_how(ranking))]
+    if figures:
+        words = "; ".join(f"{one.model}: rank {one.ranks}" for one in ranking.models)
+        parts.append(picture("ranks", draw_ranks(ranking), f"Possible ranks. {words}."))
+    own = [note for note in ranking.notes if note not in held.estimate.notes]
+    parts += [_ranks(ranking), *([Notes(tuple(map(ended, own)))] if own else [])]
+    return Section("ranks", "Ranks and groups", tuple(parts))
+
+
+def _how(ranking: Ranking) -> str:
+    if ranking.target == CHOSEN:
+        return "Ranks and groups by max-t, as if the items had been drawn at random, which they were not."
+    level = f"{100 * (1 - ranking.alpha):g} %"
+    return (
+        f"A model's ranks are those that its judgements do not rule out; they hold for all models at once with "
+        f"{level} confidence (max-t). Models whose ranks overlap, also through others, are one group."
+    )
+
+
+def _ranks(ranking: Ranking) -> Table:
+    rows = tuple(
+        (
+            one.model,
+            one.ranks,
+            number(one.score),
+            fixed(one.standardised),
+            "-" if one.chance_of_best is None else percent_of(one.chance_of_best),
+            "-" if one.group is None else str(one.group),
+        )
+        for one in ranking.models
+    )
+    groups = [one.group for one in ranking.models]
+    breaks = frozenset(place for place in range(1, len(groups)) if groups[place] != groups[place - 1])
+    columns = ("model", "ranks", "score", "standardised", "chance to be best", "group")
+    return Table("Models in order, groups set off by a line", columns, rows, breaks=breaks)
+
+
+def pair_section(held: Evidence, *, figures: bool) -> Section | None:
+    """Show the tests of all pairs, and the chance that one model is better than another."""
+    ranking = held.ranking
+    if ranking is None:
+        return None
+    parts: list[Part] = []
+    if figures:
+        words = "The chance that one model is better than another, for all pairs in the order of the ranking."
+        parts.append(picture("pairs", draw_chances(ranking), words))
+    parts += list(_matrix(ranking))
+    parts.append(
+        Words(
+            f"Two-sided p-values of the {ranking.test} test with Holm's correction over all pairs; those up to "
+            f"{ranking.alpha:g} stand out. Chances to be better are posterior probabilities under a flat "
+            "prior, without correction: they help to choose, and prove nothing."
+        )
+    )
+    return Section("pairs", "Every pair of models", tuple(parts))
+
+
+def _matrix(ranking: Ranking) -> Iterator[Table]:
+    """Yield the corrected p-values, in as many tables as fit the page."""
+    count = len(ranking.models)
+    for start in range(0, count, _MOST_COLUMNS):
+        places = range(start, min(start + _MOST_COLUMNS, count))
+        rows = tuple(
+            (f"{row + 1}. {one.model}", *("–" if row == at else p_text(ranking.corrected[row, at]) for at in places))
+            for row, one in enumerate(ranking.models)
+        )
+        marked = frozenset(
+            (row, at - start + 1)
+            for row in range(count)
+            for at in places
+            if row != at and ranking.corrected[row, at] <= ranking.alpha
+        )
+        span = f", against ranks {start + 1} to {places[-1] + 1}" if count > _MOST_COLUMNS else ""
+        columns = ("model", *(f"{at + 1}." for at in places))
+        yield Table(f"Corrected p-values of pairs{span}", columns, rows, marked=marked)

@@ -1,0 +1,115 @@
+"""The sentences of a report: what was asked, what the answer is, and what it speaks about."""
+
+from __future__ import annotations
+
+from sparingly.base.errors import listing
+from sparingly.infer.estimate.result import CHOSEN
+from sparingly.infer.rank.ranking import Ranking
+from sparingly.show.report.evidence import Evidence
+from sparingly.show.report.markup import code
+
+ALMOST_NONE = 0.001
+
+
+def question(held: Evidence) -> str:
+    """Return what was asked, as a question."""
+    places = {
+        "set": f"on this set of {held.estimate.size} items",
+        "population": "on inputs like these",
+        CHOSEN: "on the chosen items",
+    }
+    where = places[held.estimate.target]
+    return f"Which of {len(held.estimate.models)} models is better by {code(held.aspect)}, {where}?"
+
+
+def answer(held: Evidence) -> str:
+    """Return what was found, in one or two sentences."""
+    ranking = held.ranking
+    if ranking is None:
+        best = held.estimate.models[held.estimate.order[0]]
+        return f"{code(best)} has the highest score; no errors can be told: {ended(held.unranked)}"
+    first = ranking.models[0]
+    rivals = [one.model for one in ranking.models[1:] if one.best_rank == 1]
+    on_chosen = " on the chosen items" if ranking.target == CHOSEN else ""
+    chance = "" if first.chance_of_best is None else f" (chance to be best: {percent_of(first.chance_of_best)})"
+    if not rivals:
+        return f"{code(first.model)} is the best model{on_chosen}{chance}. {_groups(ranking)}"
+    many = f"{listing(map(code, rivals), 5)} {'is' if len(rivals) == 1 else 'are'}"
+    return (
+        f"{code(first.model)} has the highest score{on_chosen}{chance}, but {many} not ruled out "
+        f"as the best. {_groups(ranking)}"
+    )
+
+
+def _groups(ranking: Ranking) -> str:
+    count = len(ranking.groups)
+    if count == 1:
+        return "All models form one group: their possible ranks overlap from the first to the last."
+    return f"The models fall into {count} groups that are told apart."
+
+
+def estimand(held: Evidence) -> str:
+    """Return what the numbers speak about, and what they must not be taken for."""
+    found = held.estimate
+    if held.strengths is not None:
+        return _of_comparisons(held)
+    if found.target == CHOSEN:
+        return (
+            f"Ranking only: these are scores of the {found.n} chosen items, not of the test set. The items "
+            "were not drawn by known chances, so no error bar speaks about the whole set, and tests are too "
+            "sure of themselves where they are taken for the set's."
+        )
+    drawn = "were drawn by known chances" if held.rounds else "are taken for a uniform sample"
+    if found.target == "set":
+        return (
+            f"Scores and ranks estimate what judging all {found.size} items of this set would say: "
+            f"{found.n} of them {drawn}. They say nothing of other inputs."
+        )
+    return (
+        f"Scores and ranks speak about inputs like these: the {found.size} items of the set count as a sample "
+        f"of them, and {found.n} of the items {drawn} to be judged. Inputs of another kind may rank the "
+        "models otherwise."
+    )
+
+
+def _of_comparisons(held: Evidence) -> str:
+    found = held.estimate
+    what = f"Strengths come from {found.n} comparisons of two outputs"
+    if found.target == CHOSEN:
+        return (
+            f"Ranking only: {what[0].lower()}{what[1:]} that were picked, not drawn: leads are exaggerated, "
+            "and errors hold only for these comparisons."
+        )
+    return f"{what}, drawn by known chances: they speak about all pairs of outputs of this set alike."
+
+
+def effort(labels: int, items: int, size: int, hours: float | None) -> str:
+    """Return what it cost, in one sentence."""
+    time = "" if hours is None else f", {hours:.1f} hours of judging"
+    return f"{labels} labels on {items} of {size} items ({share_text(items / max(size, 1))}){time}."
+
+
+def share_text(value: float) -> str:
+    """Return a share as a percentage."""
+    return f"{100 * value:.1f} %"
+
+
+def percent_of(value: float) -> str:
+    """Return a chance as a percentage, never as none or all where it is neither."""
+    if 0 < value < 0.01:
+        return "under 1 %"
+    return "over 99 %" if 0.99 < value < 1 else f"{100 * value:.0f} %"
+
+
+def p_text(value: float) -> str:
+    """Return a p-value, short enough for a matrix."""
+    if value != value:
+        return ""
+    return "<.001" if value < ALMOST_NONE else f"{value:.3f}".removeprefix("0")
+
+
+def ended(text: str) -> str:
+    """Return a sentence with a capital and a full stop."""
+    text = text.strip()
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -1,0 +1,1 @@
+"""Who comes in: sessions, cookies, and what is refused at the door."""

@@ -1,0 +1,94 @@
+"""Sessions: a link is exchanged once for a signed cookie, which says who somebody is and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+
+from sparingly.base.errors import UsageError
+from sparingly.run.campaign.access import Access, Role, digest_of
+
+COOKIES: dict[Role, str] = {"rater": "sparingly_rater", "organiser": "sparingly_organiser"}
+# A month: longer than most campaigns, and the link opens a new session at any time.
+MOST_SECONDS = 30 * 24 * 3600
+_LEAST_SECRET = 32
+
+
+@dataclass(frozen=True)
+class Session:
+    """Somebody who came in by a link.
+
+    Attributes:
+        id: A random name of the session.
+        role: ``rater`` or ``organiser``.
+        rater: The rater's name; empty for the organiser.
+        digest: The digest of the link's token: where the link is retired, the session ends.
+    """
+
+    id: str
+    role: Role
+    rater: str
+    digest: str
+
+    @property
+    def who(self) -> str:
+        """The name for the audit log."""
+        return f"rater {self.rater}" if self.role == "rater" else self.role
+
+
+class Sessions:
+    """Begins sessions and recognises them again, with one secret for all signatures."""
+
+    def __init__(self, secret: str, access: Access) -> None:
+        if len(secret) < _LEAST_SECRET:
+            raise UsageError(f"The secret of the web pages has at least {_LEAST_SECRET} letters.")
+        self.access, self._key = access, secret.encode()
+        self._signers = {role: URLSafeTimedSerializer(secret, salt=f"session {role}") for role in COOKIES}
+
+    def begin(self, token: str, role: Role) -> tuple[Session, str] | None:
+        """Return a new session with the text of its cookie, or None where the token opens nothing."""
+        entry = self.access.open_to(digest_of(token))
+        if entry is None or entry.role != role:
+            return None
+        session = Session(secrets.token_urlsafe(16), role, entry.rater, entry.digest)
+        return session, self._signers[role].dumps([session.id, session.digest])
+
+    def read(self, cookie: str | None, role: Role) -> Session | None:
+        """Return the session of a cookie, where its signature is ours and its link was not retired."""
+        values = self._loaded(cookie, role)
+        entry = None if values is None else self.access.open_to(values[1])
+        if values is None or entry is None or entry.role != role:
+            return None
+        return Session(values[0], role, entry.rater, entry.digest)
+
+    def id_of(self, cookie: str | None, role: Role) -> str | None:
+        """Return the name of the session that a cookie is signed for, without asking the database."""
+        values = self._loaded(cookie, role)
+        return None if values is None else values[0]
+
+    def csrf(self, session: Session) -> str:
+        """Return what every form of a session sends back: no other site can know it."""
+        return self.handle("csrf", session.role, session.id)
+
+    def csrf_fits(self, session: Session, given: str | None) -> bool:
+        """Say whether a form was ours."""
+        return given is not None and hmac.compare_digest(self.csrf(session).encode(), given.encode())
+
+    def handle(self, *parts: str) -> str:
+        """Return a name for something that tells nothing about it and cannot be made up by others."""
+        message = "".join(f"{len(part)}:{part}" for part in parts)
+        return hmac.new(self._key, message.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
+
+    def _loaded(self, cookie: str | None, role: Role) -> tuple[str, str] | None:
+        if not cookie:
+            return None
+        try:
+            values: Any = self._signers[role].loads(cookie, max_age=MOST_SECONDS)
+        except BadSignature:
+            return None
+        return (str(values[0]), str(values[1])) if isinstance(values, list) and len(values) == 2 else None

@@ -1,0 +1,125 @@
+"""``create_app``: the web application of one campaign."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+from fastapi.staticfiles import StaticFiles
+
+from sparingly._version import __version__
+from sparingly.base.errors import SparinglyError
+from sparingly.run.campaign.campaign import Campaign
+from sparingly.run.raters.assignment import Assignment
+from sparingly.show.web.access import links
+from sparingly.show.web.access.doors import ForeignFormError, NoEntryError
+from sparingly.show.web.access.guard import LOOPBACK, Guard, Limits, Message
+from sparingly.show.web.access.sessions import COOKIES, Sessions
+from sparingly.show.web.rater import api, router
+from sparingly.show.web.web import Form, Texts, Web
+
+_ORGANISER = "sparingly.show.web.organiser"
+
+
+def create_app(
+    where: str | Path,
+    name: str | None = None,
+    *,
+    secret: str,
+    form: Form = "score",
+    texts: Texts = "plain",
+    assignment: Assignment | None = None,
+    hosts: Sequence[str] | None = LOOPBACK,
+    limits: Limits | None = None,
+) -> FastAPI:
+    """Return the web application of a campaign; it lets go of the database when it ends.
+
+    Args:
+        where: The campaign's file, or the URL of its database.
+        name: The campaign's name, where the database holds several.
+        secret: At least 32 random letters that sign sessions; with the same secret sessions outlive a restart.
+        form: What raters fill in for an output: ``score``, ``stars``, ``esa`` or ``mqm``. Where outputs are
+            compared, it is always which one is better.
+        texts: How outputs are shown: ``plain``, or as ``markdown``.
+        assignment: Who judges what; without one, whoever comes is given what is open.
+        hosts: The names that the server goes by; None takes any.
+        limits: How much is taken from one session.
+    """
+    campaign = Campaign(where, name)
+    try:
+        web = Web(campaign, secret, form, texts, assignment, organised=_organiser_is_there())
+        sessions = web.sessions
+    except BaseException:
+        campaign.disconnect()
+        raise
+    app = FastAPI(
+        title="sparingly", version=__version__, docs_url=None, redoc_url=None, lifespan=_lifespan(campaign)
+    )
+    app.state.web = web
+    app.add_middleware(
+        Guard, whose=lambda scope: _whose(scope, sessions), hosts=hosts, limits=limits or Limits()
+    )
+    static = files("sparingly.show.web").joinpath("static")
+    app.mount("/static", StaticFiles(directory=str(static)), name="static")
+    app.include_router(links.router)
+    app.include_router(router.router)
+    app.include_router(api.router)
+    if web.organised:
+        app.include_router(importlib.import_module(_ORGANISER).router)
+    _add_errors(app, web)
+    return app
+
+
+def _organiser_is_there() -> bool:
+    return importlib.util.find_spec(_ORGANISER) is not None
+
+
+def _lifespan(campaign: Campaign):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        campaign.disconnect()
+
+    return lifespan
+
+
+def _whose(scope: Message, sessions: Sessions) -> str:
+    """Return whom a request is counted for: a session with our signature, or an address."""
+    cookies = Request(scope).cookies
+    for role, name in COOKIES.items():
+        session = sessions.id_of(cookies.get(name), role)
+        if session is not None:
+            return f"session {session}"
+    client = scope.get("client")
+    return f"address {client[0] if client else ''}"
+
+
+def _add_errors(app: FastAPI, web: Web) -> None:
+    """Turn what may go wrong into a page, or into JSON for programs."""
+
+    @app.exception_handler(NoEntryError)
+    def no_entry(request: Request, _: Exception) -> Response:
+        return _said(request, web, 401, "Open the link that you were sent.", "no_entry.html")
+
+    @app.exception_handler(ForeignFormError)
+    def foreign(request: Request, _: Exception) -> Response:
+        return _said(request, web, 403, "This form is not from an open page. Go back and load the page again.")
+
+    @app.exception_handler(SparinglyError)
+    def wrong(request: Request, error: Exception) -> Response:
+        return _said(request, web, 422, str(error))
+
+    @app.exception_handler(404)
+    def missing(request: Request, _: Exception) -> Response:
+        return _said(request, web, 404, "There is no such page.")
+
+
+def _said(request: Request, web: Web, status: int, sentence: str, page: str = "error.html") -> Response:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"detail": sentence}, status)
+    return web.page(page, status=status, sentence=sentence)

@@ -1,0 +1,1 @@
+"""The pages of raters: what they are shown, and what they send."""

@@ -1,0 +1,89 @@
+"""The outputs of a page: equal ones once, in an order drawn for the rater, under names that tell nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparingly.base import rng
+from sparingly.data.evalset import EvalSet
+from sparingly.run.campaign.board import Page
+from sparingly.run.campaign.todo import Cell
+
+Text = str | None
+
+
+@dataclass(frozen=True)
+class Card:
+    """One output to judge, or two to compare.
+
+    Attributes:
+        handle: What the page calls it.
+        cells: What its answer is credited to, each with 1, or -1 where a pair is the other way round.
+        texts: The output, or the two in the order in which they are shown.
+    """
+
+    handle: str
+    cells: tuple[tuple[Cell, int], ...]
+    texts: tuple[Text, ...]
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether two outputs are compared."""
+        return len(self.texts) == 2
+
+    @property
+    def first(self) -> Cell:
+        """The cell that stands for all of them."""
+        return self.cells[0][0]
+
+
+def cards_of(
+    page: Page, cells: Sequence[Cell], data: EvalSet, rater: str, seed: int, handle: Callable[..., str]
+) -> list[Card]:
+    """Return the cards of a page, in the order in which this rater is shown them.
+
+    The order is drawn by a hash of the seed, the rater, the item and the model. Outputs that are the same,
+    letter by letter, are one card.
+    """
+    row = int(data.positions([page.item])[0])
+    column = {name: place for place, name in enumerate(data.models)}
+    about = f"{rater}\x1f{page.data}\x1f{page.round}\x1f{page.item}"
+    models = sorted({name for cell in cells for name in (cell.model, cell.other) if name})
+    keys = rng.keys_of([f"{about}\x1f{name}" for name in models])
+    place = dict(zip(models, rng.stream(keys, seed, "web outputs"), strict=True))
+
+    def written(model: str) -> Text:
+        return None if data.outputs is None else data.outputs[row, column[model]]
+
+    grouped: dict[tuple[Text, ...] | tuple[str, str, int], list[tuple[Cell, int]]] = {}
+    texts: dict[tuple[Text, ...] | tuple[str, str, int], tuple[Text, ...]] = {}
+    for cell in sorted(cells, key=lambda cell: (place[cell.model], place.get(cell.other, 0))):
+        sides = [name for name in (cell.model, cell.other) if name]
+        order = sorted(sides, key=lambda name: place[name])
+        sign = 1 if order == sides else -1
+        shown = tuple(written(name) for name in order)
+        key, turned = _key(cell, shown, list(grouped))
+        grouped.setdefault(key, []).append((cell, -sign if turned else sign))
+        texts.setdefault(key, shown)
+    # Pairs come in an order of their own, not by the places of their first models.
+    found = [
+        Card(handle("output", about, cells[0][0].model, cells[0][0].other), tuple(cells), texts[key])
+        for key, cells in grouped.items()
+    ]
+    draws = rng.stream(
+        rng.keys_of([f"{about}\x1f{card.first.model}\x1f{card.first.other}" for card in found]), seed, "web cards"
+    )
+    return [found[at] for at in np.argsort(draws, kind="stable")]
+
+
+def _key(cell: Cell, shown: tuple[Text, ...], known: Sequence[tuple[object, ...]]) -> tuple[tuple[Text, ...], bool]:
+    """Return what tells cards apart, and whether an equal pair is known the other way round."""
+    if None in shown:
+        return (cell.model, cell.other, "\x1fno text"), False
+    turned = shown[::-1]
+    if len(shown) == 2 and shown not in known and turned in known:
+        return turned, True
+    return shown, False

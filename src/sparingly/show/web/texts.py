@@ -1,0 +1,125 @@
+"""Texts of models are hostile until shown otherwise: here they become harmless, and stay readable.
+
+Every letter that moves the cursor, hides or turns text around is shown as a symbol of its own, one for one, so
+that letters can still be counted. Markdown is read without HTML, links and pictures, and what comes of it is
+cleaned once more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+# A longer text is cut, and the page says so.
+MOST_LETTERS = 100_000
+_TAGS = {
+    "p", "br", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "hr", "h3", "h4", "h5",
+    "h6", "table", "thead", "tbody", "tr", "th", "td",
+}  # fmt: skip
+_TURN = re.compile(r"^(user|human|assistant|system|bot|model)\s*:[ \t]*", re.IGNORECASE | re.MULTILINE)
+_SPEAKERS = {"human": "user", "bot": "assistant", "model": "assistant", "gpt": "assistant"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A text to show: as plain letters, and as HTML where it is Markdown.
+
+    Attributes:
+        plain: The letters, each harmless.
+        html: What to show in their place; None shows the letters.
+        left_out: How many letters at the end are not shown.
+        speaker: Who says it, where it is a turn of a chat.
+    """
+
+    plain: str
+    html: Markup | None = None
+    left_out: int = 0
+    speaker: str = ""
+
+
+def shown(text: str | None, *, markdown: bool = False, speaker: str = "") -> Shown:
+    """Return a text such that it can be shown."""
+    whole = text or ""
+    plain = visible(whole[:MOST_LETTERS])
+    html = _markdown(plain) if markdown else None
+    return Shown(plain, html, max(0, len(whole) - MOST_LETTERS), speaker)
+
+
+def visible(text: str) -> str:
+    """Return a text in which every control character is seen; as many letters as before."""
+    return text.translate(_symbols())
+
+
+@cache
+def _symbols() -> dict[int, str]:
+    symbols = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n"}
+    symbols |= dict.fromkeys(range(0x80, 0xA0), "\N{REPLACEMENT CHARACTER}")
+    symbols |= dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
+    symbols[0x7F] = "\N{SYMBOL FOR DELETE}"
+    # Embeddings, overrides and isolates; the marks of single letters (LRM, RLM) are ordinary in many texts.
+    turning = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0x206A, 0x2070))
+    symbols |= dict.fromkeys(turning, "\N{RIGHTWARDS ARROW OVER LEFTWARDS ARROW}")
+    symbols |= dict.fromkeys((0x2028, 0x2029, 0xFEFF), "\N{REPLACEMENT CHARACTER}")
+    # Letters that are there and take no room: tags and invisible operators.
+    symbols |= dict.fromkeys((0x200B, *range(0x2060, 0x2065), *range(0xE0000, 0xE0080)), "\N{OPEN BOX}")
+    return symbols
+
+
+@cache
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False, "breaks": True, "linkify": False}).enable("table")
+    # Links and pictures stay as they are written: nothing leads away, and the address is seen.
+    return reader.disable(["link", "image", "autolink", "reference", "html_block", "html_inline"])
+
+
+@lru_cache(maxsize=2048)
+def _markdown(plain: str) -> Markup:
+    # Headings of an output stand below those of the page.
+    made = re.sub(r"(</?h)([1-4])>", lambda match: f"{match[1]}{int(match[2]) + 2}>", _reader().render(plain))
+    return Markup(nh3.clean(made, tags=_TAGS, attributes={}, link_rel=None))  # noqa: S704 - cleaned
+
+
+def turns(text: str | None) -> list[tuple[str, str]] | None:
+    """Return the turns of a chat with their speakers, or None where a text is none.
+
+    A chat is a JSON list of objects with a role and a content (or from and value), or lines that begin with
+    ``User:`` and ``Assistant:``.
+    """
+    start = (text or "").lstrip()
+    return _listed(start) if start.startswith("[") else _lined(start)
+
+
+def _listed(text: str) -> list[tuple[str, str]] | None:
+    try:
+        values: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(values, list) or not values:
+        return None
+    found = [_turn(value) for value in values]
+    return None if None in found else [turn for turn in found if turn is not None]
+
+
+def _turn(value: Any) -> tuple[str, str] | None:
+    if not isinstance(value, dict):
+        return None
+    speaker, said = value.get("role", value.get("from")), value.get("content", value.get("value"))
+    return (_speaker(speaker), said) if isinstance(speaker, str) and isinstance(said, str) else None
+
+
+def _lined(text: str) -> list[tuple[str, str]] | None:
+    parts = _TURN.split(text)
+    if len(parts) < 3 or parts[0].strip():
+        return None
+    return [(_speaker(parts[at]), parts[at + 1].strip()) for at in range(1, len(parts), 2)]
+
+
+def _speaker(name: str) -> str:
+    return _SPEAKERS.get(name.lower(), name.lower())[:40]

@@ -1,0 +1,98 @@
+"""Everything that the pages work with: the campaign, who may come in, and the templates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.run.campaign.access import Access
+from sparingly.run.campaign.audit import Audit
+from sparingly.run.campaign.board import Board
+from sparingly.run.campaign.campaign import Campaign
+from sparingly.run.campaign.drafts import Drafts
+from sparingly.run.raters.assignment import Assignment
+from sparingly.show.web.access.sessions import Session, Sessions
+
+Form = Literal["score", "stars", "esa", "mqm"]
+Texts = Literal["plain", "markdown"]
+
+
+@dataclass(frozen=True, eq=False)
+class Web:
+    """What is served.
+
+    Attributes:
+        campaign: The campaign, open.
+        secret: What sessions and handles are signed with.
+        form: What raters fill in where single outputs are judged.
+        texts: How outputs are shown: as they are, or as Markdown.
+        assignment: Who judges what; without one, whoever comes is given what is open.
+        organised: Whether the pages of the organiser are there.
+    """
+
+    campaign: Campaign
+    secret: str
+    form: Form = "score"
+    texts: Texts = "plain"
+    assignment: Assignment | None = None
+    organised: bool = True
+
+    def __post_init__(self) -> None:
+        for kind, given, known in (("form", self.form, Form), ("kind of texts", self.texts, Texts)):
+            if given not in get_args(known):
+                raise UnknownNameError(kind, given, get_args(known))
+        if self.form == "mqm" and len(self.campaign.settings.aspects) != 1:
+            raise UsageError("The form mqm makes one score of the errors: use it with a single aspect.")
+
+    @cached_property
+    def access(self) -> Access:
+        """The links of raters and organiser."""
+        return Access(self.campaign.database, self.campaign.name)
+
+    @cached_property
+    def audit(self) -> Audit:
+        """The log of who did what."""
+        return Audit(self.campaign.database, self.campaign.name)
+
+    @cached_property
+    def board(self) -> Board:
+        """What is asked and answered, followed along the journal."""
+        return Board(self.campaign.database, self.campaign.settings)
+
+    @cached_property
+    def drafts(self) -> Drafts:
+        """What raters have typed and not sent."""
+        return Drafts(self.campaign.database, self.campaign.name)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """Who is there."""
+        return Sessions(self.secret, self.access)
+
+    @cached_property
+    def templates(self) -> Environment:
+        """The templates: everything put into one is escaped, and a name that is missing is an error."""
+        return Environment(
+            loader=PackageLoader("sparingly.show.web"),
+            autoescape=select_autoescape(default=True),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    def page(
+        self, template: str, session: Session | None = None, *, status: int = 200, **values: Any
+    ) -> HTMLResponse:
+        """Return a page made from a template; it knows ``campaign``, ``session`` and ``csrf``."""
+        return HTMLResponse(self.render(template, session, **values), status)
+
+    def render(self, template: str, session: Session | None = None, **values: Any) -> str:
+        """Return the text of a page, or of a part of one."""
+        csrf = "" if session is None else self.sessions.csrf(session)
+        known = {"campaign": self.campaign.name, "session": session, "csrf": csrf}
+        return self.templates.get_template(template).render(**known, **values)

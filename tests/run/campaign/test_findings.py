@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sparingly.base.stats.krippendorff import krippendorff_alpha
+from sparingly.infer.rank.rank import rank
+from sparingly.run.campaign.campaign import Campaign
+from sparingly.run.campaign.findings import agreements, findings
+from sparingly.run.campaign.standings import standings
+from tests.run.campaign.made import answer_all, begin, made_set, row, true_score
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    return str(tmp_path / "campaign.db")
+
+
+def test_the_ranking_is_that_of_rank(place: str) -> None:
+    data = made_set(60)
+    with begin(place, data, budget=40, size=40) as campaign:
+        campaign.next()
+        answer_all(campaign, data)
+        found, estimate = standings(campaign), campaign.estimate()
+        ranking = rank(campaign.data(), estimate.selection, "overall", target="set", seed=3)
+        assert [one.model for one in found.models] == [one.model for one in ranking.models]
+        assert [one.ranks for one in found.models] == [one.ranks for one in ranking.models]
+        for one, other in zip(found.models, ranking.models, strict=True):
+            assert one.chance_of_best == pytest.approx(other.chance_of_best)
+            assert one.score == pytest.approx(other.score)
+            assert [one.low, one.score, one.high] == sorted(filter(None, (one.low, one.score, one.high)))
+        assert found.signature == str(estimate.signature)
+
+
+def test_what_was_not_drawn_by_chance_is_ranked_on_its_own_items(place: str) -> None:
+    data = made_set(30)
+    with begin(place, data, strategy="metric_var", budget=20, size=20) as campaign:
+        campaign.next()
+        answer_all(campaign, data)
+        found = standings(campaign)
+        assert all(one.ranks for one in found.models)
+        assert [one.low for one in found.models] == [None, None, None]
+        assert any("not drawn by chance" in note for note in found.notes)
+
+
+def test_too_few_answers_give_sentences(place: str) -> None:
+    with begin(place) as campaign:
+        assert standings(campaign).notes == (
+            "The data set data has no round yet: there is nothing to estimate from.",
+        )
+        campaign.next()
+        answer_all(campaign)
+        found = standings(campaign)
+        assert [one.ranks for one in found.models] == ["", "", ""]
+        assert any("Too few items" in note for note in found.notes)
+
+
+def test_agreement_of_two_raters(place: str) -> None:
+    data = made_set(20)
+    with begin(place, data, budget=20, size=20) as campaign:
+        campaign.next()
+        questions = campaign.questions()
+        scores = np.array([true_score(data, one.item, one.model) for one in questions])
+        other = np.clip(scores + np.arange(len(scores)) % 7, 0, 100)
+        for rater, values in (("ann", scores), ("ben", other)):
+            campaign.record([row(one, value, rater) for one, value in zip(questions, values, strict=True)])
+        (found,) = agreements(campaign, "data")
+        assert found.alpha == pytest.approx(krippendorff_alpha(np.stack([scores, other], axis=1)))
+        assert [found.low, found.alpha, found.high] == sorted(
+            filter(None, (found.low, found.alpha, found.high))
+        )
+        assert (found.common, len(found.pairs), found.flags) == (60, 1, ())
+        json.dumps(findings(campaign).to_dict(), allow_nan=False)
+
+
+def test_nobody_shared_anything(place: str) -> None:
+    with begin(place) as campaign:
+        campaign.next()
+        answer_all(campaign)
+        (found,) = agreements(campaign, "data")
+        assert (found.alpha, found.common) == (None, 0)
+        assert "no output was judged by two raters" in found.notes[0]
+
+
+def compared(campaign: Campaign) -> None:
+    """Two raters compare the same outputs, and differ on every fourth."""
+    campaign.next()
+    asked = campaign.questions()
+    for rater in ("ann", "ben"):
+        scores = [place % 3 - 1 if rater == "ann" or place % 4 else 0 for place in range(len(asked))]
+        campaign.record(
+            {"rater": rater, "item": one.item, "first": one.model, "second": one.other, "score": score}
+            for one, score in zip(asked, scores, strict=True)
+        )
+
+
+def test_agreement_and_strengths_of_comparisons(place: str) -> None:
+    data = made_set(20)
+    with begin(place, data, strategy="d_optimal:first=30", budget=40, scale=None, size=10) as campaign:
+        compared(campaign)
+        (found,) = agreements(campaign, "data")
+        table = campaign.data().preferences
+        ann, ben = (table.value[table.rater == code] for code in (0, 1))
+        assert found.alpha == pytest.approx(krippendorff_alpha(np.stack([ann, ben], axis=1), "nominal"))
+        assert found.common == 30
+        told = standings(campaign)
+        assert told.headline.startswith("3 models by strength, from 60 comparisons")
+        assert all(one.ranks for one in told.models)
