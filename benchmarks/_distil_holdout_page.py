@@ -107,9 +107,7 @@ def _gain_table(results: Results, learners: Sequence[str], utilities: Sequence[s
         over = parities.over(entry, names)
         labels = mean_ratio([one.ratio for one in over.values()]).range()
         needed = f"{100 * labels.value:.0f} ({100 * labels.low:.0f}–{100 * labels.high:.0f})"
-        lines.append(
-            [shown, f"{100 * mean.range().value:.2f}", gap, "100" if entry == RANDOM else needed]
-        )
+        lines.append([shown, f"{100 * mean.range().value:.2f}", gap, "100" if entry == RANDOM else needed])
     return _table(("chosen by", "accuracy, %", "minus random, points", "labels, %"), lines)
 
 

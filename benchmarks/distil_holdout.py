@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from _distil_holdout_page import block_of
 from numpy.typing import NDArray
 
 import sparingly
+from _distil_holdout_page import block_of
 from sparingly.bench.entry import entry_of
 from sparingly.bench.grid import Grid, Runs
 from sparingly.bench.papers.markdown import replaced
@@ -69,7 +69,9 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the data sets")
-    parser.add_argument("--kept", type=Path, default=ROOT / ".bench" / "distil_holdout", help="finished cells")
+    parser.add_argument(
+        "--kept", type=Path, default=ROOT / ".bench" / "distil_holdout", help="finished cells"
+    )
     parser.add_argument("--sets", nargs="*", default=SETS, help="the sets")
     parser.add_argument("--seeds", type=int, default=100, help="runs of random selection")
     parser.add_argument("--jobs", type=int, default=1, help="the number of processes")
@@ -126,7 +128,7 @@ def exported(every: list[Fold], path: Path) -> None:
         arrays[f"{fold.family}/texts"] = np.array(corpus.texts)[corpus.text]
         arrays[f"{fold.family}/utilities"] = corpus.targets
         arrays |= {f"{fold.family}/{name}": np.array(sources_of(data)) for name, data in fold.new.items()}
-    np.savez_compressed(path, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
 def told_elsewhere(path: Path, names: list[str]) -> Predictions:
@@ -169,7 +171,9 @@ def correlations(data: Mapping[str, EvalSet], told: Predictions) -> dict[tuple[s
     from scipy.stats import spearmanr
 
     true = {
-        (name, target.name): target.values(one)[0] for name, one in data.items() for target in parse_targets(TARGETS)
+        (name, target.name): target.values(one)[0]
+        for name, one in data.items()
+        for target in parse_targets(TARGETS)
     }
     return {
         key: float(spearmanr(values, true[key[0], key[2]], nan_policy="omit").statistic)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         FacilityLocation,
         Guided,
         Heuristic,
+        InstantConfidence,
         Irt,
         KMeans,
         LocalPivotal,
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
         MetricVar,
         Mix,
         Pivotal,
+        PreComet,
         Random,
+        SentinelSrc,
         Snippets,
         Stratified,
         SubsetSearch,
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
         Uniform,
     )
     from sparingly.choose.design.budget import Budget
+    from sparingly.choose.distil.encoder.training import EncoderTraining
     from sparingly.choose.distil.model import DistilledModel
     from sparingly.choose.distil.saved import load_distilled
     from sparingly.choose.distil.train import distil
@@ -194,6 +198,7 @@ __all__ = [
     "Diversity",
     "Documents",
     "Draws",
+    "EncoderTraining",
     "Ended",
     "Estimate",
     "EvalSet",
@@ -206,6 +211,7 @@ __all__ = [
     "Heuristic",
     "IncrementalStrata",
     "InputError",
+    "InstantConfidence",
     "Irt",
     "IrtCheck",
     "ItemCurves",
@@ -232,6 +238,7 @@ __all__ = [
     "Plan",
     "PoolSelection",
     "Ppi",
+    "PreComet",
     "Precision",
     "Predictability",
     "Preferences",
@@ -249,6 +256,7 @@ __all__ = [
     "Row",
     "ScoredPool",
     "Selection",
+    "SentinelSrc",
     "Severity",
     "Signature",
     "Snippets",

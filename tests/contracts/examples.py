@@ -10,6 +10,7 @@ from sparingly.choose.design.base import Selector
 from sparingly.choose.select import as_selector
 from sparingly.choose.utility.base import Utility
 from tests.contracts.distilled import distilled_text
+from tests.contracts.external import external_texts
 
 # A method whose parameters all have defaults is tested as it is; those with required ones stand here, and so
 # do further parameters that are worth a test.
@@ -29,6 +30,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "anchor_points": ("anchor_points", "anchor_points:features=irt,metrics=[score],weighted=false"),
     "best_settled": ("best_settled", "best_settled:target=set,alpha=0.2"),
+    "comet_instant_confidence": external_texts("comet_instant_confidence:direction=low"),
     "control_variate": (
         "control_variate",
         "control_variate:covariance=published,crossfit=false,guard=false",
@@ -114,6 +116,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pivotal:utility=(residual_size:aspect=overall),tau=pilot",
         "pivotal:same_outputs=skip",
     ),
+    "precomet": external_texts("precomet", "precomet:target=diffdisc"),
     "ppi": ("ppi", "ppi:power=0.5", "ppi:guard=false"),
     "residual_size": (
         "residual_size:aspect=overall",
@@ -126,6 +129,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "search:under=output_length,n=20",
         "search:oracle=true,truth=overall,n=20",
     ),
+    "sentinel_src": external_texts("sentinel_src:scores=da"),
     "snippets": (
         "snippets",
         "snippets:kind=segment,context=2",

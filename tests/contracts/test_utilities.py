@@ -169,7 +169,7 @@ def test_values_are_those_of_the_plain_reference(text: str) -> None:
 
 
 # What is learned is compared with its parts in tests/choose/utility and tests/choose/distil.
-LEARNED = ("residual_size", "distilled")
+LEARNED = ("residual_size", "distilled", "precomet", "sentinel_src", "comet_instant_confidence")
 
 
 def test_every_utility_of_the_package_has_a_reference() -> None:

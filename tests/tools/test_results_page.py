@@ -21,7 +21,8 @@ TABLES = "\n".join(block(PAGE, name) for name in re.findall(r"<!-- table: ([\w-]
 # The first cell of a row, and in tables of pairs the second.
 METHOD = re.compile(r"^ *\|(?: `([^`|]+)`[^|]*\|)(?: `([^`|]+)` \|)?", re.MULTILINE)
 # No public set has a column of it; the others need a pilot, or a model that was trained elsewhere.
-WITHOUT_A_ROW = {"distilled", "residual_size", "uncertainty"}
+EXTERNAL = {"comet_instant_confidence", "precomet", "sentinel_src"}
+WITHOUT_A_ROW = {"distilled", "residual_size", "uncertainty"} | EXTERNAL
 
 
 def named_methods() -> list[str]:

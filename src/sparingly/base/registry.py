@@ -285,7 +285,7 @@ def methods() -> list[dict[str, Any]]:
 
     Examples:
         >>> import sparingly
-        >>> [method["name"] for method in sparingly.methods() if method["kind"] == "utility"][:6]
+        >>> [method["name"] for method in sparingly.methods() if method["kind"] == "utility"][1:7]
         ['distilled', 'diversity', 'irt', 'max_norm', 'metric_avg', 'metric_cons']
     """
     return [describe_method(method) for method in registered().values()]

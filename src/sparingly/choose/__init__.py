@@ -22,6 +22,9 @@ from sparingly.choose.design.systematic import Systematic
 from sparingly.choose.design.top import Top
 from sparingly.choose.design.uniform import Uniform
 from sparingly.choose.distil.distilled import Distilled
+from sparingly.choose.distil.external.instant_confidence import InstantConfidence
+from sparingly.choose.distil.external.precomet import PreComet
+from sparingly.choose.distil.external.sentinel_src import SentinelSrc
 from sparingly.choose.utility.diversity import Diversity
 from sparingly.choose.utility.irt import Irt
 from sparingly.choose.utility.max_norm import MaxNorm
@@ -42,6 +45,7 @@ __all__ = [
     "FacilityLocation",
     "Guided",
     "Heuristic",
+    "InstantConfidence",
     "Irt",
     "KMeans",
     "LocalPivotal",
@@ -52,8 +56,10 @@ __all__ = [
     "MetricVar",
     "Mix",
     "Pivotal",
+    "PreComet",
     "Random",
     "ResidualSize",
+    "SentinelSrc",
     "Snippets",
     "Stratified",
     "SubsetSearch",

@@ -15,7 +15,7 @@ from sparingly.base.errors import EXIT_DONE, SparinglyError, exit_code, one_line
 from sparingly.cli.agree import agree
 from sparingly.cli.assign import assign
 from sparingly.cli.bench import bench
-from sparingly.cli.campaign_expect import campaign
+from sparingly.cli.campaign_organise import campaign
 from sparingly.cli.cite import cite
 from sparingly.cli.convert import convert
 from sparingly.cli.demo import demo

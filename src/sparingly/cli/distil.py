@@ -13,11 +13,13 @@ from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, wo
 
 if TYPE_CHECKING:
     from sparingly.choose.distil.apply import Applied
+    from sparingly.choose.distil.encoder.training import EncoderTraining
     from sparingly.data.evalset import EvalSet
 
 _HELP = """Learn what makes an item worth judging from past evaluations, and tell it for sources alone.
 
-A model is one file, from which no code is ever run. Training needs the extra `distil`.
+A model is one file, from which no code is ever run. Training needs the extra `distil`; an encoder needs
+`embed`, too.
 """
 _TABLES = (".csv", ".tsv")
 ModelFile = Annotated[Path, Parameter(help="The model's file, such as model.skops.")]
@@ -30,7 +32,8 @@ class Learning:
     """How is learned."""
 
     learner: Annotated[
-        Literal["ridge", "boosting"], Parameter(help="Ridge regression, or boosted trees on top of it.")
+        Literal["ridge", "boosting", "encoder"],
+        Parameter(help="Ridge regression, boosted trees on top of it, or a transformer that is trained."),
     ] = "ridge"
     features: Annotated[
         str, Parameter(help="ngrams, a sentence-transformers model, column:NAME, or a file of vectors.")
@@ -47,7 +50,36 @@ class Learning:
     seed: Seed = 0
 
 
-DEFAULT_LEARNING = Learning()
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Encoding:
+    """How an encoder is trained."""
+
+    base: Annotated[
+        str | None, Parameter(help="For an encoder: a transformer's name on the hub, or its folder.")
+    ] = None
+    epochs: Annotated[int, Parameter(help="The most passes of an encoder over the texts.")] = 5
+    batch: Annotated[int, Parameter(help="How many texts an encoder moves by at a time.")] = 128
+    rate: Annotated[float, Parameter(help="The learning rate of an encoder.")] = 1.5e-5
+    precision: Annotated[
+        Literal["auto", "full"], Parameter(help="Half precision on a GPU, or full precision always.")
+    ] = "auto"
+    checkpoints: Annotated[
+        Path | None, Parameter(help="A folder in which an encoder's training is kept, to go on from there.")
+    ] = None
+    measured: Annotated[
+        int | None, Parameter(help="How many held-out parts an encoder tells, a training each; else all.")
+    ] = None
+
+    def training(self) -> EncoderTraining | None:
+        """Return how to train; None where no transformer is named."""
+        from sparingly.choose.distil.encoder.training import EncoderTraining
+
+        given = {name: value for name, value in vars(self).items() if name != "base"}
+        return None if self.base is None else EncoderTraining(self.base, **given)
+
+
+DEFAULT_LEARNING, DEFAULT_ENCODING = Learning(), Encoding()
 
 
 @distil.command
@@ -65,6 +97,7 @@ def train(
     ],
     out: Annotated[Path, Parameter(name=["--out", "-o"], help="Where to write the model.")],
     learning: Learning = DEFAULT_LEARNING,
+    encoding: Encoding = DEFAULT_ENCODING,
     family: Annotated[
         tuple[str, ...],
         Parameter(help="MODEL=FAMILY, for the card; repeat for several.", negative="", show_default=False),
@@ -85,17 +118,24 @@ def train(
     ```
     sparingly distil train wmt22.jsonl wmt23.jsonl -u metric_var:metric=COMET -o model.skops
     sparingly distil train past.jsonl -u diversity -u hard=aspect:overall --learner boosting -o model.skops
+    sparingly distil train past.jsonl -u metric_var --learner encoder --base xlm-roberta-base -o model.encoder
     ```
     """
     from sparingly.choose.distil.saved import check_extra
     from sparingly.choose.distil.train import distil as learn
     from sparingly.show.terminal.distilled import show_model
 
-    check_extra()
+    if learning.learner != "encoder":
+        check_extra()
     sets = _sets(data, reading)
     with working("learning"):
         model = learn(
-            sets, utility, families=_pairs(family, "MODEL=FAMILY"), languages=language, **vars(learning)
+            sets,
+            utility,
+            encoder=encoding.training(),
+            families=_pairs(family, "MODEL=FAMILY"),
+            languages=language,
+            **vars(learning),
         )
     model.save(out)
     if json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
@@ -13,14 +13,15 @@ from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.options import Json, Seed, emit, read_ids, working
 from sparingly.cli.progress import progress
 
-if TYPE_CHECKING:
-    pass
-
 _HELP = """Choose sources from a pool that may be larger than memory, before any model has seen them.
 
 `pool score` reads the files once and keeps what is needed to draw; `pool select` draws, as often as you like.
 """
 _ONE_OR_MORE = Number(gte=1)
+Jobs = Annotated[int, Parameter(validator=_ONE_OR_MORE, help="The number of processes.")]
+Cluster = Annotated[
+    str | None, Parameter(help="A Dask scheduler, tcp://HOST:8786, or local: --jobs workers on this machine.")
+]
 pool = App(name="pool", help=_HELP)
 
 
@@ -42,6 +43,26 @@ class Columns:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class Tongues:
+    """Which language a source is in."""
+
+    language: Annotated[str | None, Parameter(help="The column that says the language of a source.")] = None
+    identify: Annotated[
+        bool,
+        Parameter(negative="", show_default=False, help="Identify the language where no column says it."),
+    ] = False
+    languages: Annotated[
+        str | None, Parameter(help="The languages to tell apart, de,en; all that are known unless given.")
+    ] = None
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The options by name, the languages one by one."""
+        return {**vars(self), "languages": _names(self.languages) or ()}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class Work:
     """How the work is done; it has no influence on what is selected."""
 
@@ -49,7 +70,17 @@ class Work:
     batch: Annotated[int, Parameter(validator=_ONE_OR_MORE, help="The texts that are scored at once.")] = (
         10_000
     )
-    jobs: Annotated[int, Parameter(validator=_ONE_OR_MORE, help="The number of processes.")] = 1
+    jobs: Jobs = 1
+    cluster: Cluster = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Hands:
+    """Who does the work of a draw; it has no influence on what is selected."""
+
+    jobs: Jobs = 1
+    cluster: Cluster = None
 
 
 @Parameter(name="*")
@@ -61,6 +92,13 @@ class Drawing:
     order: Annotated[
         Literal["random", "utility", "length"], Parameter(help="What the list of systematic is sorted by.")
     ] = "random"
+    spread: Annotated[
+        Literal["embedding"] | None,
+        Parameter(help="Spread the draw out over clusters of embeddings, which pool score --embed made."),
+    ] = None
+    clusters: Annotated[
+        int, Parameter(validator=Number(gte=2), help="How many clusters --spread goes through, about.")
+    ] = 1024
     seed: Seed = 0
 
 
@@ -84,15 +122,25 @@ class Filters:
     near: Annotated[float | None, Parameter(help="Leave out what is so much like another source, 0.8.")] = (
         None
     )
+    cosine: Annotated[
+        float | None, Parameter(help="Leave out what has an embedding so near another's, 0.95.")
+    ] = None
     duplicates: Annotated[
         bool, Parameter(negative="", show_default=False, help="Let several sources have the same text.")
+    ] = False
+    languages: Annotated[str | None, Parameter(help="The languages that sources may be in, de,en.")] = None
+    familiar: Annotated[
+        bool,
+        Parameter(
+            negative="", show_default=False, help="Leave out sources unlike what the model was trained on."
+        ),
     ] = False
 
     @property
     def chosen(self) -> dict[str, Any]:
         """The filters by name, files read."""
         lists = {name: _ids(getattr(self, name)) for name in ("never", "anchors")}
-        return {**vars(self), **lists}
+        return {**vars(self), **lists, "languages": _names(self.languages)}
 
 
 @Parameter(name="*")
@@ -101,12 +149,12 @@ class Quotas:
     """How much of what."""
 
     groups: Annotated[
-        str | None, Parameter(help="A kept column, or length or utility for bands: a quota of every group.")
+        str | None, Parameter(help="A column, or length, utility or embedding for bands: a quota of every group.")
     ] = None
     quota: Annotated[
         str, Parameter(help="equal, share (by size), or numbers of sources, news=100,chat=50.")
     ] = "equal"
-    bands: Annotated[int, Parameter(help="The number of bands of length or utility.")] = 4
+    bands: Annotated[int, Parameter(help="The number of bands of length, utility or embedding.")] = 4
     cost: Annotated[str | None, Parameter(help="The cost of a source: a kept column, or length.")] = None
 
     @property
@@ -115,8 +163,8 @@ class Quotas:
         return {**vars(self), "quota": _quota(self.quota)}
 
 
-DEFAULT_COLUMNS, DEFAULT_WORK, DEFAULT_DRAWING = Columns(), Work(), Drawing()
-DEFAULT_FILTERS, DEFAULT_QUOTAS = Filters(), Quotas()
+DEFAULT_COLUMNS, DEFAULT_TONGUES, DEFAULT_WORK, DEFAULT_DRAWING = Columns(), Tongues(), Work(), Drawing()
+DEFAULT_FILTERS, DEFAULT_QUOTAS, DEFAULT_HANDS = Filters(), Quotas(), Hands()
 
 
 @pool.command
@@ -129,13 +177,20 @@ def score(
     *,
     out: Annotated[Path, Parameter(name=["--out", "-o"], help="The folder to write to, or to go on in.")],
     by: Annotated[
-        str, Parameter(help="The utility: source_length, a column, or package.module:function of texts.")
+        str,
+        Parameter(
+            help="The utility: source_length, a column, distilled:model=FILE, or package.module:function."
+        ),
     ] = "source_length",
     columns: Columns = DEFAULT_COLUMNS,
+    tongues: Tongues = DEFAULT_TONGUES,
     against: Annotated[tuple[str, ...], _several("A corpus to compare with, files as for the pool")] = (),
     near: Annotated[
         bool, Parameter(negative="", show_default=False, help="Prepare to find near duplicates.")
     ] = False,
+    embed: Annotated[
+        str | None, Parameter(help="Embed the sources: hashed, or a sentence-transformers model.")
+    ] = None,
     bad: Annotated[
         Literal["skip", "refuse"], Parameter(help="Skip and count bad records, or stop at the first.")
     ] = "skip",
@@ -152,7 +207,7 @@ def score(
     ```
     sparingly pool score crawl/ --out scored --near
     sparingly pool score 'news-*.jsonl.gz' --by difficulty --against tests.jsonl --out scored
-    sparingly pool score pool.parquet --by mypackage.scores:hardness --jobs 2 --out scored
+    sparingly pool score pool.parquet --by distilled:model=hard.skops --identify --jobs 2 --out scored
     ```
     """
     from sparingly.choose.pool.score import score_pool
@@ -163,6 +218,8 @@ def score(
         "text": columns.text,
         "keep": columns.keep or None,
         "against": against or None,
+        "embed": embed,
+        **tongues.chosen,
     }
     with progress("reading") as told:
         scored = score_pool(
@@ -189,6 +246,7 @@ def select(
     drawing: Drawing = DEFAULT_DRAWING,
     filters: Filters = DEFAULT_FILTERS,
     quotas: Quotas = DEFAULT_QUOTAS,
+    hands: Hands = DEFAULT_HANDS,
     out: Annotated[
         tuple[Path, ...],
         Parameter(
@@ -215,7 +273,7 @@ def select(
 
     with working("choosing"):
         chosen = select_pool(
-            scored, budget, design=design, **vars(drawing), **filters.chosen, **quotas.chosen
+            scored, budget, design=design, **vars(drawing), **filters.chosen, **quotas.chosen, **vars(hands)
         )
     for path in out:
         chosen.save(path)
@@ -260,6 +318,10 @@ def _ids(paths: tuple[Path, ...]) -> list[str]:
         for path in paths
         for name in (Selection.load(path).items if path.suffix == ".json" else read_ids(path))
     ]
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _quota(text: str) -> str | dict[str, int]:

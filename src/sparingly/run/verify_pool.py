@@ -13,8 +13,18 @@ from sparingly.data.signature import digest_ids
 from sparingly.run.verification import Verification, version_notes
 from sparingly.run.verify_selection import differences
 
-_NUMBERS = {"tau": float, "bands": int, "shortest": float, "longest": float, "overlap": float, "near": float}
-_OF_THE_POOL = ("by", "against")
+_NUMBERS = {
+    "tau": float,
+    "bands": int,
+    "clusters": int,
+    "shortest": float,
+    "longest": float,
+    "overlap": float,
+    "near": float,
+    "cosine": float,
+}
+# The embedding comes last: it matters only where it has a part in the selection.
+_OF_THE_POOL = ("by", "against", "embedding")
 
 
 def verify_pool(selection: Selection, pool: ScoredPool) -> Verification:
@@ -41,9 +51,12 @@ def _again(selection: Selection, pool: ScoredPool) -> Selection:
     if (digest_ids(selection.never) if selection.never else None) != signature.never:
         raise UsageError("the never-select list is not the one of the signature.")
     given = {name: _plain(name, value) for name, value in call.values}
-    for name in _OF_THE_POOL:
+    for name in _OF_THE_POOL if given.get("embedding") else _OF_THE_POOL[:-1]:
         if given.pop(name, None) != getattr(pool, name):
             raise UsageError(f"the pool was scored with {name}={getattr(pool, name)}, the selection was not.")
+    for name in ("clusters", "embedding"):
+        if given.get(name) is None:
+            given.pop(name, None)
     given["anchors"] = [row.item for row in selection if row.reason == ANCHOR]
     budget = None if isinstance(given.get("quota"), dict) else signature.budget
     return select_pool(pool, budget, seed=signature.seed, never=selection.never, **given).selection
@@ -51,11 +64,13 @@ def _again(selection: Selection, pool: ScoredPool) -> Selection:
 
 def _plain(name: str, value: Value) -> Any:
     """Return a parameter of the signature as ``select_pool`` takes it."""
+    if isinstance(value, Items) and name == "languages":
+        return [part.text for part in value.values]
     if isinstance(value, Items):
         pairs = (part.text.rpartition("=") for part in value.values)
         return {key: int(count) for key, _, count in pairs}
     if value == Bare("none") or not isinstance(value, Bare | Quoted):
         return None
-    if name == "duplicates":
+    if name in ("duplicates", "familiar"):
         return value.text == "true"
     return _NUMBERS[name](value.text) if name in _NUMBERS else value.text

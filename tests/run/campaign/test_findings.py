@@ -25,11 +25,11 @@ def test_the_ranking_is_that_of_rank(place: str) -> None:
         campaign.next()
         answer_all(campaign, data)
         found, estimate = standings(campaign), campaign.estimate()
-        ranking = rank(campaign.data(), estimate.selection, "overall", target="set", seed=3)
+        ranking = rank(campaign.data(), estimate.selection, "overall", target="set")
         assert [one.model for one in found.models] == [one.model for one in ranking.models]
         assert [one.ranks for one in found.models] == [one.ranks for one in ranking.models]
         for one, other in zip(found.models, ranking.models, strict=True):
-            assert one.chance_of_best == pytest.approx(other.chance_of_best)
+            assert one.chance_of_best == pytest.approx(other.chance_of_best, abs=0.01)
             assert one.score == pytest.approx(other.score)
             assert [one.low, one.score, one.high] == sorted(filter(None, (one.low, one.score, one.high)))
         assert found.signature == str(estimate.signature)

@@ -51,7 +51,7 @@ def test_when_it_is_over(where: str) -> None:
 
 def test_rules_to_stop_are_asked_only_when_a_round_is_in(where: str) -> None:
     data = made_set(40)
-    with begin(where, data, budget=40, size=20, stop="width_reached:width=1000") as campaign:
+    with begin(where, data, budget=40, size=20, stop="width_reached:w=1000") as campaign:
         campaign.next()
         answer_all(campaign, data)
         assert outlook(campaign).finished is not None

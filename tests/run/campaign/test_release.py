@@ -70,7 +70,7 @@ def test_numbers_hang_on_the_seed_and_not_on_the_alphabet() -> None:
     one = rater_numbers(names, 1)
     assert one == rater_numbers(names, 1)
     assert one != rater_numbers(names, 2)
-    assert list(one.values()) != [str(number) for number in range(1, 51)]
+    assert [one[name] for name in names] != [str(number) for number in range(1, 51)]
 
 
 def test_data_and_rounds_are_of_use_as_they_are(campaign: Campaign, tmp_path: Path) -> None:

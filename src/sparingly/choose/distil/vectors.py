@@ -16,7 +16,7 @@ from sparingly.signals.embed.texts import TFIDF
 
 
 def check_embedding(name: str) -> str:
-    """Return the name; the built-in embedding, whose vectors of other texts cannot be compared, is refused."""
+    """Return the name; the built-in embedding is refused: its vectors of other texts cannot be compared."""
     if name == TFIDF:
         raise UsageError(
             "The built-in embedding is fitted to the texts at hand, so nothing learned from it holds for "

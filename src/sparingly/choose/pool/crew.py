@@ -61,7 +61,7 @@ class Processes:
         from joblib import Parallel, delayed
 
         tasks = (delayed(_numbered)(place, function, piece, shared) for place, piece in enumerate(work))
-        yield from Parallel(n_jobs=self.jobs, return_as="generator_unordered")(tasks)
+        yield from Parallel(n_jobs=self.jobs, batch_size=1, return_as="generator_unordered")(tasks)
 
 
 def _numbered(

@@ -34,14 +34,18 @@ class Design:
         tau: The share of the probabilities that goes by utility.
         order: What the list of ``systematic`` is sorted by.
         seed: Settles ties and draws.
+        spread: Whether the list goes from leaf to leaf of a tree of clusters, and is in a leaf by hash.
     """
 
     name: DesignName
     tau: float = 0.5
     order: OrderName = "random"
     seed: int = 0
+    spread: bool = False
 
     def __post_init__(self) -> None:
+        if self.spread and (self.name == "top" or self.order != "random"):
+            raise UsageError("A spread draw is uniform, pivotal or systematic, along a list of its own.")
         if self.order != "random" and self.name != "systematic":
             raise UsageError(f"Only systematic draws go along a sorted list: leave out order={self.order}.")
 
@@ -49,7 +53,8 @@ class Design:
     def words(self) -> str:
         """The reason of a row."""
         said = {"top": "among the best by utility", "uniform": "drawn, all alike"}
-        return said.get(self.name, f"drawn by utility, {self.name}")
+        words = said.get(self.name, f"drawn by utility, {self.name}")
+        return f"{words}, spread out" if self.spread else words
 
     @property
     def share(self) -> float:
@@ -100,8 +105,8 @@ def _chances(frame: Frame, design: Design, count: float, costs: Floats | None) -
         if design.share == 0.0:
             return np.full(len(frame), count / len(frame))
         return inclusion_probabilities(sizes_of(frame.utility), count, tau=design.share)
-    if design.order != "random":
-        raise UsageError("Under a cost the list is sorted by cost: leave out the order.")
+    if design.order != "random" or design.spread:
+        raise UsageError("Under a cost the list is sorted by cost: leave out the order, and the spread.")
     return affordable_probabilities(sizes_of(frame.utility), costs, count, tau=design.share)
 
 
@@ -110,6 +115,8 @@ def _list(frame: Frame, design: Design, costs: Floats | None) -> Rows:
     order = hash_order(frame, design.seed)
     if costs is not None:
         return order[np.argsort(-costs[order], kind="stable")]
+    if design.spread and frame.leaf is not None:
+        return order[np.argsort(frame.leaf[order], kind="stable")]
     if design.order == "random":
         return order
     values = rng.round_to_range(getattr(frame, design.order))

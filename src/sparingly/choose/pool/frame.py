@@ -12,10 +12,14 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import UsageError, listing
+from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.rng import keys_of, round_to_range, scramble
+from sparingly.choose.pool import told
+from sparingly.choose.pool.languages import LANGUAGE
 from sparingly.choose.pool.minhash import near_duplicates
-from sparingly.choose.pool.scored import ScoredPool
+from sparingly.choose.pool.scored import UNLIKE, ScoredPool
+from sparingly.choose.pool.sketches import near_vectors
+from sparingly.choose.pool.vectors import label_of, sketches_at, vectors_at
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
@@ -27,9 +31,12 @@ REMOVED = {
     "duplicate_id": "the id of another source with a different text",
     "too_short": "shorter than asked for",
     "too_long": "longer than asked for",
+    "language": "of a language that is not asked for",
+    "unlike": "unlike the texts that the model of the utility knows",
     "overlap": "too much of it stands in the corpus",
     "duplicate_text": "the text of another source",
     "near_duplicate": "nearly the text of another source",
+    "near_embedding": "an embedding near that of another source",
     "never": "on the never-select list",
     NO_QUOTA: "of a group without a quota",
 }
@@ -37,17 +44,23 @@ REMOVED = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which sources may be drawn; ``near`` and ``overlap`` are shares from which on a source goes."""
+    """Which sources may be drawn; from ``near``, ``overlap`` and ``cosine`` on, a source goes.
+
+    With ``familiar`` none may be unlike the texts that the model of the utility was trained on.
+    """
 
     shortest: float | None = None
     longest: float | None = None
     overlap: float | None = None
     duplicates: bool = False
     near: float | None = None
+    languages: tuple[str, ...] | None = None
+    familiar: bool = False
+    cosine: float | None = None
 
     def check(self, pool: ScoredPool) -> None:
         """Complain about what the pool was not scored for."""
-        for name in ("overlap", "near"):
+        for name in ("overlap", "near", "cosine"):
             share = getattr(self, name)
             if share is not None and not 0.0 < share <= 1.0:
                 raise UsageError(f"{name} is a share above 0 and at most 1, not {share:g}.")
@@ -55,11 +68,20 @@ class Wanted:
             raise UsageError("The pool was not compared with a corpus. Score it with: --against FILES.")
         if self.near is not None and not pool.near:
             raise UsageError("Near duplicates cannot be found in this pool. Score it with: --near.")
+        if self.cosine is not None:
+            label_of(pool)
+        if self.familiar and not pool.by.startswith(f"{told.METHOD}:"):
+            raise UsageError(
+                "Only a model knows what is familiar. Score the pool with: --by distilled:model=FILE."
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Sources as arrays: their places in the pool, hashes, utilities, lengths, overlaps, and who is named."""
+    """Sources as arrays: their places in the pool, hashes, utilities, lengths, overlaps, and who is named.
+
+    ``leaf`` is where they stand among clusters of embeddings, if that is asked for.
+    """
 
     place: Rows
     key: Keys
@@ -69,13 +91,15 @@ class Frame:
     overlap: Floats
     anchor: Mask
     never: Mask
+    leaf: Rows | None = None
 
     def __len__(self) -> int:
         return len(self.place)
 
     def take(self, rows: Rows | Mask) -> Frame:
         """Return some sources in the given order."""
-        return Frame(**{part.name: getattr(self, part.name)[rows] for part in fields(self)})
+        held = {part.name: getattr(self, part.name) for part in fields(self)}
+        return Frame(**{name: values if values is None else values[rows] for name, values in held.items()})
 
 
 def whole_frame(
@@ -145,13 +169,33 @@ def candidates(pool: ScoredPool, frame: Frame, wanted: Wanted) -> tuple[Frame, d
     free = ~frame.anchor
     drop("too_short", free & (frame.length < (-np.inf if wanted.shortest is None else wanted.shortest)))
     drop("too_long", free & (frame.length > (np.inf if wanted.longest is None else wanted.longest)))
+    if wanted.languages is not None:
+        drop("language", free & ~_spoken(pool, wanted.languages)[frame.place])
+    if wanted.familiar:
+        drop("unlike", free & pool.column(UNLIKE).to_series().to_numpy()[frame.place])
     drop("overlap", free & (frame.overlap >= (np.inf if wanted.overlap is None else wanted.overlap)))
     if not wanted.duplicates:
         drop("duplicate_text", free & _repeated(frame.text, alive))
     if wanted.near is not None:
         drop("near_duplicate", free & _near(pool, frame, np.flatnonzero(alive), wanted.near))
+    if wanted.cosine is not None:
+        drop("near_embedding", free & _near_in_space(pool, frame, np.flatnonzero(alive), wanted.cosine))
     drop("never", frame.never)
     return frame.take(alive), removed
+
+
+def _spoken(pool: ScoredPool, languages: tuple[str, ...]) -> Mask:
+    """Return which sources of the pool are in one of some languages, each of which must be there."""
+    labels = pool.labels(LANGUAGE)
+    if labels.null_count() == len(labels):
+        raise UsageError(
+            "The languages of this pool are not known. Score it with: --identify, or --language COLUMN."
+        )
+    there = labels.drop_nulls().unique().sort().to_list()
+    for name in languages:
+        if name not in there:
+            raise UnknownNameError("language in the pool", name, there)
+    return np.asarray(labels.is_in(list(languages)).fill_null(False).to_numpy(), bool)
 
 
 def _copies_of_ids(frame: Frame) -> tuple[Mask, Mask]:
@@ -177,5 +221,14 @@ def _near(pool: ScoredPool, frame: Frame, rows: Rows, least: float) -> Mask:
     gone = np.zeros(len(frame), bool)
     gone[rows] = near_duplicates(
         len(rows), lambda band: pool.band(band, places), lambda some: pool.bands(places[some]), least
+    )
+    return gone
+
+
+def _near_in_space(pool: ScoredPool, frame: Frame, rows: Rows, least: float) -> Mask:
+    places = frame.place[rows]
+    gone = np.zeros(len(frame), bool)
+    gone[rows] = near_vectors(
+        sketches_at(pool, places), lambda some: vectors_at(pool, places[some]), least
     )
     return gone

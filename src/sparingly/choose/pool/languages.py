@@ -12,8 +12,6 @@ from sparingly.base.errors import ExtraMissingError, UnknownNameError, UsageErro
 
 EXTRA = "langid"
 LANGUAGE = "language"
-# What py3langid says of a text without anything to go by, such as digits alone.
-UNDETERMINED = "und"
 
 
 @dataclass(frozen=True)
@@ -49,13 +47,18 @@ class Languages:
             texts: The texts.
             kept: A JSON object of the further columns of each.
         """
-        said = [None] * len(texts) if self.column is None else [_said(one, self.column) for one in kept]
+        said: list[str | None] = [None] * len(texts)
+        if self.column is not None:
+            said = [_said(one, self.column) for one in kept]
         if not self.identify:
             return said
         known = _identifier(self.among)
         return [
             known.classify(text)[0] if told is None else told for text, told in zip(texts, said, strict=True)
         ]
+
+
+NOT_KNOWN = Languages()
 
 
 def _said(kept: str, column: str) -> str | None:
@@ -69,14 +72,13 @@ def _identifier(among: tuple[str, ...]) -> Any:
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
     except ImportError:
         raise ExtraMissingError("Language identification", EXTRA) from None
-    made: Any = LanguageIdentifier
-    found = made.from_model_file(MODEL_FILE, norm_probs=True)
+    found: Any = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     names = list(found.labels)
     for name in among:
         if name not in names:
             raise UnknownNameError("language", name, names)
     if among:
         found.set_languages(list(among))
-    # Where nothing tells languages apart, all of them are equally likely.
+    # Where a text has nothing to go by, all languages are equally likely, and the answer is "und".
     found.min_confidence = 1.01 / len(found.nb_classes)
     return found

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.rng import keys_of
 from sparingly.choose.pool.bad import Bad, Tally, Trouble, start_of
-from sparingly.choose.pool.languages import Languages
+from sparingly.choose.pool.languages import NOT_KNOWN, Languages
 from sparingly.choose.pool.minhash import bands_of
 from sparingly.choose.pool.overlap import Corpus
 from sparingly.choose.pool.places import Stretch
@@ -57,7 +57,7 @@ class Plan:
     bad: Bad = "skip"
     near: bool = False
     corpus: Corpus | None = None
-    languages: Languages = Languages()
+    languages: Languages = NOT_KNOWN
     longest: int = 1_000_000
     rows: int = 100_000
     batch: int = 10_000
@@ -196,9 +196,7 @@ def _write(sources: Sequence[Source], numbers: Mapping[str, Any], part: Part, pl
 def _frame(sources: Sequence[Source], numbers: Mapping[str, Any], file: str, plan: Plan) -> pl.DataFrame:
     import polars as pl
 
-    items, texts, kept = (
-        [getattr(one, name) for one in sources] for name in ("item", "text", "kept")
-    )
+    items, texts, kept = ([getattr(one, name) for one in sources] for name in ("item", "text", "kept"))
     columns: dict[str, Any] = {
         "item": pl.Series(items, dtype=pl.String),
         "source": pl.Series(texts, dtype=pl.String),

@@ -1,4 +1,4 @@
-"""Quotas: how much every group of sources gives, by a column or by bands of length or utility."""
+"""Quotas: how much every group of sources gives, by a column, bands of length or utility, or clusters."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import quotas
 from sparingly.choose.pool.frame import Frame
 from sparingly.choose.pool.scored import ScoredPool
+from sparingly.choose.pool.spread import clusters_of
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Quota = Literal["equal", "share"] | Mapping[str, int]
 
-LENGTH, UTILITY = "length", "utility"
+LENGTH, UTILITY, EMBEDDING = "length", "utility", "embedding"
 MISSING = "(none)"
 
 
@@ -38,13 +39,16 @@ class Groups:
 def groups_of(pool: ScoredPool, frame: Frame, by: str | None, bands: int) -> Groups:
     """Return the groups by a kept column, or by bands of ``length`` or ``utility`` with as many sources each.
 
-    Sources of one value are in one band, so that there can be fewer bands than asked for.
+    Sources of one value are in one band, so that there can be fewer bands than asked for. By ``embedding``
+    they are as many clusters of the sources' embeddings, of any size.
     """
     if by is None:
         return Groups(("",), np.zeros(len(frame), np.int64))
     if by in (LENGTH, UTILITY):
         return _bands(getattr(frame, by), by, bands)
-    labels = pool.kept(by)
+    if by == EMBEDDING:
+        return _clusters(clusters_of(pool, frame, bands))
+    labels = pool.labels(by)
     if labels.null_count() == len(labels):
         raise UnknownNameError("kept column", by, _kept_names(pool), f"Bands are by {LENGTH} or {UTILITY}.")
     mine = labels.gather(frame.place).fill_null(MISSING)
@@ -63,6 +67,13 @@ def _bands(values: Floats, by: str, bands: int) -> Groups:
     width = len(str(len(used)))
     names = [f"{by} {place:0{width}d}: {low:g} to {high:g}" for place, (low, high) in enumerate(spans, 1)]
     return Groups(tuple(names), of_row.astype(np.int64))
+
+
+def _clusters(codes: Rows) -> Groups:
+    used, of_row = np.unique(codes, return_inverse=True)
+    width = len(str(len(used)))
+    names = tuple(f"{EMBEDDING} {place:0{width}d}" for place in range(1, len(used) + 1))
+    return Groups(names, of_row.astype(np.int64))
 
 
 def _kept_names(pool: ScoredPool) -> list[str]:

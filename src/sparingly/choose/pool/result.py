@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from sparingly.base.errors import UsageError
+from sparingly.choose.pool.languages import LANGUAGE
 from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
@@ -100,11 +101,17 @@ def _row(
         "cost": plain(row.cost),
         "stratum": row.stratum,
         "reason": row.reason,
+        LANGUAGE: source.get(LANGUAGE),
         "file": source["file"],
         "line": source["line"],
     }
-    given = {f"{_GIVEN}{name}" if name in _OWN else name: value for name, value in kept.items()}
-    return {name: value for name, value in own.items() if value is not None} | given
+    ours = {name: value for name, value in own.items() if value is not None}
+    # A language that only the record says is a column like others.
+    taken = {*_OWN, *(ours.keys() & {LANGUAGE})}
+    given = {f"{_GIVEN}{name}" if name in taken else name: value for name, value in kept.items()}
+    if given.get(f"{_GIVEN}{LANGUAGE}") == own[LANGUAGE]:
+        given.pop(f"{_GIVEN}{LANGUAGE}", None)
+    return ours | given
 
 
 def _column(name: str, values: list[Any]) -> pl.Series:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 from sparingly.base.errors import DataError, InputError, UsageError, listing
 from sparingly.choose.pool.bad import Bad
+from sparingly.choose.pool.crew import Crew, crew_of
+from sparingly.choose.pool.embeddings import Embedder, embedding_of
+from sparingly.choose.pool.languages import Languages
 from sparingly.choose.pool.overlap import read_corpus
 from sparingly.choose.pool.parts import Part, Plan, score_stretch
-from sparingly.choose.pool.places import STRETCH_BYTES, Stretch, pool_files, stretches
+from sparingly.choose.pool.places import Stretch, pool_files, stretches
 from sparingly.choose.pool.records import LONGEST
 from sparingly.choose.pool.scored import ScoredPool
 from sparingly.choose.pool.scorers import Scorer, scoring_of
 from sparingly.choose.pool.sources import Layout
+from sparingly.choose.pool.vectors import embed_pool
+from sparingly.choose.pool.work import Work, WorkOptions
 from sparingly.signals.length import SOURCE_LENGTH
-
-Progress = Callable[[int, int, str], None]
 
 
 def score_pool(
@@ -30,13 +34,13 @@ def score_pool(
     keep: Iterable[str] | None = None,
     against: str | Path | Iterable[str | Path] | None = None,
     near: bool = False,
+    language: str | None = None,
+    identify: bool = False,
+    languages: Iterable[str] = (),
     bad: Literal["skip", "refuse"] = "skip",
     longest: int = LONGEST,
-    rows: int = 100_000,
-    batch: int = 10_000,
-    stretch: int = STRETCH_BYTES,
-    jobs: int = 1,
-    progress: Progress | None = None,
+    embed: str | Embedder | None = None,
+    **work: Unpack[WorkOptions],
 ) -> ScoredPool:
     """Score every source of a pool that may be larger than memory, and keep the scores in a folder.
 
@@ -46,48 +50,50 @@ def score_pool(
     Args:
         paths: Files, folders or globs of Parquet, JSON Lines, CSV or plain text, compressed or not.
         out: The folder to write to; it is made where it is not there.
-        by: The utility: ``source_length``, a column, ``package.module:function``, or a function that takes a
-            list of texts and gives one number each.
+        by: The utility: ``source_length``, a column, ``distilled:model=FILE,utility=NAME`` for what a model
+            tells, ``package.module:function``, or a function that takes a list of texts and gives one number
+            each.
         id: The column of ids; ``item`` or ``id`` unless given, made from the text where there is neither.
         text: The column of texts; ``source`` or ``text`` unless given.
         keep: The further columns to keep; all of them unless given.
         against: A corpus to compare with: the share of every source that stands in it is kept.
         near: Also compute what near duplicates are found by, 128 bytes a source.
+        language: The column that says the language of a source.
+        identify: Identify the language where no column says it.
+        languages: The languages to tell apart; all that are known unless given.
         bad: Bad records are skipped and counted, or the first of them is an error.
         longest: The most bytes of a record.
-        rows: The records of a part.
-        batch: The texts that are scored at once.
-        stretch: The bytes of a large file that one worker takes at a time.
-        jobs: The number of processes.
-        progress: Told how many stretches are done, of how many, and what was read.
+        embed: Also embed the sources: ``hashed`` (character n-grams, no download), a sentence-transformers
+            model, or a function from texts to an array with a row for each.
+        **work: How the work is done: ``rows``, ``batch``, ``stretch``, ``jobs``, ``cluster``, ``progress``.
     """
-    if min(rows, batch, longest, stretch, jobs) < 1:
-        raise UsageError("rows, batch, longest, stretch and jobs are 1 or more.")
+    how, embedding = Work(**work), None if embed is None else embedding_of(embed)
+    if longest < 1:
+        raise UsageError("longest is 1 or more.")
     scoring, folder = scoring_of(by), Path(out)
-    layout = Layout(id, text, None if keep is None else tuple(sorted(set(keep))), scoring.column)
+    spoken = Languages(language, identify, tuple(sorted(set(languages))))
+    spoken.check()
+    wanted = None if keep is None else {*keep, *(() if language is None else (language,))}
+    layout = Layout(id, text, None if wanted is None else tuple(sorted(wanted)), scoring.column)
     corpus = None if against is None else read_corpus(against, Layout(text=text), bad)
-    plan = Plan(folder, layout, scoring, bad, near, corpus, longest, rows, batch)
-    work = list(stretches(pool_files(paths, besides=folder), stretch))
+    plan = Plan(folder.resolve(), layout, scoring, bad, near, corpus, spoken, longest, how.rows, how.batch)
+    found = pool_files(paths, besides=folder)
+    pieces = [replace(one, root=Path.cwd()) for one in stretches(found, how.stretch)]
     folder.mkdir(parents=True, exist_ok=True)
-    parts: list[Part] = []
-    for done, made in enumerate(_worked(work, plan, jobs), 1):
-        parts += made
-        if progress is not None:
-            progress(done, len(work), f"{sum(part.tally.read for part in parts):,} records")
-    pool = ScoredPool.of(folder, scoring.name, near, corpus, parts)
-    _check(pool, bad)
+    with crew_of(how.jobs, how.cluster, [plan.out, *(Path.cwd() / file for file in found[:1])]) as crew:
+        pool = replace(ScoredPool.of(plan, _scored(pieces, plan, crew, how)), folder=folder)
+        _check(pool, bad)
+        pool = pool if embedding is None else embed_pool(pool, embedding, crew, how)
     pool.save()
     return pool
 
 
-def _worked(work: list[Stretch], plan: Plan, jobs: int) -> Iterator[list[Part]]:
-    if jobs == 1:
-        yield from (score_stretch(one, plan) for one in work)
-        return
-    from joblib import Parallel, delayed
-
-    tasks = (delayed(score_stretch)(one, plan) for one in work)
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
+def _scored(pieces: list[Stretch], plan: Plan, crew: Crew, how: Work) -> list[Part]:
+    parts: list[Part] = []
+    for done, (_, made) in enumerate(crew.each(score_stretch, pieces, plan), 1):
+        parts += made
+        how.tell(done, len(pieces), f"{sum(part.tally.read for part in parts):,} records")
+    return parts
 
 
 def _check(pool: ScoredPool, bad: Bad) -> None:

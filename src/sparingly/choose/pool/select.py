@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,22 @@ from sparingly.base import rng
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.text import Bare, Call, Items, Value, format_call, format_number, text_value
 from sparingly.choose.design.budget import Budget
+from sparingly.choose.pool.crew import crew_of
 from sparingly.choose.pool.draw import Design, DesignName, OrderName, drawn
+from sparingly.choose.pool.filters import FilterOptions, filters_of
 from sparingly.choose.pool.frame import NO_QUOTA, Frame, Wanted, candidates, whole_frame
-from sparingly.choose.pool.quotas import Groups, Quota, after_anchors, groups_of, shares_of, with_quota
+from sparingly.choose.pool.quotas import (
+    EMBEDDING,
+    Groups,
+    Quota,
+    after_anchors,
+    groups_of,
+    shares_of,
+    with_quota,
+)
 from sparingly.choose.pool.result import PoolSelection
 from sparingly.choose.pool.scored import ScoredPool
+from sparingly.choose.pool.spread import CLUSTERS, leaves_of
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature, digest_ids
 from sparingly.signals.cost import LENGTH, SECONDS, SECONDS_PER_ITEM, SECONDS_PER_WORD
@@ -41,13 +52,11 @@ def select_pool(
     quota: Literal["equal", "share"] | Mapping[str, int] = "equal",
     bands: int = 4,
     cost: str | None = None,
-    anchors: Iterable[str] = (),
-    never: Iterable[str] = (),
-    shortest: float | None = None,
-    longest: float | None = None,
-    overlap: float | None = None,
-    near: float | None = None,
-    duplicates: bool = False,
+    spread: Literal["embedding"] | None = None,
+    clusters: int = CLUSTERS,
+    jobs: int = 1,
+    cluster: str | None = None,
+    **filters: Unpack[FilterOptions],
 ) -> PoolSelection:
     """Choose sources from a scored pool.
 
@@ -60,32 +69,34 @@ def select_pool(
         design: ``top`` (no inclusion probabilities), ``uniform``, ``pivotal`` or ``systematic``.
         tau: The share of the inclusion probabilities that goes by utility.
         order: What the list of ``systematic`` is sorted by.
+        spread: ``embedding`` draws along a path through clusters of embeddings: the sources differ more.
+        clusters: The number of these clusters, about.
         seed: Settles ties and draws; the same seed gives the same answer.
         groups: A kept column, ``length`` or ``utility``: the selection gets its quota of every group.
         quota: Equal parts, parts by size (``share``), or numbers by name, which need no budget.
         bands: The number of bands of ``length`` or ``utility``.
         cost: What judging a source costs: a kept column, or ``length`` for seconds by its length.
-        anchors: Ids that are taken for certain; they count towards the budget and stay whatever is asked.
-        never: Ids that must not be chosen, nor copies of them; an anchor among them is chosen all the same.
-        shortest: The fewest words of a source.
-        longest: The most words of a source.
-        overlap: Sources go of which so large a share stands in the corpus.
-        near: Sources go that are so much like another (Jaccard similarity of character 5-grams).
-        duplicates: Whether several sources may have the same text.
+        jobs: The number of processes.
+        cluster: The address of a Dask scheduler, or ``local`` for one on this machine with ``jobs`` workers.
+        **filters: Which sources may be chosen: ``anchors``, ``never``, ``shortest``, ``longest``, ``overlap``,
+            ``near``, ``cosine``, ``duplicates``, ``languages``, ``familiar``.
     """
     held = pool if isinstance(pool, ScoredPool) else ScoredPool.load(pool)
+    limits = filters_of(**filters)
     asked = _Asked(
-        Design(design, tau, order, seed),
+        Design(design, tau, order, seed, spread is not None),
         None if budget is None else Budget.parse(budget),
-        Wanted(shortest, longest, overlap, duplicates, near),
+        limits.wanted,
         groups,
         quota,
         bands,
         cost,
-        tuple(sorted(set(anchors))),
-        tuple(sorted(set(never) - set(anchors))),
+        limits.anchors,
+        limits.never,
+        clusters,
     )
-    return _drawn_from(held, asked)
+    with crew_of(jobs, cluster, [held.folder.resolve()]) as crew:
+        return _drawn_from(replace(held, crew=crew), asked)
 
 
 @dataclass(frozen=True)
@@ -101,6 +112,12 @@ class _Asked:
     cost: str | None
     anchors: tuple[str, ...]
     never: tuple[str, ...]
+    clusters: int = CLUSTERS
+
+    @property
+    def embedded(self) -> bool:
+        """Whether embeddings have a part in the selection."""
+        return self.design.spread or self.wanted.cosine is not None or self.groups == EMBEDDING
 
     def method(self, pool: ScoredPool) -> str:
         """Return everything that the selection follows from, beside the sources, in the form of methods."""
@@ -110,6 +127,9 @@ class _Asked:
             "design": self.design.name,
             "tau": self.design.share,
             "order": self.design.order,
+            "spread": EMBEDDING if self.design.spread else None,
+            "clusters": self.clusters if self.design.spread else None,
+            "embedding": pool.embedding if self.embedded else None,
             "groups": self.groups,
             "quota": self.quota,
             "bands": self.bands,
@@ -130,6 +150,8 @@ def _drawn_from(pool: ScoredPool, asked: _Asked) -> PoolSelection:
     groups = groups_of(pool, frame, asked.groups, asked.bands)
     frame, groups, removed[NO_QUOTA] = with_quota(frame, groups, asked.quota)
     costs = None if asked.cost is None else costs_of(pool, frame, asked.cost)
+    if asked.design.spread:
+        frame = replace(frame, leaf=leaves_of(pool, frame, asked.clusters))
     chosen = _chosen(frame, asked, groups, costs)
     if not len(chosen.rows):
         raise UsageError(f"The budget {asked.budget} is too small for any source.")
@@ -149,7 +171,10 @@ def _drawn_from(pool: ScoredPool, asked: _Asked) -> PoolSelection:
     selection = replace(
         selection,
         items=np.array(table.get_column("item").to_list(), object),
-        notes=(f"of {scored:,} sources, {_words(removed)}",) if any(removed.values()) else (),
+        notes=(
+            *pool.notes,
+            *((f"of {scored:,} sources, {_words(removed)}",) if any(removed.values()) else ()),
+        ),
     )
     return PoolSelection.of(selection, table, scored, removed)
 
@@ -250,6 +275,8 @@ def _value(value: Any) -> Value:
     if isinstance(value, Mapping):
         pairs = (f"{name}={count}" for name, count in sorted(value.items()))
         return Items(tuple(text_value(pair, inside_list=True) for pair in pairs))
+    if isinstance(value, tuple):
+        return Items(tuple(text_value(part, inside_list=True) for part in value))
     return text_value(value) if isinstance(value, str) else Bare(format_number(value))
 
 

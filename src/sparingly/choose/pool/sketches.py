@@ -70,7 +70,9 @@ def near_vectors(words: Words, vectors_at: Callable[[Rows], Vectors], least: flo
 
 def _compare(held: list[Rows], vectors_at: Callable[[Rows], Vectors], least: float, gone: Mask) -> None:
     """Mark the later one of every pair that is near enough."""
-    codes = np.unique(np.concatenate([np.zeros(0, np.int64), *(later << 32 | earlier for earlier, later in held)]))
+    codes = np.unique(
+        np.concatenate([np.zeros(0, np.int64), *(later << 32 | earlier for earlier, later in held)])
+    )
     pairs = np.stack([codes & (2**32 - 1), codes >> 32])
     rows, places = np.unique(pairs, return_inverse=True)
     earlier, later = places.reshape(pairs.shape)

@@ -52,7 +52,7 @@ def leaves_of(pool: ScoredPool, frame: Frame, count: int = CLUSTERS) -> Rows:
     if count < 2:
         raise UsageError(f"There are 2 clusters or more, not {count}.")
     tree = planted(vectors_at(pool, frame.place[_sample(frame, count)]).astype(np.float64), count)
-    return np.asarray(over_vectors(pool, pool.crew, nearest_leaves, tree)[frame.place], np.int64)
+    return np.asarray(over_vectors(pool, nearest_leaves, tree)[frame.place], np.int64)
 
 
 def clusters_of(pool: ScoredPool, frame: Frame, count: int) -> Rows:
@@ -61,7 +61,7 @@ def clusters_of(pool: ScoredPool, frame: Frame, count: int) -> Rows:
         raise UsageError(f"There are 2 clusters or more, not {count}.")
     points = vectors_at(pool, frame.place[_sample(frame, count)]).astype(np.float64)
     tree = Tree(_centres(points, count), ())
-    return np.asarray(over_vectors(pool, pool.crew, nearest_clusters, tree)[frame.place], np.int64)
+    return np.asarray(over_vectors(pool, nearest_clusters, tree)[frame.place], np.int64)
 
 
 def _sample(frame: Frame, count: int) -> Rows:

@@ -16,10 +16,10 @@ from sparingly.choose.pool.embeddings import Embedding
 from sparingly.choose.pool.parts import Part, table_of
 from sparingly.choose.pool.scored import ScoredPool
 from sparingly.choose.pool.sketches import Vectors, Words, sketches_of
+from sparingly.choose.pool.work import Work
 from sparingly.data import files
 
 Rows = NDArray[np.int64]
-Progress = Callable[[int, int, str], None]
 
 
 def vectors_file(folder: Path, part: str, label: str) -> Path:
@@ -32,20 +32,13 @@ def sketches_file(folder: Path, part: str, label: str) -> Path:
     return folder / f"{part}.{label}.sketch.npy"
 
 
-def embed_pool(
-    pool: ScoredPool,
-    embedding: Embedding,
-    crew: Crew,
-    batch: int = 10_000,
-    progress: Progress | None = None,
-) -> ScoredPool:
+def embed_pool(pool: ScoredPool, embedding: Embedding, crew: Crew, how: Work) -> ScoredPool:
     """Embed the sources of every part that is not embedded yet; return the pool that has the embedding."""
     folder, done = pool.folder.resolve(), 0
-    for count, (place, _) in enumerate(crew.each(embed_part, pool.parts, folder, embedding, batch), 1):
+    for count, (place, _) in enumerate(crew.each(embed_part, pool.parts, folder, embedding, how.batch), 1):
         done += pool.parts[place].tally.good
-        if progress is not None:
-            progress(count, len(pool.parts), f"{done:,} sources embedded")
-    return replace(pool, embedding=embedding.name, label=embedding.label)
+        how.tell(count, len(pool.parts), f"{done:,} sources embedded")
+    return replace(pool, embedding=embedding.name)
 
 
 def embed_part(part: Part, folder: Path, embedding: Embedding, batch: int) -> None:
@@ -72,9 +65,9 @@ def _put(path: Path, values: NDArray[Any]) -> None:
 
 def label_of(pool: ScoredPool) -> str:
     """Return the label of a pool's embedding; complain where it has none."""
-    if pool.label is None:
+    if pool.embedding is None:
         raise UsageError("The pool has no embeddings. Score it with: --embed hashed, or a model's name.")
-    return pool.label
+    return Embedding(pool.embedding).label
 
 
 def vectors_at(pool: ScoredPool, places: Rows) -> Vectors:
@@ -104,12 +97,10 @@ def sketches_at(pool: ScoredPool, places: Rows) -> Words:
     return np.ascontiguousarray(np.concatenate(held, axis=1)[:, places])
 
 
-def over_vectors(
-    pool: ScoredPool, crew: Crew, function: Callable[..., NDArray[Any]], *shared: Any
-) -> NDArray[Any]:
+def over_vectors(pool: ScoredPool, function: Callable[..., NDArray[Any]], *shared: Any) -> NDArray[Any]:
     """Return ``function(vectors, *shared)`` over all parts, one array of all sources."""
     pieces = [(pool.folder.resolve(), part, label_of(pool)) for part in pool.parts]
-    return np.concatenate(in_order(crew, _applied, pieces, function, *shared))
+    return np.concatenate(in_order(pool.crew, _applied, pieces, function, *shared))
 
 
 def _applied(

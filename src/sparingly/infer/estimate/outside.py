@@ -17,8 +17,8 @@ from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.weighted_mean import WeightedMean
 
 NOTE = (
-    "the items were drawn from {size:,}, of which {here:,} are in the data: scores are of all {size:,}, by the "
-    "chances of the draw alone."
+    "the items were drawn from {size:,}, of which {here:,} are in the data: scores are of all {size:,}, by "
+    "the chances of the draw alone."
 )
 
 
@@ -41,7 +41,7 @@ def items_outside(data: EvalSet, selection: Selection | None) -> int:
 
 
 def estimator_for(estimator: str | Method | None, outside: int, by: str | None) -> str | Method | None:
-    """Return the estimator, where all items are here as it is; else the one that needs nothing of the others."""
+    """Return the estimator; where items are missing, the one that needs nothing of them."""
     if not outside:
         return estimator
     if by is not None:
@@ -51,8 +51,8 @@ def estimator_for(estimator: str | Method | None, outside: int, by: str | None) 
     found: Estimator = as_estimator("weighted_mean" if estimator is None else estimator)
     if not isinstance(found, WeightedMean):
         raise UsageError(
-            f"{found.name} needs all items that were drawn from, and {outside:,} of them are not in the data: "
-            "use weighted_mean, or add them."
+            f"{found.name} needs all items that were drawn from, and {outside:,} of them are not in the "
+            "data: use weighted_mean, or add them."
         )
     return found
 
@@ -63,7 +63,8 @@ def with_outside(sample: Sample, outside: int) -> Sample:
         return sample
     if sample.weights is not None:
         raise UsageError(
-            f"Items count by their weights, and {outside:,} of those that were drawn from are not in the data."
+            f"Items count by their weights, and {outside:,} of those that were drawn from are not in the "
+            "data."
         )
     size = sample.size + outside
     return replace(sample, size=size, notes=(*sample.notes, NOTE.format(size=size, here=sample.size)))

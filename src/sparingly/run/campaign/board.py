@@ -19,6 +19,7 @@ from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import CAMPAIGNS, EVENTS, RATINGS
 from sparingly.run.campaign.todo import Cell, asked_at
 
+Key = tuple[str, str, str, str]
 _PAUSED, _RESUMED = "paused", "resumed"
 
 
@@ -48,7 +49,7 @@ class _Asked:
     cells: dict[Page, list[Cell]] = field(default_factory=dict)
     units: dict[Unit, list[Page]] = field(default_factory=dict)
     unit_of: dict[Page, Unit] = field(default_factory=dict)
-    page_of: dict[tuple[str, str, str, str], Page] = field(default_factory=dict)
+    page_of: dict[Key, Page] = field(default_factory=dict)
     paused: bool = False
     closed: bool = False
 
@@ -66,8 +67,10 @@ class Board:
         self._lock = threading.RLock()
         self._library = Library(settings.name)
         self._asked = _Asked()
-        self._answered: dict[tuple[str, str, str, str], set[str]] = {}
+        self._answered: dict[Key, set[str]] = {}
         self._given: dict[str, dict[tuple[str, str, str, str, str], Given]] = {}
+        self._open: set[Page] = set()
+        self._done: dict[str, dict[Page, None]] = {}
 
     # --- following the journal ---------------------------------------------------------------------
 
@@ -93,10 +96,27 @@ class Board:
         newest = connection.execute(
             select(func.max(events.seq)).where(events.campaign == self.settings.name)
         ).scalar_one()
-        if newest is not None and newest > self._asked.seq:
+        again = newest is not None and newest > self._asked.seq
+        if again:
             self._asked = self._read_asked(connection, last)
-        self._read_answers(connection, last)
+        new = self._read_answers(connection, last)
+        self._count(new, again=again)
         self.seq = last
+
+    def _count(self, new: list[tuple[str, Key]], *, again: bool) -> None:
+        """Follow which pages are answered, and by whom."""
+        if again:
+            self._open = set(self._asked.cells)
+            self._done = {}
+            new = [(rater, (*about[:4],)) for rater, given in self._given.items() for about in given]
+        touched = {page for _, key in new if (page := self._asked.page_of.get(key)) is not None}
+        self._open -= {page for page in touched if not any(map(self.missing, self._asked.cells[page]))}
+        for rater, key in new:
+            page = self._asked.page_of.get(key)
+            if page is not None:
+                done = self._done.setdefault(rater, {})
+                done.pop(page, None)
+                done[page] = None
 
     def _read_asked(self, connection: Connection, seq: int) -> _Asked:
         found = _Asked(seq)
@@ -117,7 +137,8 @@ class Board:
                 found.unit_of.update(dict.fromkeys(pages, unit))
         return found
 
-    def _read_answers(self, connection: Connection, last: int) -> None:
+    def _read_answers(self, connection: Connection, last: int) -> list[tuple[str, Key]]:
+        """Take new answers, and return by whom and about what they are."""
         table = RATINGS.c
         names = ("seq", "rater", "data", "item", "model", "other", "aspect", "score", "comment")
         rows = connection.execute(
@@ -125,13 +146,16 @@ class Board:
             .where(table.campaign == self.settings.name, table.seq > self.seq, table.seq <= last)
             .order_by(table.seq)
         )
+        new: list[tuple[str, Key]] = []
         for row in rows:
             cell = (row.data, row.item, row.model, row.other)
+            new.append((row.rater, cell))
             self._answered.setdefault(cell, set()).add(row.aspect)
             mine = self._given.setdefault(row.rater, {})
             # Taken out first, so that the order is that of the last answers.
             mine.pop((*cell, row.aspect), None)
             mine[*cell, row.aspect] = Given(row.seq, row.score, row.comment)
+        return new
 
     # --- what is there -----------------------------------------------------------------------------
 
@@ -169,7 +193,12 @@ class Board:
 
     def is_answered(self, page: Page) -> bool:
         """Say whether everything on a page was judged by somebody."""
-        return not any(self.missing(cell) for cell in self.pages[page])
+        return page not in self._open
+
+    @property
+    def answered(self) -> int:
+        """How many pages are judged."""
+        return len(self._asked.cells) - len(self._open)
 
     def given(self, rater: str, cell: Cell) -> dict[str, Given]:
         """Return what a rater said of a cell, by aspect."""
@@ -192,14 +221,7 @@ class Board:
     def done_by(self, rater: str) -> list[Page]:
         """Return the pages on which a rater has judged something, the last one last."""
         with self._lock:
-            keys = list(self._given.get(rater, {}))
-        found: dict[Page, None] = {}
-        for data, item, model, other, _ in keys:
-            page = self._asked.page_of.get((data, item, model, other))
-            if page is not None:
-                found.pop(page, None)
-                found[page] = None
-        return list(found)
+            return list(self._done.get(rater, ()))
 
 
 def _units(held: EvalSet, data: str, cells: tuple[Cell, ...]) -> Iterator[tuple[Unit, list[Page]]]:

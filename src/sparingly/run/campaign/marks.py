@@ -77,6 +77,15 @@ def marks_at(connection: Connection, campaign: str, seq: int) -> dict[int, list[
     return {row.seq: json.loads(row.marks) for row in rows}
 
 
+def marks_of(connection: Connection, campaign: str, seqs: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the marks of the first of some ratings that has any."""
+    table = MARKS.c
+    rows = connection.execute(
+        select(table.marks).where(table.campaign == campaign, table.seq.in_(seqs)).order_by(table.seq)
+    )
+    return next((marks for text in rows.scalars() if (marks := json.loads(text))), [])
+
+
 def marked_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
     """Return the ratings that have marks (an empty list: looked at and nothing found), with them."""
     found = marks_at(connection, campaign, seq)

@@ -7,29 +7,30 @@ behind as well.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
-import json
-import re
 import secrets
-import tempfile
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparingly._version import __version__
 from sparingly.base import rng
-from sparingly.base.errors import InputError, UsageError
-from sparingly.data import files
-from sparingly.data.io.jsonl import JsonLines
+from sparingly.base.errors import UsageError
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.history import judged
 from sparingly.run.campaign.marks import marks_at
+from sparingly.run.campaign.packing import (
+    csv_bytes,
+    data_bytes,
+    json_bytes,
+    line_bytes,
+    stems,
+    write_folder,
+    write_zip,
+)
 from sparingly.run.campaign.release_card import Card, card_text
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ FORMAT, VERSION = "sparingly/release", 1
 COLUMNS = ("data", "round", "rater", "item", "model", "first", "second", "aspect", "score", "seconds")
 COMMENT = "comment"
 _ABOUT = ("data", "rater", "item", "model", "first", "second", "aspect")
-# The same content gives the same bytes.
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def release(
     content, raters, answers = contents(
         campaign, licence=licence.strip(), title=title, comments=comments, texts=texts, seed=chosen
     )
-    (_write_zip if target.suffix.lower() == ".zip" else _write_folder)(target, content)
+    (write_zip if target.suffix.lower() == ".zip" else write_folder)(target, content)
     return Release(str(target), tuple(content), raters, answers, chosen)
 
 
@@ -100,20 +99,20 @@ def contents(
     rows = _anonymous(every, numbers, comments=comments)
     rounds = {name: campaign.rounds(name) for name in campaign.settings.budgets}
     found: dict[str, bytes] = {}
-    found["ratings.csv"] = _csv(rows, (*COLUMNS, COMMENT) if comments else COLUMNS)
+    found["ratings.csv"] = csv_bytes(rows, (*COLUMNS, COMMENT) if comments else COLUMNS)
     if marked := _marks(campaign, rows):
         found["marks.jsonl"] = marked
-    stems = _stems(list(rounds))
+    stem = stems(list(rounds))
     for name, drawn in rounds.items():
         for number, one in enumerate(drawn, 1):
-            found[f"rounds/{stems[name]}-{number}.json"] = _json(without_names(one).to_dict())
+            found[f"rounds/{stem[name]}-{number}.json"] = json_bytes(without_names(one).to_dict())
         if texts:
-            found[f"data/{stems[name]}.jsonl"] = _data(campaign, name, rows)
+            found[f"data/{stem[name]}.jsonl"] = _data(campaign, name, rows)
     card = Card(
         title or campaign.name, licence, campaign.settings, rounds, rows, len(numbers), comments, texts
     )
     found = {"README.md": card_text(card).encode(), **found}
-    found["release.json"] = _json(_manifest(campaign, card, found))
+    found["release.json"] = json_bytes(_manifest(campaign, card, found))
     return found, len(numbers), len(rows)
 
 
@@ -157,12 +156,11 @@ def _marks(campaign: Campaign, rows: Sequence[Mapping[str, Any]]) -> bytes:
     with campaign.database.reading() as connection:
         marks = marks_at(connection, campaign.name, max((row["seq"] for row in rows), default=0))
     names = ("data", "round", "rater", "item", "model", "aspect", "score")
-    lines = [
-        json.dumps({**{name: row[name] for name in names}, "marks": marks[row["seq"]]}, ensure_ascii=False)
+    return line_bytes(
+        {**{name: row[name] for name in names}, "marks": marks[row["seq"]]}
         for row in rows
         if row["seq"] in marks
-    ]
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+    )
 
 
 def _data(campaign: Campaign, name: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
@@ -172,22 +170,7 @@ def _data(campaign: Campaign, name: str, rows: Sequence[Mapping[str, Any]]) -> b
         for row in rows
         if row["data"] == name
     ]
-    held = judged(campaign.data(name, judged=False), answers, campaign.settings.aspects)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "data.jsonl"
-        JsonLines().write(held, path)
-        return path.read_bytes()
-
-
-def _stems(names: Sequence[str]) -> dict[str, str]:
-    """Return a name for the files of every data set that any system can keep."""
-    stems: dict[str, str] = {}
-    for name in names:
-        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "data"
-        while plain in stems.values():
-            plain += "-"
-        stems[name] = plain
-    return stems
+    return data_bytes(judged(campaign.data(name, judged=False), answers, campaign.settings.aspects))
 
 
 def _manifest(campaign: Campaign, card: Card, found: Mapping[str, bytes]) -> dict[str, Any]:
@@ -211,43 +194,3 @@ def _manifest(campaign: Campaign, card: Card, found: Mapping[str, bytes]) -> dic
         },
         "files": {name: hashlib.sha256(held).hexdigest() for name, held in found.items()},
     }
-
-
-def _csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
-    target = io.StringIO()
-    writer = csv.DictWriter(target, columns, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows(rows)
-    return target.getvalue().encode("utf-8", "backslashreplace")
-
-
-def _json(values: Any) -> bytes:
-    text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace") + b"\n"
-
-
-def zipped(content: Mapping[str, bytes], target: IO[bytes], folder: str) -> None:
-    """Write files into a ZIP archive, below one folder; the same files give the same bytes."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, held in content.items():
-            archive.writestr(zipfile.ZipInfo(f"{folder}/{name}", _EPOCH), held, zipfile.ZIP_DEFLATED)
-
-
-def _write_zip(path: Path, content: Mapping[str, bytes]) -> None:
-    files.write_atomically(path, lambda file: zipped(content, file, path.stem))
-
-
-def _write_folder(path: Path, content: Mapping[str, bytes]) -> None:
-    """Write a folder beside its place, then rename it: it is there whole, or not at all."""
-    if path.exists():
-        raise InputError("there is something at this place already", file=path, fix="Name a new folder")
-    with (
-        files.naming_target(path),
-        tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as made,
-    ):
-        inside = Path(made) / "release"
-        for name, held in content.items():
-            target = inside / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(held)
-        inside.rename(path)

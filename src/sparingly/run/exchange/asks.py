@@ -82,8 +82,8 @@ def _pair(held: EvalSet, row: Row, data: str, number: int) -> Ask:
     models = row.pair or row.models or held.models
     if len(models) != 2:
         raise UsageError(
-            f'The item "{row.item}" has {len(models)} models and a pair has two: ask for a ranking, or choose '
-            "pairs with a method that does."
+            f'The item "{row.item}" has {len(models)} models and a pair has two: ask for a ranking, or '
+            "choose pairs with a method that does."
         )
     return Ask(held, row.item, tuple(models), data, number, row.probability, context=row.context)
 
@@ -115,7 +115,7 @@ def _assigned(task: Assigned, chosen: Mapping[str, list[Ask]], controls: EvalSet
         return [_control(task, controls)]
     if task.item not in chosen:
         raise UsageError(
-            f'The assignment hands out the item "{task.item}", which is not in the selection: assign it again.'
+            f'The assignment hands out the item "{task.item}", which is not in the selection: assign again.'
         )
     asks = []
     for ask in chosen[task.item]:

@@ -100,7 +100,8 @@ class _Composer:
                 written.setdefault(text if self.manner.merge else f"{name}\x1f{text}", []).append(name)
         if self.manner.kind == "pair" and sum(map(len, written.values())) < 2:
             return {}
-        self.merged += sum(len(names) - 1 for names in written.values())
+        if self.manner.kind not in ("pair", "ranking") or len(written) > 1:
+            self.merged += sum(len(names) - 1 for names in written.values())
         return {
             Output(min(self.tokens[name] for name in names), shelf.output(ask.item, names[0]) or ""): tuple(
                 sorted(names)
@@ -176,8 +177,7 @@ class _Composer:
     def _notes(self) -> tuple[str, ...]:
         told = {
             "{} outputs are missing and are not asked about.": self.missing,
-            "{} outputs equal another one of their item: they are asked once and credited to all.": self.merged
-            - len(self.same),
+            "{} outputs equal another one of their item: asked once, credited to all.": self.merged,
             "{} pairs have equal outputs: ties, which nobody is asked about.": len(self.same),
         }
         return tuple(sentence.format(count) for sentence, count in told.items() if count > 0)

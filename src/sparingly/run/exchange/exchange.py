@@ -27,6 +27,8 @@ class Exchange(ABC):
     write_options: ClassVar[Mapping[str, str]] = {}
     read_options: ClassVar[Mapping[str, str]] = {}
     reads: ClassVar[bool] = True
+    # A harness that runs the models itself is shown no outputs.
+    shows_texts: ClassVar[bool] = True
     # The scale that the tool can ask on, where it has one of its own; answers are converted back.
     own_scale: ClassVar[Scale | None] = None
 

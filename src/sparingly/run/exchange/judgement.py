@@ -41,7 +41,7 @@ class Judgement:
         question: What was asked.
         aspect: What was judged.
         rater: Who judged, by the name that ratings are kept under.
-        groups: The models credited, best first for a ranking; of a pair those on the left, those on the right.
+        groups: The models credited, best first in a ranking; of a pair those on the left and on the right.
         score: The score on the scale of the aspect; of a pair 1 where the left is better, -1, or 0 for a tie.
         ranks: The rank of every group of a ranking, 1 the best, equal ranks tied; empty otherwise.
         spans: What was marked.

@@ -11,7 +11,14 @@ from typing import Any
 from sparingly.base.errors import DataError, InputError
 from sparingly.data import files
 from sparingly.data.values import (
-    as_id, as_list, as_mapping, as_number, as_text, as_whole, check_version, shown,
+    as_id,
+    as_list,
+    as_mapping,
+    as_number,
+    as_text,
+    as_whole,
+    check_version,
+    shown,
 )  # fmt: skip
 from sparingly.run.exchange.files import write_private_json
 from sparingly.run.exchange.scale import Scale

@@ -99,8 +99,8 @@ def _open(
     wanted: dict[tuple[int, str], set[tuple[str, ...]]] = {}
     for one in questions:
         if one.data == name:
-            models = (one.model,) if one.other is None else (one.model, one.other)
-            wanted.setdefault((one.round, one.item), set()).add(models)
+            cell = (one.model,) if one.other is None else (one.model, one.other)
+            wanted.setdefault((one.round, one.item), set()).add(cell)
     asks = []
     for number, selection in enumerate(campaign.rounds(name), 1):
         for ask in asks_of(held, selection, pairs=kind == "pair", data=label):

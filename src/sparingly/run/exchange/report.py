@@ -67,7 +67,7 @@ class Taken:
         return html_table(("left out", "because", "such as"), rows, self.headline, "; ".join(self.notes))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the ratings, one row per model credited, with the columns that a campaign records and more."""
+        """Return the ratings, one row per model credited, with what a campaign records and more."""
         return [row for one in (*self.judgements, *self.same) for row in one.rows()]
 
     def control_rows(self) -> list[dict[str, Any]]:
@@ -81,7 +81,7 @@ class Taken:
             write_jsonl(path, [{name: row.get(name) for name in COLUMNS} for row in rows])
             return
         there = {name for row in rows for name, value in row.items() if value is not None}
-        wanted = {"item", "model", "aspect", "rater", "score"} if not there else there
+        wanted = there or {"item", "model", "aspect", "rater", "score"}
         write_csv(path, [name for name in COLUMNS if name in wanted], rows)
 
     def into(self, data: EvalSet) -> EvalSet:

@@ -257,7 +257,7 @@ class Taking:
 
 
 def moment(value: Any) -> float | None:
-    """Return a time (ISO text, or seconds or milliseconds since 1970) as seconds since 1970; None: no time."""
+    """Return a time (ISO text, seconds or milliseconds since 1970) as seconds since 1970; None: no time."""
     if isinstance(value, str) and value:
         try:
             found = datetime.fromisoformat(value)

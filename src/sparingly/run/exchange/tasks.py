@@ -49,7 +49,7 @@ class Task:
         round: The round that asks, from 1.
         probability: The row's inclusion probability; None for the top of a list.
         rater: Who is to judge it; None for anyone.
-        control: The kind of a control item (``degraded``, ``reference``, ``repeat``), which must not be shown.
+        control: The kind of a control item (``degraded``, ``reference``, ``repeat``); it must not show.
     """
 
     id: str
@@ -125,7 +125,7 @@ class Tasks:
         return found
 
     def by_document(self) -> list[list[Task]]:
-        """Return runs of tasks of one rater and one document; an item without a document is a run of its own."""
+        """Return runs of tasks of one rater and document; without a document an item is its own run."""
         runs: list[list[Task]] = []
         for task in self.tasks:
             last = runs[-1][-1] if runs else None

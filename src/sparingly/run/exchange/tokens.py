@@ -34,6 +34,6 @@ def model_tokens(models: Iterable[str], seed: int, salt: str = "") -> dict[str, 
 
 
 def task_id(seed: int, salt: str, *parts: object) -> str:
-    """Return the opaque id of a task by what makes it one: its item, round, models, rater …"""
+    """Return the opaque id of a task by what makes it one: its item, round, models, rater and so on."""
     name = "\x1f".join("" if part is None else str(part) for part in parts)
     return letters(seed, salt, "tasks", [name], TASK_LETTERS)[0]

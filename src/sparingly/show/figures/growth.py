@@ -10,7 +10,7 @@ from sparingly.show.figures.look import BLUE, GREY, HEIGHT, WIDTH, framed, inlin
 if TYPE_CHECKING:
     from altair import VConcatChart
 
-_SEEN, _AHEAD = "as it was", "as the errors would shrink"
+_SEEN, _AHEAD = "as found", "as the errors would shrink"
 
 
 def draw_growth(found: Growth) -> VConcatChart:

@@ -81,6 +81,7 @@ _CONFIG: Mapping[str, Any] = {
         "titleFontSize": 11,
         "titleFontWeight": "normal",
         "labelColor": BLACK,
+        "titleColor": BLACK,
         "labelLimit": 560,
         "titleLimit": 560,
         "symbolSize": 110,
@@ -123,7 +124,7 @@ def legend_below(labels: Sequence[str], *, lines: bool = True, width: int = WIDT
     return alt.Legend(orient="bottom", direction="horizontal", columns=columns, title=None, **strokes)
 
 
-def model_axis(field: str, names: Sequence[str]) -> Y:
+def model_axis(field: str, names: Sequence[str], *, grid: bool = True) -> Y:
     """Return a vertical axis of names, in the given order."""
     import altair as alt
 
@@ -132,7 +133,7 @@ def model_axis(field: str, names: Sequence[str]) -> Y:
         .title(None)
         .scale(domain=list(names))
         .sort(list(names))
-        .axis(labelLimit=_LABEL_ROOM, domain=False, ticks=False, grid=True, gridDash=[1, 3])
+        .axis(labelLimit=_LABEL_ROOM, domain=False, ticks=False, grid=grid, gridDash=[1, 3])
     )
 
 

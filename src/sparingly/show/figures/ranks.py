@@ -10,6 +10,7 @@ from sparingly.infer.rank.ranking import Floats, Ranking
 from sparingly.show.figures.look import (
     BLUE,
     COLOURS,
+    VERMILION,
     WIDTH,
     framed,
     inline,
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # Written on coloured cells, these stay as they are on a dark page.
 _ON_PALE, _ON_DEEP = "#1A1A1A", "#FDFDFD"
+# With more models, figures do not fit into the cells.
+_MOST_WRITTEN = 20
 
 
 def draw_ranks(found: Ranking) -> VConcatChart:
@@ -39,7 +42,7 @@ def draw_ranks(found: Ranking) -> VConcatChart:
         for one in found.models
     ]
     names, count = [one.model for one in found.models], len(found.models)
-    groups = sorted({row["group"] for row in rows})
+    groups = sorted({one.group or 0 for one in found.models})
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(groups))]
     ticks = list(range(1, count + 1, max(1, count // 20)))
     scale = alt.Scale(domain=[0.6, count + 0.4], nice=False, zero=False)
@@ -73,28 +76,31 @@ def draw_chances(found: Ranking) -> VConcatChart:
     chance = chances_of_better(found)
     names = [one.model for one in found.models]
     rows = [
-        {"model": names[one], "other": other + 1, "chance": float(chance[one, other])}
+        {"model": names[one], "other": other + 1, "chance": value, "text": _in_percent(value)}
         for one in range(len(names))
         for other in range(len(names))
-        if one != other and np.isfinite(chance[one, other])
+        if one != other and np.isfinite(value := float(chance[one, other]))
     ]
-    room = WIDTH - 200
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("other:O").title("than the model of rank").axis(labelAngle=0, orient="top"),
-        y=model_axis("model", names),
+        y=model_axis("model", names, grid=False),
     )
     cells = base.mark_rect().encode(
         color=alt.Color("chance:Q")
         .title("chance to be better")
-        .scale(domain=[0, 0.5, 1], range=["#D55E00", "#F4F1EC", BLUE])
+        .scale(domain=[0, 0.5, 1], range=[VERMILION, "#F4F1EC", BLUE], interpolate="lab")
         .legend(format=".0%", orient="bottom", gradientLength=260)
     )
-    deep = alt.condition(
-        "datum.chance > 0.85 || datum.chance < 0.02", alt.value(_ON_DEEP), alt.value(_ON_PALE)
+    deep = alt.condition("abs(datum.chance - 0.5) > 0.38", alt.value(_ON_DEEP), alt.value(_ON_PALE))
+    figures = base.mark_text(fontSize=9 if len(names) > 12 else 10).encode(text="text:N", color=deep)
+    layers = [cells, figures] if len(names) <= _MOST_WRITTEN else [cells]
+    chart = alt.layer(*layers).properties(width=WIDTH - 200, height=step_height(names, 24))
+    return framed(
+        chart, "Which model is better", "chance that a row's model beats a column's, in percent", []
     )
-    figures = base.mark_text(fontSize=9 if len(names) > 12 else 10).encode(
-        text=alt.Text("chance:Q", format=".0%"), color=deep
-    )
-    layers = [cells, figures] if len(names) <= 16 else [cells]
-    chart = alt.layer(*layers).properties(width=room, height=step_height(names, 24))
-    return framed(chart, "Which model is better", "chance that a row's model beats a column's", [])
+
+
+def _in_percent(chance: float) -> str:
+    if chance > 0.99:
+        return ">99"
+    return "<1" if chance < 0.01 else f"{100 * chance:.0f}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from altair import VConcatChart
 
 _MOST_GROUPS, _MOST_KINDS = 8, 5
+KINDS_IN_WORDS = {"document of": "items in its document", "source": "length of the source"}
 _SET, _CHOSEN = "the set", "the selection"
 
 
@@ -44,9 +45,13 @@ def draw_shares(found: Representation) -> VConcatChart:
 
 
 def _rows(found: Representation) -> list[dict[str, Any]]:
-    kinds = [(kind, shares) for kind, shares in found.kinds.items() if len(shares) > 1][:_MOST_KINDS]
+    several = [(kind, shares) for kind, shares in found.kinds.items() if len(shares) > 1]
+    lean = {one.by for one in found.leanings}
+    # What leans most stands in the picture, whatever else has to be left to the table.
+    first = sorted(several, key=lambda one: one[0] not in lean)[:_MOST_KINDS]
+    kinds = [one for one in several if one in first]
     return [
-        {"group": f"{kind}: {share.group}", "of": of, "share": value}
+        {"group": f"{KINDS_IN_WORDS.get(kind, kind)}: {share.group}", "of": of, "share": value}
         for kind, shares in kinds
         for share in shares[:_MOST_GROUPS]
         for of, value in ((_SET, share.full_share), (_CHOSEN, share.selected_share))

@@ -9,7 +9,7 @@ from sparingly.base.errors import listing
 from sparingly.data.describe import Representation, describe
 from sparingly.data.describe.representation_shares import Share
 from sparingly.data.selection import Selection
-from sparingly.show.figures.shares import draw_shares
+from sparingly.show.figures.shares import KINDS_IN_WORDS, draw_shares
 from sparingly.show.report.document import Facts, Notes, Part, Section, Table, Words
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.markup import code
@@ -18,7 +18,7 @@ from sparingly.show.report.words import ended, estimand, question, share_text
 from sparingly.show.report.writeup import paragraph, table_rows
 from sparingly.show.terminal.console import fixed
 
-_MOST_ODD, _MOST_REASONS, _MOST_SHARES = 6, 8, 12
+_MOST_ODD, _MOST_REASONS, _MOST_SHARES, _MOST_METRICS = 6, 8, 12, 3
 
 
 def question_section(held: Evidence) -> Section:
@@ -126,34 +126,44 @@ def representation_section(held: Evidence, *, figures: bool) -> Section | None:
     if figures and any(len(shares) > 1 for shares in found.kinds.values()):
         words = f"Shares of the set and of the selection in {len(kinds)} groups; the table below has them."
         parts.append(picture("representation", draw_shares(found), words))
-    parts += [_coverage(found), *_share_tables(found)]
+    parts += [_coverage(found), *_shares(found)]
     return Section("representation", "Whom the selection represents", tuple(parts))
 
 
 def _coverage(found: Representation) -> Table:
     rows = tuple(
-        (one.what, str(one.selected), str(one.of), share_text(one.share)) for one in found.coverage[:_MOST_SHARES]
+        (one.what, str(one.selected), str(one.of), share_text(one.share))
+        for one in found.coverage[:_MOST_SHARES]
     )
     return Table("What the selection touches", ("what", "selected", "of", "share"), rows)
 
 
-def _share_tables(found: Representation) -> Iterator[Table]:
-    columns = ("group", "items of the set", "selected", "share of the set", "share selected", "ratio")
+def _shares(found: Representation) -> Iterator[Part]:
+    """Yield the shares of all groups; of the metrics, the first few and those that are badly represented."""
+    columns = ("group", "by", "items of the set", "selected", "share of the set", "share selected", "ratio")
+    lean = {one.by for one in found.leanings}
+    metrics = [kind for kind in found.kinds if kind.startswith("metric ")]
+    left_out = {kind for kind in metrics[_MOST_METRICS:] if kind not in lean}
+    rows, breaks = [], []
     for kind, shares in found.kinds.items():
-        if shares:
-            rows = tuple(_share_row(share) for share in shares[:_MOST_SHARES])
-            more = f" (the first {_MOST_SHARES} of {len(shares)})" if len(shares) > _MOST_SHARES else ""
-            yield Table(f"By {kind}{more}", columns, rows)
+        if shares and kind not in left_out:
+            breaks.append(len(rows))
+            rows += [_share_row(kind, share) for share in shares[:_MOST_SHARES]]
+    yield Table("Shares by group", columns, tuple(rows), texts=2, breaks=frozenset(breaks[1:]))
+    cut = [kind for kind, shares in found.kinds.items() if len(shares) > _MOST_SHARES]
+    if left_out or cut:
+        more = [f"{len(left_out)} further metrics"] if left_out else []
+        more += [f"the smaller groups by {kind}" for kind in cut]
+        yield Words(f"Left out here: {listing(more)}; sparingly info --selection shows all.")
 
 
-def _share_row(share: Share) -> tuple[str, ...]:
+def _share_row(kind: str, share: Share) -> tuple[str, ...]:
     return (
         share.group,
+        KINDS_IN_WORDS.get(kind, kind),
         str(share.items),
         str(share.selected),
         share_text(share.full_share),
         share_text(share.selected_share),
         fixed(share.ratio),
     )
-
-

@@ -16,8 +16,8 @@ from sparingly.show.figures.growth import draw_growth
 from sparingly.show.report.document import Commands, Facts, Notes, Part, Section, Table, Words
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.pictures import picture
-from sparingly.show.report.words import ended, share_text
-from sparingly.show.terminal.console import fixed, number
+from sparingly.show.report.words import aligned, ended, share_text
+from sparingly.show.terminal.console import fixed
 
 _MOST_PAIRS, _MOST_RATERS = 15, 40
 _AHEAD = "More judgements drawn alike would shrink the intervals as the dashed line does; see sparingly plan."
@@ -28,7 +28,8 @@ class Effort:
     """What the judging cost.
 
     Attributes:
-        labels: Judgements that count.
+        labels: Judgements of what the report is about.
+        further: Judgements of other aspects.
         items: Items that somebody judged.
         size: Items of the set.
         seconds: The time that is known, in all; None where none is.
@@ -36,6 +37,7 @@ class Effort:
     """
 
     labels: int
+    further: int
     items: int
     size: int
     seconds: float | None
@@ -54,13 +56,19 @@ def effort_of(held: Evidence) -> Effort:
         table = data.preferences
         known = table.seconds[~np.isnan(table.seconds)]
         items, labels = len(np.unique(table.item)), len(table)
-        return Effort(labels, items, len(data), float(known.sum()) if len(known) else None, len(known))
+        return Effort(labels, 0, items, len(data), float(known.sum()) if len(known) else None, len(known))
     judged = ~np.isnan(data.truth(held.aspect))
     found = summarised(data)
-    labels = int(judged.sum()) if found is None else found.count
+    own = 0 if found is None else found.aspects.get(held.aspect, 0)
     time = None if found is None else found.seconds
-    items = int(judged.any(axis=1).sum())
-    return Effort(labels, items, len(data), None if time is None else time.total, 0 if time is None else time.known)
+    return Effort(
+        labels=own or int(judged.sum()),
+        further=0 if found is None else found.count - own,
+        items=int(judged.any(axis=1).sum()),
+        size=len(data),
+        seconds=None if time is None else time.total,
+        timed=0 if time is None else time.known,
+    )
 
 
 def curve_section(held: Evidence, *, figures: bool) -> Section | None:
@@ -126,13 +134,9 @@ def _flags(report: RaterReport) -> Part:
 
 def _severity(report: RaterReport) -> Table:
     held = report.severity
+    own, errors = aligned(held.severity.tolist(), 3), aligned(held.standard_errors.tolist(), 3)
     rows = tuple(
-        (
-            held.raters[place],
-            str(int(held.judgements[place])),
-            number(float(held.severity[place]), 3),
-            number(float(held.standard_errors[place]), 2),
-        )
+        (held.raters[place], str(int(held.judgements[place])), own[place], errors[place])
         for place in range(min(len(held.raters), _MOST_RATERS))
     )
     more = f" (the first {_MOST_RATERS} of {len(held.raters)})" if len(held.raters) > _MOST_RATERS else ""
@@ -144,6 +148,7 @@ def _pairs(report: RaterReport) -> Iterator[Table]:
     found = sorted(report.agreement.pairs, key=lambda pair: (-pair.n, pair.first, pair.second))
     if not found:
         return
+    differences = aligned((one.difference for one in found[:_MOST_PAIRS]), 3)
     rows = tuple(
         (
             f"{one.first} and {one.second}",
@@ -151,9 +156,9 @@ def _pairs(report: RaterReport) -> Iterator[Table]:
             fixed(one.pearson),
             fixed(one.kendall),
             share_text(one.exact),
-            number(one.difference, 3),
+            difference,
         )
-        for one in found[:_MOST_PAIRS]
+        for one, difference in zip(found, differences, strict=False)
     )
     more = f" (the {_MOST_PAIRS} with most in common, of {len(found)})" if len(found) > _MOST_PAIRS else ""
     columns = ("raters", "in common", "Pearson", "Kendall", "same answer", "difference")
@@ -164,11 +169,14 @@ def cost_section(held: Evidence, spent: Effort) -> Section:
     """Show what the judging cost in labels and time."""
     rows = [
         ("labels", str(spent.labels)),
+        *([("labels of other aspects", str(spent.further))] if spent.further else []),
         ("items judged", f"{spent.items} of {spent.size} ({share_text(spent.items / max(spent.size, 1))})"),
     ]
     if spent.hours is not None and spent.timed:
         each = spent.seconds / spent.timed if spent.seconds is not None else 0.0
-        rows.append(("time", f"{spent.hours:.2f} hours, {each:.1f} seconds for a label whose time is known"))
+        rows.append(
+            ("time", f"{spent.hours:.2f} hours, {each:.1f} seconds each over {spent.timed} judgements")
+        )
     else:
         rows.append(("time", "not recorded"))
     planned = [one.total_cost for one in held.rounds if one.total_cost is not None]
@@ -219,5 +227,3 @@ def _commands(held: Evidence) -> tuple[str, ...]:
         f"sparingly rank DATA{given} --aspect '{held.aspect}' {target}--out ranking.json",
         "sparingly verify ranking.json DATA",
     )
-
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from sparingly.base.errors import one_line
 
@@ -23,9 +23,25 @@ def cell(value: str) -> str:
     return value.replace("|", "\\|")
 
 
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+
+
+def pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the pieces of a text with whether each is a code span."""
+    place = 0
+    for span in _SPAN.finditer(text):
+        if span.start() > place:
+            yield text[place : span.start()], False
+        inside = span.group(2)
+        padded = inside.startswith(" `") or inside.endswith("` ")
+        yield inside[1:-1] if padded else inside, True
+        place = span.end()
+    if place < len(text):
+        yield text[place:], False
+
+
 # --- LaTeX ------------------------------------------------------------------------------------------
 
-_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -34,21 +50,22 @@ _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    # What the sentences of this package use, and plain LaTeX has no letter for.
+    "α": r"$\alpha$",
+    "τ": r"$\tau$",
+    "×": r"$\times$",
+    "−": "$-$",
 }
 # A long signature has no spaces: in code, a line may end after these.
-_BREAKABLE = {"|": r"\textbar{}\allowbreak{}", ",": r",\allowbreak{}"}
+BREAKABLE = {"|": r"\textbar{}\allowbreak{}", ",": r",\allowbreak{}"}
 
 
 def latex(text: str) -> str:
     """Return Markdown as LaTeX: code spans in typewriter type, every letter with a meaning escaped."""
-    parts, place = [], 0
-    for span in _SPAN.finditer(text):
-        parts.append(escaped(text[place : span.start()]))
-        inside = span.group(2)
-        padded = inside.startswith(" `") or inside.endswith("` ")
-        parts.append(f"\\texttt{{{escaped(inside[1:-1] if padded else inside, _BREAKABLE)}}}")
-        place = span.end()
-    return "".join([*parts, escaped(text[place:])])
+    return "".join(
+        f"\\texttt{{{escaped(piece, BREAKABLE)}}}" if is_code else escaped(piece)
+        for piece, is_code in pieces(text)
+    )
 
 
 def escaped(text: str, further: Mapping[str, str] | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Pictures inside a report: without their own titles and colours of the page, told apart in light and dark."""
+"""Pictures inside a report: captions instead of titles, and the colours of the page, light or dark."""
 
 from __future__ import annotations
 
@@ -42,5 +42,3 @@ def svg(held: Picture) -> str:
 
 def _joined(text: Any) -> str:
     return " ".join(text) if isinstance(text, list) else str(text)
-
-

@@ -13,8 +13,8 @@ from sparingly.show.figures.scores import draw_scores
 from sparingly.show.report.document import Notes, Part, Section, Table, Words
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.pictures import picture
-from sparingly.show.report.words import ended, p_text, percent_of
-from sparingly.show.terminal.console import fixed, number
+from sparingly.show.report.words import aligned, ended, p_text, percent_of
+from sparingly.show.terminal.console import fixed
 
 # So many columns of a matrix fit on a page.
 _MOST_COLUMNS = 12
@@ -26,7 +26,9 @@ def score_section(held: Evidence, *, figures: bool) -> Section:
     parts: list[Part] = []
     if figures and np.isfinite(found.scores).any():
         best = found.models[found.order[0]]
-        words = f"{best} has the highest score of {len(found.models)} models; the table below has all numbers."
+        words = (
+            f"{best} has the highest score of {len(found.models)} models; the table below has all numbers."
+        )
         parts.append(picture("scores", draw_scores(found), words))
     parts.append(_scores(found, f"Scores by {found.aspect}, estimated by {found.estimator}"))
     parts += [_scores(part, f"{name}: {part.n} judged items") for name, part in found.groups.items()]
@@ -37,16 +39,20 @@ def score_section(held: Evidence, *, figures: bool) -> Section:
 
 def _scores(found: Estimate, caption: str) -> Table:
     level = f"{100 * found.level:g} %"
+    order = found.order
+    ends = aligned([*found.scores[order], *found.low[order], *found.high[order]])
+    errors = aligned(found.standard_errors[order], 3)
+    count = len(order)
     rows = tuple(
         (
             found.models[place],
-            number(float(found.scores[place])),
-            number(float(found.standard_errors[place]), 3),
-            number(float(found.low[place])),
-            number(float(found.high[place])),
+            ends[at],
+            errors[at],
+            ends[count + at],
+            ends[2 * count + at],
             found.intervals[place],
         )
-        for place in found.order
+        for at, place in enumerate(order)
     )
     columns = ("model", "score", "standard error", f"{level} from", "to", "interval")
     return Table(caption, columns, rows)
@@ -71,17 +77,18 @@ def _how(ranking: Ranking) -> str:
         return "Ranks and groups by max-t, as if the items had been drawn at random, which they were not."
     level = f"{100 * (1 - ranking.alpha):g} %"
     return (
-        f"A model's ranks are those that its judgements do not rule out; they hold for all models at once with "
-        f"{level} confidence (max-t). Models whose ranks overlap, also through others, are one group."
+        "A model's ranks are those that its judgements do not rule out; they hold for all models at once "
+        f"with {level} confidence (max-t). Models whose ranks overlap, also through others, are one group."
     )
 
 
 def _ranks(ranking: Ranking) -> Table:
+    scores = aligned(one.score for one in ranking.models)
     rows = tuple(
         (
             one.model,
             one.ranks,
-            number(one.score),
+            scores[one.rank - 1],
             fixed(one.standardised),
             "-" if one.chance_of_best is None else percent_of(one.chance_of_best),
             "-" if one.group is None else str(one.group),
@@ -106,8 +113,8 @@ def pair_section(held: Evidence, *, figures: bool) -> Section | None:
     parts += list(_matrix(ranking))
     parts.append(
         Words(
-            f"Two-sided p-values of the {ranking.test} test with Holm's correction over all pairs; those up to "
-            f"{ranking.alpha:g} stand out. Chances to be better are posterior probabilities under a flat "
+            f"Two-sided p-values of the {ranking.test} test with Holm's correction over all pairs; those up "
+            f"to {ranking.alpha:g} stand out. Chances to be better are posterior probabilities under a flat "
             "prior, without correction: they help to choose, and prove nothing."
         )
     )
@@ -120,7 +127,10 @@ def _matrix(ranking: Ranking) -> Iterator[Table]:
     for start in range(0, count, _MOST_COLUMNS):
         places = range(start, min(start + _MOST_COLUMNS, count))
         rows = tuple(
-            (f"{row + 1}. {one.model}", *("–" if row == at else p_text(ranking.corrected[row, at]) for at in places))
+            (
+                f"{row + 1}. {one.model}",
+                *("–" if row == at else p_text(ranking.corrected[row, at]) for at in places),
+            )
             for row, one in enumerate(ranking.models)
         )
         marked = frozenset(

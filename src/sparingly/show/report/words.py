@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
+
 from sparingly.base.errors import listing
 from sparingly.infer.estimate.result import CHOSEN
 from sparingly.infer.rank.ranking import Ranking
@@ -31,14 +34,24 @@ def answer(held: Evidence) -> str:
     first = ranking.models[0]
     rivals = [one.model for one in ranking.models[1:] if one.best_rank == 1]
     on_chosen = " on the chosen items" if ranking.target == CHOSEN else ""
-    chance = "" if first.chance_of_best is None else f" (chance to be best: {percent_of(first.chance_of_best)})"
+    chance = (
+        "" if first.chance_of_best is None else f" (chance to be best: {percent_of(first.chance_of_best)})"
+    )
     if not rivals:
         return f"{code(first.model)} is the best model{on_chosen}{chance}. {_groups(ranking)}"
-    many = f"{listing(map(code, rivals), 5)} {'is' if len(rivals) == 1 else 'are'}"
+    many = f"{named(rivals)} {'is' if len(rivals) == 1 else 'are'}"
     return (
         f"{code(first.model)} has the highest score{on_chosen}{chance}, but {many} not ruled out "
         f"as the best. {_groups(ranking)}"
     )
+
+
+def named(models: Sequence[str], most: int = 5) -> str:
+    """Return models in words: a few by their names, and how many more there are."""
+    if len(models) > most:
+        return listing(map(code, models), most)
+    *before, last = map(code, models)
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _groups(ranking: Ranking) -> str:
@@ -66,9 +79,9 @@ def estimand(held: Evidence) -> str:
             f"{found.n} of them {drawn}. They say nothing of other inputs."
         )
     return (
-        f"Scores and ranks speak about inputs like these: the {found.size} items of the set count as a sample "
-        f"of them, and {found.n} of the items {drawn} to be judged. Inputs of another kind may rank the "
-        "models otherwise."
+        f"Scores and ranks speak about inputs like these: the {found.size} items of the set count as a "
+        f"sample of them, and {found.n} of the items {drawn} to be judged. Inputs of another kind may rank "
+        "the models otherwise."
     )
 
 
@@ -106,6 +119,15 @@ def p_text(value: float) -> str:
     if value != value:
         return ""
     return "<.001" if value < ALMOST_NONE else f"{value:.3f}".removeprefix("0")
+
+
+def aligned(values: Iterable[float | None], digits: int = 4) -> list[str]:
+    """Return numbers with as many decimals as the largest needs for some digits, so that they can be compared."""
+    known = [None if value is None or not math.isfinite(value) else value for value in values]
+    largest = max((abs(value) for value in known if value is not None), default=0.0)
+    before = math.floor(math.log10(largest)) + 1 if largest > 0 else 1
+    decimals = min(max(digits - before, 0), 8)
+    return ["-" if value is None else f"{value:.{decimals}f}" for value in known]
 
 
 def ended(text: str) -> str:

@@ -29,6 +29,10 @@ def show_scored(pool: ScoredPool, console: Console | None = None) -> None:
     if pool.duplicate_ids:
         named = ", ".join(pool.duplicate_examples)
         line(console, f"{pool.duplicate_ids:,} sources have the id of another with a different text: {named}")
+    if pool.unlike:
+        line(console, f"{pool.unlike:,} sources are unlike the texts that the model was trained on")
+    for note in pool.notes:
+        line(console, f"note: {note}")
     if pool.passed_over:
         line(console, f"{pool.passed_over:,} bad records of the corpus were passed over")
     line(console, f"written to {pool.folder}")

@@ -21,6 +21,7 @@ from sparingly.show.web.access.doors import ForeignFormError, NoEntryError
 from sparingly.show.web.access.guard import LOOPBACK, Guard, Limits, Message
 from sparingly.show.web.access.sessions import COOKIES, Sessions
 from sparingly.show.web.rater import api, router
+from sparingly.show.web.rater.counter import Counter
 from sparingly.show.web.web import Form, Texts, Web
 
 _ORGANISER = "sparingly.show.web.organiser"
@@ -60,7 +61,7 @@ def create_app(
     app = FastAPI(
         title="sparingly", version=__version__, docs_url=None, redoc_url=None, lifespan=_lifespan(campaign)
     )
-    app.state.web = web
+    app.state.web, app.state.counter = web, Counter(web)
     app.add_middleware(
         Guard, whose=lambda scope: _whose(scope, sessions), hosts=hosts, limits=limits or Limits()
     )

@@ -15,7 +15,6 @@ from typing import Any
 
 import nh3
 from markdown_it import MarkdownIt
-from markupsafe import Markup
 
 # A longer text is cut, and the page says so.
 MOST_LETTERS = 100_000
@@ -39,7 +38,7 @@ class Shown:
     """
 
     plain: str
-    html: Markup | None = None
+    html: str | None = None
     left_out: int = 0
     speaker: str = ""
 
@@ -80,10 +79,10 @@ def _reader() -> MarkdownIt:
 
 
 @lru_cache(maxsize=2048)
-def _markdown(plain: str) -> Markup:
+def _markdown(plain: str) -> str:
     # Headings of an output stand below those of the page.
     made = re.sub(r"(</?h)([1-4])>", lambda match: f"{match[1]}{int(match[2]) + 2}>", _reader().render(plain))
-    return Markup(nh3.clean(made, tags=_TAGS, attributes={}, link_rel=None))  # noqa: S704 - cleaned
+    return nh3.clean(made, tags=_TAGS, attributes={}, link_rel=None)
 
 
 def turns(text: str | None) -> list[tuple[str, str]] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from json import dumps, loads
 from pathlib import Path
@@ -31,8 +33,9 @@ def load_base(name: str, longest: int) -> Base:
     is_folder = Path(name).is_dir()
     how = {"trust_remote_code": False, "local_files_only": is_folder}
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **how)
-        model = transformers.AutoModel.from_pretrained(name, use_safetensors=True, **how)
+        with _silent(transformers.utils.logging):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **how)
+            model = transformers.AutoModel.from_pretrained(name, use_safetensors=True, **how)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, AttributeError, TypeError) as error:
         raise UsageError(_not_loaded(name, is_folder, error)) from None
     if not getattr(tokenizer, "is_fast", False):
@@ -78,6 +81,20 @@ def base_digest(base: Base) -> str:
         total.update(f"\x1f{name}{tuple(weights.shape)}".encode())
         total.update(weights.detach().float().cpu().contiguous().numpy().tobytes())
     return total.hexdigest()[:LETTERS]
+
+
+@contextmanager
+def _silent(logging: Any) -> Iterator[None]:
+    """Keep transformers from writing about weights that an encoder does not use, and about its progress."""
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def _encoding_part(model: Any) -> Any:

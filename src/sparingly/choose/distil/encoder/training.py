@@ -69,10 +69,12 @@ class EncoderTraining:
             self._at_least("measured", 1)
         if any(size < 1 for size in self.hidden):
             raise UsageError(f"A hidden layer has at least 1 unit, not {min(self.hidden)}.")
-        shares = {"rate": (0.0, 1.0), "layer_decay": (0.0, 1.0), "stop_share": (0.0, 0.5)}
-        for name, (low, high) in shares.items():
-            if not low < getattr(self, name) <= high:
-                raise UsageError(f"{name} is above {low:g} and at most {high:g}, not {getattr(self, name)}.")
+        self._check_shares()
+
+    def _check_shares(self) -> None:
+        for name, high in (("rate", 1.0), ("layer_decay", 1.0), ("stop_share", 0.5)):
+            if not 0.0 < getattr(self, name) <= high:
+                raise UsageError(f"{name} is above 0 and at most {high:g}, not {getattr(self, name)}.")
         for name in ("dropout", "weight_decay"):
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise UsageError(f"{name} is at least 0 and below 1, not {getattr(self, name)}.")

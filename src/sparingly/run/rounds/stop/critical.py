@@ -69,19 +69,36 @@ def _critical(
     values, vectors = np.linalg.eigh((part + part.T) / 2.0)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     generator = rng.generator(seed, "open pairs")
-    first, second = np.nonzero(compared if question == "order" else np.triu(compared))
-    largest = np.empty((draws, len(inside) if question == "best" else 1))
+    apart = _largest_from_one if question == "best" else _largest_of_pairs
+    pairs = compared if question == "order" else np.triu(compared)
+    largest = np.empty((len(inside) if question == "best" else 1, draws))
     for start in range(0, draws, _BLOCK):
         size = min(_BLOCK, draws - start)
-        drawn = generator.standard_normal((size, root.shape[1])) @ root.T
-        spread = heavier_tails(generator, degrees, size)[:, None]
-        block = slice(start, start + size)
-        if question != "best":
-            apart = (drawn[:, first] - drawn[:, second]) / errors[first, second]
-            apart = np.abs(apart) if question == "all" else apart
-            largest[block] = apart.max(axis=1, keepdims=True) / spread
-        else:
-            for model in range(len(inside)):
-                above = (drawn - drawn[:, [model]]) / errors[model]
-                largest[block, model] = above.max(axis=1) / spread[:, 0]
-    return float(np.quantile(largest, 1.0 - alpha, axis=0).max())
+        # A model a row: the draws of one lie side by side.
+        drawn = np.ascontiguousarray((generator.standard_normal((size, root.shape[1])) @ root.T).T)
+        spread = heavier_tails(generator, degrees, size)
+        largest[:, start : start + size] = apart(drawn, errors, pairs, question == "all") / spread
+    return float(np.quantile(largest, 1.0 - alpha, axis=1).max())
+
+
+def _largest_of_pairs(drawn: Floats, errors: Floats, pairs: Mask, both: bool) -> Floats:
+    """Return the largest standardised difference of every draw, over all pairs; of ``both`` signs or one."""
+    largest = np.full((1, drawn.shape[1]), -np.inf)
+    for model in np.flatnonzero(pairs.any(axis=1)):
+        others = np.flatnonzero(pairs[model])
+        apart = drawn[model] - drawn[others]
+        apart /= errors[model, others][:, None]
+        if both:
+            np.abs(apart, out=apart)
+        np.maximum(largest, apart.max(axis=0), out=largest)
+    return largest
+
+
+def _largest_from_one(drawn: Floats, errors: Floats, _pairs: Mask, _both: bool) -> Floats:
+    """Return by how much the others lie above a model at most, one row for every model."""
+    largest = np.empty_like(drawn)
+    for model in range(len(drawn)):
+        above = drawn - drawn[model]
+        above /= errors[model][:, None]
+        largest[model] = above.max(axis=0)
+    return largest

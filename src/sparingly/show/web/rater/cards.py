@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,16 +58,16 @@ def cards_of(
     def written(model: str) -> Text:
         return None if data.outputs is None else data.outputs[row, column[model]]
 
-    grouped: dict[tuple[Text, ...] | tuple[str, str, int], list[tuple[Cell, int]]] = {}
-    texts: dict[tuple[Text, ...] | tuple[str, str, int], tuple[Text, ...]] = {}
+    grouped: dict[tuple[Text, ...], list[tuple[Cell, int]]] = {}
+    texts: dict[tuple[Text, ...], tuple[Text, ...]] = {}
     for cell in sorted(cells, key=lambda cell: (place[cell.model], place.get(cell.other, 0))):
         sides = [name for name in (cell.model, cell.other) if name]
         order = sorted(sides, key=lambda name: place[name])
         sign = 1 if order == sides else -1
         shown = tuple(written(name) for name in order)
-        key, turned = _key(cell, shown, list(grouped))
-        grouped.setdefault(key, []).append((cell, -sign if turned else sign))
+        key = _key(cell, shown, grouped)
         texts.setdefault(key, shown)
+        grouped.setdefault(key, []).append((cell, sign if texts[key] == shown else -sign))
     # Pairs come in an order of their own, not by the places of their first models.
     found = [
         Card(handle("output", about, cells[0][0].model, cells[0][0].other), tuple(cells), texts[key])
@@ -79,11 +79,9 @@ def cards_of(
     return [found[at] for at in np.argsort(draws, kind="stable")]
 
 
-def _key(cell: Cell, shown: tuple[Text, ...], known: Sequence[tuple[object, ...]]) -> tuple[tuple[Text, ...], bool]:
-    """Return what tells cards apart, and whether an equal pair is known the other way round."""
+def _key(cell: Cell, shown: tuple[Text, ...], known: Container[tuple[Text, ...]]) -> tuple[Text, ...]:
+    """Return what tells cards apart: the texts, a pair's in the order that is known; outputs without a text
+    are never the same."""
     if None in shown:
-        return (cell.model, cell.other, "\x1fno text"), False
-    turned = shown[::-1]
-    if len(shown) == 2 and shown not in known and turned in known:
-        return turned, True
-    return shown, False
+        return (cell.model, cell.other, "no text")
+    return shown[::-1] if shown not in known and shown[::-1] in known else shown

@@ -1,0 +1,79 @@
+"""What tools that live in a browser do to names and texts, and how to undo it.
+
+Their pages put names into HTML as they are and count text in UTF-16 units, where a letter beyond the basic
+plane is two; a mark may begin in the middle of such a letter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sparingly.run.exchange.spans import Span
+
+# The category of a mark for something that is not in the text at all.
+MISSING = "missing"
+_UNSAFE = re.compile(r"[^\w-]+")
+_IN_LINKS = re.compile(r"[A-Za-z0-9._~-]+")
+
+
+def plain_names(names: Iterable[str]) -> dict[str, str]:
+    """Return a name of letters, digits and underscores for every name, in order, no two alike."""
+    found: dict[str, str] = {}
+    for name in names:
+        plain = stem = _UNSAFE.sub("_", name).strip("_") or "aspect"
+        count = 1
+        while plain in found.values():
+            count += 1
+            plain = f"{stem}_{count}"
+        found[name] = plain
+    return found
+
+
+def fits_link(name: str) -> bool:
+    """Say whether a name can stand in the address of a page as it is."""
+    return _IN_LINKS.fullmatch(name) is not None
+
+
+def whole_letters(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the code points that a span in UTF-16 units touches; letters cut in half are taken whole."""
+    return _letters(text, start, "ignore"), _letters(text, end, "replace")
+
+
+def units(text: str) -> int:
+    """Return the length of a text in UTF-16 units."""
+    return len(_encoded(text)) // 2
+
+
+def omission(text: str, severity: str) -> Span:
+    """Return the mark of something missing: it has no place of its own, so it sits on the last letter."""
+    return Span(max(0, len(text) - 1), len(text), severity, MISSING)
+
+
+def marked_span(mark: Mapping[str, Any], text: str, severity: str, category: str) -> Span | None:
+    """Return an error as Pearmut and Appraise write it (``end_i`` is the last letter), or None.
+
+    A mark on ``[missing]`` stands behind the text, or says ``missing`` instead of numbers.
+    """
+    start, last = _place(mark.get("start_i")), _place(mark.get("end_i"))
+    if mark.get("start_i") == MISSING:
+        return omission(text, severity)
+    if start is None or last is None or last < start:
+        return None
+    length = units(text)
+    if start >= length:
+        return omission(text, severity)
+    return Span(*whole_letters(text, start, min(last + 1, length)), severity, category)
+
+
+def _place(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-16-le", "surrogatepass")
+
+
+def _letters(text: str, count: int, halves: str) -> int:
+    return len(_encoded(text)[: 2 * count].decode("utf-16-le", halves))

@@ -1,0 +1,299 @@
+"""Label Studio: tasks and a labelling config out, the exports JSON and JSON_MIN in.
+
+A task is ``{"data": {…}}`` with the texts in ``output_1``, ``output_2`` … and everything that must come back
+beside them. An export holds annotations with results ``{"from_name", "type", "value"}``; JSON_MIN is one flat
+object for each annotation. Offsets of marked spans are those of JavaScript, in UTF-16 units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sparingly.base.errors import DataError, UsageError
+from sparingly.run.exchange.exchange import Exchange, Options, carried, file_stem
+from sparingly.run.exchange.files import read_json_rows, write_json, write_text
+from sparingly.run.exchange.judgement import Given
+from sparingly.run.exchange.key import Question
+from sparingly.run.exchange.label_studio_config import LEFT, RIGHT, TIE, labelling_config
+from sparingly.run.exchange.report import Taken, answers_to
+from sparingly.run.exchange.slots import page_texts, slot_count, slot_label, used_texts
+from sparingly.run.exchange.spans import Span, from_utf16
+from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, DRAFT, Taking, moment
+from sparingly.run.exchange.tasks import Kind, Task, Tasks
+
+GROUND_TRUTH = "marked as ground truth in the tool (take it with ground_truth=take)"
+TWO_ANSWERS = "a side and a tie were both chosen"
+_SIDES = {LEFT: 1.0, TIE: 0.0, RIGHT: -1.0}
+
+
+class LabelStudio(Exchange):
+    """Label Studio, the open-source labelling server."""
+
+    name: ClassVar[str] = "label-studio"
+    summary: ClassVar[str] = "Label Studio: tasks as JSON with a labelling config; exports JSON and JSON_MIN"
+    kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
+    write_options: ClassVar[Mapping[str, str]] = {
+        "pairwise": "true: pairs by a Pairwise tag with a tie beside it (a choice of three unless given)",
+        "ties": "true: rankings with buckets, which may hold several outputs",
+    }
+    read_options: ClassVar[Mapping[str, str]] = {
+        "ground_truth": "take: annotations marked as ground truth count (left out unless given)",
+    }
+
+    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+        """Write ``config.xml``, and ``tasks.json`` for anyone or a file for each rater."""
+        config = labelling_config(tasks, pairwise=_flag(options, "pairwise"), ties=_flag(options, "ties"))
+        written, stems = [write_text(folder / "config.xml", config)], set[str]()
+        texts, most = used_texts(tasks), slot_count(tasks)[1]
+        for rater, held in tasks.by_rater().items():
+            values = [{"data": _data(task, tasks.kind, texts, most)} for task in held]
+            written.append(write_json(folder / f"{file_stem(rater, stems)}.json", values))
+        return written
+
+    def read(self, files: Sequence[Path], taking: Taking, options: Options) -> Taken:
+        """Read exports; of several annotations by one rater the last one counts."""
+        if options.get("ground_truth", "take") != "take":
+            raise UsageError("The option ground_truth is take, or not given.")
+        for path in files:
+            for where, entry in read_json_rows(path):
+                for annotation in _annotations(entry, where):
+                    _take(annotation, taking, "ground_truth" in options)
+        return taking.done()
+
+
+def _flag(options: Options, name: str) -> bool:
+    if options.get(name, "true") not in ("true", "false"):
+        raise UsageError(f"The option {name} is true or false, not {options[name]}.")
+    return options.get(name) == "true"
+
+
+def _data(task: Task, kind: Kind, texts: Sequence[str], most: int) -> dict[str, Any]:
+    page = page_texts(task)
+    values: dict[str, Any] = {**carried(task), **{name: page[name] for name in texts}}
+    if kind == "ranking":
+        values["outputs"] = [
+            {"id": output.token, "title": f"Output {slot_label(slot)}", "body": output.text}
+            for slot, output in enumerate(task.outputs, 1)
+        ]
+        return values
+    # Every variable of the config must be there, so places that a task does not fill are empty.
+    for slot in range(1, most + 1):
+        output = task.outputs[slot - 1] if slot <= len(task.outputs) else None
+        values[f"output_{slot}"] = "" if output is None else output.text
+        values[f"token_{slot}"] = "" if output is None else output.token
+    return values
+
+
+# --- answers ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Annotation:
+    """One annotation of either export: the data of its task, and the values of every tag."""
+
+    data: Mapping[str, Any]
+    values: Mapping[str, list[dict[str, Any]]]
+    where: str
+    rater: str | None = None
+    seconds: float | None = None
+    when: float | None = None
+    cancelled: bool = False
+    draft: bool = False
+    ground_truth: bool = False
+
+    def number(self, tag: str) -> Any:
+        """Return the number that a Number or a Rating tag holds."""
+        for value in self.values.get(tag, ()):
+            for name in ("number", "rating"):
+                if name in value:
+                    return value[name]
+        return None
+
+    def chosen(self, tag: str) -> str | None:
+        """Return what was chosen by a Choices or a Pairwise tag."""
+        for value in self.values.get(tag, ()):
+            choices = value.get("choices") or [value.get("selected")]
+            return str(choices[0]) if choices[0] is not None else None
+        return None
+
+    def comment(self) -> str | None:
+        """Return what the rater wrote."""
+        texts = [text for value in self.values.get("comment", ()) for text in _listed(value.get("text"))]
+        return "\n".join(map(str, texts)) or None
+
+
+def _annotations(entry: Mapping[str, Any], where: str) -> Iterator[_Annotation]:
+    if "annotations" not in entry and "completions" not in entry:
+        yield _flat(entry, where)
+        return
+    data = entry.get("data")
+    held = data if isinstance(data, dict) else {}
+    place = f"{where.rpartition(', ')[0]}, task {entry['id']}" if "id" in entry else where
+    for annotation in _listed(entry.get("annotations", entry.get("completions"))):
+        yield _nested(annotation, held, place, draft=False)
+    for draft in _listed(entry.get("drafts")):
+        yield _nested(draft, held, place, draft=True)
+
+
+def _nested(annotation: Any, data: Mapping[str, Any], where: str, *, draft: bool) -> _Annotation:
+    held = annotation if isinstance(annotation, dict) else {}
+    values: dict[str, list[dict[str, Any]]] = {}
+    for result in _listed(held.get("result")):
+        if isinstance(result, dict) and isinstance(result.get("value"), dict):
+            values.setdefault(str(result.get("from_name")), []).append(result["value"])
+    return _Annotation(
+        data,
+        values,
+        where,
+        rater=_rater(held.get("completed_by", held.get("user"))),
+        seconds=_seconds(held.get("lead_time")),
+        when=moment(held.get("updated_at") or held.get("created_at")),
+        cancelled=bool(held.get("was_cancelled")),
+        draft=draft,
+        ground_truth=bool(held.get("ground_truth")),
+    )
+
+
+def _flat(entry: Mapping[str, Any], where: str) -> _Annotation:
+    """Read one object of JSON_MIN, in which choices and texts stand by themselves."""
+    values: dict[str, list[dict[str, Any]]] = {}
+    for name, held in entry.items():
+        if name.startswith(("score_", "preference_", "tie_", "ranking_", "spans_", "comment")):
+            values[name] = [_as_value(one) for one in _listed(held)]
+    return _Annotation(
+        entry,
+        values,
+        where,
+        rater=_rater(entry.get("annotator")),
+        seconds=_seconds(entry.get("lead_time")),
+        when=moment(entry.get("updated_at") or entry.get("created_at")),
+    )
+
+
+def _as_value(held: Any) -> dict[str, Any]:
+    if isinstance(held, dict):
+        return held
+    if isinstance(held, str):
+        return {"choices": [held], "text": [held]}
+    return {"number": held}
+
+
+def _take(annotation: _Annotation, taking: Taking, with_ground_truth: bool) -> None:
+    question = taking.question(annotation.data.get("task"), annotation.where)
+    if question is None:
+        return
+    reasons = {
+        CANCELLED: annotation.cancelled,
+        DRAFT: annotation.draft,
+        GROUND_TRUTH: annotation.ground_truth and not with_ground_truth,
+    }
+    if reason := next((reason for reason, holds in reasons.items() if holds), None):
+        taking.leave_question(reason, question, annotation.where)
+        return
+    count = answers_to(taking.key, question)
+    given = Given(
+        annotation.rater,
+        annotation.where,
+        seconds=None if annotation.seconds is None else annotation.seconds / count,
+        comment=annotation.comment(),
+        when=annotation.when,
+    )
+    _TAKERS[taking.key.kind](annotation, taking, question, given)
+
+
+def _take_scores(annotation: _Annotation, taking: Taking, question: Question, given: Given) -> None:
+    for slot, token in _slots(annotation, question):
+        for place, aspect in enumerate(taking.key.aspects, 1):
+            taking.score(question, token, aspect, annotation.number(f"score_{place}_{slot}"), given)
+
+
+def _take_spans(annotation: _Annotation, taking: Taking, question: Question, given: Given) -> None:
+    for slot, token in _slots(annotation, question):
+        text = str(annotation.data.get(f"output_{slot}", ""))
+        scores = {
+            aspect: annotation.number(f"score_{place}_{slot}")
+            for place, aspect in enumerate(taking.key.aspects, 1)
+        }
+        try:
+            spans = [_span(value, text) for value in annotation.values.get(f"spans_{slot}", ())]
+        except DataError:
+            taking.leave(BAD_SPAN, annotation.where, len(taking.key.asked_aspects))
+        else:
+            taking.spans(question, token, spans, given, scores)
+
+
+def _take_pairs(annotation: _Annotation, taking: Taking, question: Question, given: Given) -> None:
+    for place, aspect in enumerate(taking.key.aspects, 1):
+        chosen = annotation.chosen(f"preference_{place}")
+        tied = annotation.chosen(f"tie_{place}") is not None
+        if tied and chosen is not None:
+            taking.leave(TWO_ANSWERS, annotation.where)
+        else:
+            side = TIE if tied else chosen
+            taking.pair(question, aspect, None if side is None else _SIDES.get(side, side), given)
+
+
+def _take_rankings(annotation: _Annotation, taking: Taking, question: Question, given: Given) -> None:
+    for place, aspect in enumerate(taking.key.aspects, 1):
+        held = annotation.values.get(f"ranking_{place}", ())
+        lists = held[0].get("ranker") if held else None
+        taking.ranking(question, aspect, _ranks(lists), given)
+
+
+_TAKERS = {"score": _take_scores, "spans": _take_spans, "pair": _take_pairs, "ranking": _take_rankings}
+
+
+def _slots(annotation: _Annotation, question: Question) -> list[tuple[int, str]]:
+    """Return the places of a page with their tokens: as the data says, else in the order exported."""
+    order = list(question.outputs)
+    return [(slot, str(annotation.data.get(f"token_{slot}") or token)) for slot, token in enumerate(order, 1)]
+
+
+def _ranks(lists: Any) -> dict[str, float] | None:
+    """Return ranks from the lists of a Ranker: one list is an order, buckets ``rank_K`` hold ties."""
+    if not isinstance(lists, dict):
+        return None
+    buckets = {name: _listed(ids) for name, ids in lists.items()}
+    ranked = {name: ids for name, ids in buckets.items() if name.startswith("rank_")}
+    if ranked:
+        return {
+            str(token): float(name.removeprefix("rank_")) for name, ids in ranked.items() for token in ids
+        }
+    order = next(iter(buckets.values()), [])
+    return {str(token): float(rank) for rank, token in enumerate(order, 1)} or None
+
+
+def _span(value: Mapping[str, Any], text: str) -> Span:
+    """Return a marked span in code points; the marked text tells which units a version counts in."""
+    start, end = value.get("start"), value.get("end")
+    labels = _listed(value.get("labels"))
+    if not isinstance(start, int) or not isinstance(end, int) or not labels:
+        raise DataError("A span has a start, an end and a label.")
+    marked = value.get("text")
+    first, last = start, end
+    if not isinstance(marked, str) or text[start:end] != marked:
+        first, last = from_utf16(text, start, end)
+    return Span(first, last, str(labels[0]).lower())
+
+
+def _rater(value: Any) -> str | None:
+    if isinstance(value, dict):
+        value = value.get("email") or value.get("username") or value.get("id")
+    return None if value is None else str(value)
+
+
+def _seconds(value: Any) -> float | None:
+    return (
+        float(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        else None
+    )
+
+
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,230 @@
+"""The log of Pearmut: entries of one user and one document each, with resets and repeated submissions."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from sparingly.base.errors import InputError
+from sparingly.data import files
+from sparingly.run.exchange.browser import marked_span
+from sparingly.run.exchange.judgement import Given
+from sparingly.run.exchange.key import Question
+from sparingly.run.exchange.spans import Span
+from sparingly.run.exchange.taking import CANCELLED, NOT_ANSWERED, RESET, UNKNOWN_TASK, Taking
+
+EXTRA_PAGE = "a welcome, random or goodbye page"
+BAD_MARK = "a mark without a place or a severity"
+_RESET = "__RESET__"
+# Pearmut counts a pause as this many seconds at most.
+_LONGEST_PAUSE = 61.0
+
+Entry = dict[str, Any]
+Log = list[tuple[str, Entry]]
+
+
+def read_logs(
+    paths: Sequence[Path], taking: Taking, sliders: Mapping[str, str], raters: Mapping[str, str]
+) -> None:
+    """Take the answers of some logs.
+
+    A reset voids the user's earlier entries of the same log, pages with a name instead of a number are not
+    judged, a skipped item is null, and of repeated submissions the last one counts.
+
+    Args:
+        paths: The files.
+        taking: Takes the answers.
+        sliders: The slider of every aspect; empty where the one score says it.
+        raters: The raters by their names in Pearmut.
+    """
+    failed: dict[str, int] = {}
+    for log in (log for path in paths for log in _logs(path)):
+        last_reset = {entry.get("user_id"): at for at, (_, entry) in enumerate(log) if _is_reset(entry)}
+        for at, (where, entry) in enumerate(log):
+            if _is_reset(entry):
+                continue
+            user = str(entry.get("user_id", ""))
+            reader = _Entry(taking, sliders, raters.get(user, user), where, entry)
+            if isinstance(entry.get("item_i"), str):
+                taking.leave(EXTRA_PAGE, where, max(1, len(reader.items)))
+            elif at < last_reset.get(entry.get("user_id"), -1):
+                reader.leave(RESET)
+            else:
+                reader.take()
+                wrong = [check for check in entry.get("validations") or () if check is False]
+                failed[reader.rater] = failed.get(reader.rater, 0) + len(wrong)
+    for rater, count in sorted(failed.items()):
+        if count:
+            taking.note(f"{rater} failed {count} of Pearmut's checks.")
+
+
+@dataclass
+class _Entry:
+    """One entry of a log: the items of a document, and what a user said about each."""
+
+    taking: Taking
+    sliders: Mapping[str, str]
+    rater: str
+    where: str
+    entry: Entry
+
+    @property
+    def items(self) -> list[Any]:
+        held = self.entry.get("item")
+        return held if isinstance(held, list) else []
+
+    @property
+    def answers(self) -> list[Any]:
+        held = self.entry.get("annotation")
+        return held if isinstance(held, list) else []
+
+    def leave(self, reason: str) -> None:
+        """Leave out everything that was asked here."""
+        for item in self.items:
+            if (question := self._question(item)) is not None:
+                self.taking.leave_question(reason, question, self.where)
+
+    def take(self) -> None:
+        """Take the answers about every item."""
+        if len(self.answers) != len(self.items):
+            self.leave(NOT_ANSWERED)
+            return
+        given = self._given()
+        for item, answer in zip(self.items, self.answers, strict=True):
+            question = self._question(item)
+            if question is None:
+                continue
+            if not isinstance(answer, dict):
+                self.taking.leave_question(CANCELLED, question, self.where)
+                continue
+            for token, said in answer.items():
+                self._output(question, token, said, _text(item, token), given)
+
+    def _question(self, item: Any) -> Question | None:
+        """Return what an item asked: by the task's id, or by the item where somebody left it out."""
+        held = item if isinstance(item, dict) else {}
+        if "task" in held:
+            return self.taking.question(held["task"], self.where)
+        shown = held.get("tgt")
+        tokens = shown if isinstance(shown, dict) else {}
+        found = self.taking.key.find(str(held.get("item_id")), rater=self.rater, tokens=tokens)
+        if found is None:
+            self.taking.leave(UNKNOWN_TASK, self.where)
+        return found
+
+    def _given(self) -> Given:
+        actions = [one for one in self.entry.get("actions") or () if isinstance(one, dict)]
+        times = [float(one["time"]) for one in actions if isinstance(one.get("time"), int | float)]
+        shown = sum(len(answer) for answer in self.answers if isinstance(answer, dict))
+        each = max(1, shown * len(self.taking.key.asked_aspects))
+        spent = sum(min(max(later - one, 0.0), _LONGEST_PAUSE) for one, later in pairwise(times))
+        comment = self.entry.get("comment")
+        return Given(
+            self.rater,
+            self.where,
+            seconds=spent / each if len(times) > 1 else None,
+            comment=comment if isinstance(comment, str) else None,
+            when=max(times, default=None),
+        )
+
+    @property
+    def _skipped(self) -> bool:
+        actions = self.entry.get("actions") or ()
+        return any(isinstance(one, dict) and one.get("action") == "submit_skip" for one in actions)
+
+    def _output(self, question: Question, token: str, said: Any, text: str | None, given: Given) -> None:
+        key, place = self.taking.key, f"{self.where}, {token}"
+        if not isinstance(said, dict) or (self._skipped and not self._has_all_scores(said)):
+            self.taking.leave(CANCELLED if self._skipped else NOT_ANSWERED, place, len(key.asked_aspects))
+            return
+        own = said.get("textfield")
+        given = replace(given, where=place, comment=own if isinstance(own, str) and own else given.comment)
+        scores = {aspect: self._score(aspect, said) for aspect in key.aspects}
+        if key.kind == "spans":
+            self._spans(question, token, said, text, given, scores)
+            return
+        for aspect in key.aspects:
+            self.taking.score(question, token, aspect, scores[aspect], given)
+
+    def _has_all_scores(self, said: Mapping[str, Any]) -> bool:
+        aspects = self.taking.key.aspects
+        return bool(aspects) and all(self._score(aspect, said) is not None for aspect in aspects)
+
+    def _score(self, aspect: str, said: Mapping[str, Any]) -> Any:
+        """Return the slider of an aspect, or the score, for which the mean of all sliders stands in."""
+        held = said.get("sliders")
+        values = held if isinstance(held, dict) else {}
+        if aspect in self.sliders and self.sliders[aspect] in values:
+            return values[self.sliders[aspect]]
+        if said.get("score") is not None:
+            return said["score"]
+        numbers = [value for value in values.values() if isinstance(value, int | float)]
+        return statistics.fmean(numbers) if numbers else None
+
+    def _spans(
+        self,
+        question: Question,
+        token: str,
+        said: Mapping[str, Any],
+        text: str | None,
+        given: Given,
+        scores: Mapping[str, Any],
+    ) -> None:
+        marks = said.get("error_spans") or []
+        found = [_span(mark, text or "", question.texts.get(token)) for mark in marks]
+        whole = [span for span in found if span is not None]
+        if len(whole) < len(found):
+            self.taking.leave(BAD_MARK, given.where, len(self.taking.key.asked_aspects))
+            return
+        self.taking.spans(question, token, whole, given, scores)
+
+
+def _span(mark: Any, text: str, letters: int | None) -> Span | None:
+    """Return a mark in the output as it was written, without what was put before it in the page."""
+    if not isinstance(mark, dict) or not isinstance(mark.get("severity"), str):
+        return None
+    found = marked_span(mark, text, mark["severity"].lower(), str(mark.get("category") or ""))
+    extra = len(text) - letters if letters is not None and letters < len(text) else 0
+    if found is None or not extra:
+        return found
+    return replace(found, start=max(0, found.start - extra), end=max(0, found.end - extra))
+
+
+def _text(item: Any, token: str) -> str | None:
+    shown = item.get("tgt") if isinstance(item, dict) else None
+    text = shown.get(token) if isinstance(shown, dict) else None
+    return text if isinstance(text, str) else None
+
+
+def _is_reset(entry: Entry) -> bool:
+    return entry.get("annotation") == _RESET
+
+
+def _logs(path: Path) -> Iterator[Log]:
+    """Yield the logs of a file: one of JSON Lines, or one per campaign of a download."""
+    with files.naming(path), files.open_binary(path) as file:
+        first = file.readline()
+    try:
+        held = json.loads(first)
+    except ValueError:
+        held = files.read_json(path)
+    if isinstance(held, dict) and "annotation" in held:
+        yield [(f"{path.name}, line {line}", entry) for line, entry in files.json_lines(path)]
+        return
+    if not isinstance(held, dict) or not all(_is_log(log) for log in held.values()):
+        raise InputError(
+            "these are no annotations of Pearmut",
+            file=path,
+            fix="Take data/annotations/CAMPAIGN.jsonl or what the dashboard downloads",
+        )
+    for name, log in held.items():
+        yield [(f"{path.name}, {name}, entry {at + 1}", entry) for at, entry in enumerate(log)]
+
+
+def _is_log(held: Any) -> bool:
+    return isinstance(held, list) and all(isinstance(entry, dict) for entry in held)

@@ -1,0 +1,191 @@
+"""``export_tasks`` and ``import_answers``: what was chosen goes to a tool, and its answers come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sparingly.base.errors import UsageError
+from sparingly.base.html import html_table
+from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
+from sparingly.run.exchange.catalogue import exchange_named
+from sparingly.run.exchange.exchange import Exchange
+from sparingly.run.exchange.files import make_folder
+from sparingly.run.exchange.key import Key
+from sparingly.run.exchange.make import make_campaign_tasks, make_tasks
+from sparingly.run.exchange.report import Taken
+from sparingly.run.exchange.scale import Scale
+from sparingly.run.exchange.taking import Taking
+from sparingly.run.exchange.tasks import Tasks
+
+if TYPE_CHECKING:
+    from sparingly.run.campaign.campaign import Campaign
+
+ScaleGiven = str | tuple[float, float] | Scale | None
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export wrote.
+
+    Attributes:
+        tool: The tool.
+        tasks: How many tasks there are.
+        files: The files to give to the tool.
+        key: The file that says what tokens stand for; it stays at home.
+        raters: The raters that have tasks of their own.
+        notes: What was not asked and why.
+    """
+
+    tool: str
+    tasks: int
+    files: tuple[Path, ...]
+    key: Path
+    raters: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """What was written, in one line."""
+        whom = f" for {len(self.raters)} raters" if self.raters else ""
+        return f"{self.tasks} tasks{whom} for {self.tool}"
+
+    def __repr__(self) -> str:
+        return f"Exported({self.headline}; key: {self.key})"
+
+    def _repr_html_(self) -> str:
+        rows = [(str(path),) for path in self.files]
+        return html_table(("file",), rows, self.headline, f"Keep the key at home: {self.key}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was written as plain values."""
+        return {
+            "tool": self.tool,
+            "tasks": self.tasks,
+            "files": [str(path) for path in self.files],
+            "key": str(self.key),
+            "raters": list(self.raters),
+            "notes": list(self.notes),
+        }
+
+
+def export_tasks(
+    data: EvalSet | Campaign,
+    selection: Selection | None = None,
+    *,
+    to: str,
+    folder: str | Path,
+    key: str | Path | None = None,
+    scale: ScaleGiven = None,
+    options: Mapping[str, str] | None = None,
+    **asked: Any,
+) -> Exported:
+    """Write what was chosen as tasks of an annotation tool, without the models' names.
+
+    The files to give away go into ``folder``; the key that names the models goes beside it, readable by its
+    owner only, and is needed to read the answers. Exporting again with the same seed gives the same tokens.
+
+    Args:
+        data: The evaluation set, or a campaign, whose open questions are then exported.
+        selection: What is to be judged; not for a campaign.
+        to: The tool: ``label-studio``, ``argilla``, ``prodigy``, ``csv``, ``lm-eval``, ``inspect`` …
+        folder: Where the tool's files are written.
+        key: Where the key is written; ``FOLDER.key.json`` unless given, and never inside the folder. A key of
+            earlier rounds that is there is added to.
+        scale: The lowest and highest score: ``"0-100"`` or ``(0, 100)``.
+        options: Options of the tool, by name.
+        asked: ``assignment``, ``controls``, ``kind`` (score, pair, ranking, spans), ``aspects``, ``seed``,
+            ``salt``, ``context_before``, ``context_after``, ``merge``; for a campaign also ``name``, the data
+            set.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> chosen = sparingly.select(data, "uniform", 20, seed=1)
+        >>> sparingly.export_tasks(data, chosen, to="label-studio", folder="for-raters")
+        Exported(20 tasks for label-studio; key: for-raters.key.json)
+    """
+    exchange, given = exchange_named(to), dict(options or {})
+    target = Path(folder)
+    where = _key_path(target, key)
+    tasks = _tasks(exchange, data, selection, _scale(scale), asked)
+    exchange.check_write(tasks, given)
+    held = exchange.key_for(tasks)
+    if where.exists():
+        held = Key.load(where).merged(held)
+    make_folder(target)
+    # The key first: tasks without a key could never be read back.
+    held.save(where)
+    written = exchange.write(replace(tasks, key=held), target, given)
+    return Exported(exchange.name, len(tasks), tuple(written), where, tasks.raters, tasks.notes)
+
+
+def import_answers(
+    files: str | Path | Sequence[str | Path],
+    *,
+    key: str | Path | Key,
+    tool: str | None = None,
+    scale: ScaleGiven = None,
+    raters: Mapping[str, str] | None = None,
+    rater: str | None = None,
+    strict: bool = False,
+    options: Mapping[str, str] | None = None,
+) -> Taken:
+    """Read the answers of an annotation tool, and say what was taken and what was left out and why.
+
+    Args:
+        files: What the tool gave back.
+        key: The key that the export wrote.
+        tool: The tool; that of the key unless given.
+        scale: The scale that the numbers in the files are on, where it is not the one that was exported; they
+            are converted to the scale of the key.
+        raters: Names of raters by what the tool calls them.
+        rater: Who answered, where neither the files nor an assignment says.
+        strict: Refuse the files where a score is outside the scale, instead of leaving it out.
+        options: Options of the tool, by name.
+    """
+    held = key if isinstance(key, Key) else Key.load(key)
+    exchange, given = exchange_named(tool or held.tool), dict(options or {})
+    exchange.check_read(given)
+    paths = [Path(files)] if isinstance(files, str | Path) else [Path(one) for one in files]
+    if not paths:
+        raise UsageError("Name at least one file of answers.")
+    return exchange.read(paths, Taking(held, _scale(scale), raters or {}, rater, strict), given)
+
+
+def default_key(folder: Path) -> Path:
+    """Return where the key of an export is kept: beside the folder."""
+    return folder.with_name(f"{folder.name}.key.json")
+
+
+def _tasks(
+    exchange: Exchange,
+    data: EvalSet | Campaign,
+    selection: Selection | None,
+    scale: Scale | None,
+    asked: dict[str, Any],
+) -> Tasks:
+    if isinstance(data, EvalSet):
+        if selection is None:
+            raise UsageError("Say what is to be judged: export_tasks(data, selection, …).")
+        return make_tasks(data, selection, scale=scale, texts=exchange.shows_texts, **asked)
+    if selection is not None:
+        raise UsageError("A campaign knows what is to be judged: leave the selection out.")
+    name = asked.pop("name", None)
+    return make_campaign_tasks(data, name, scale=scale, **asked)
+
+
+def _key_path(folder: Path, key: str | Path | None) -> Path:
+    where = default_key(folder) if key is None else Path(key)
+    if where.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"The key must not leave with the tasks: write it outside {folder}.")
+    return where
+
+
+def _scale(given: ScaleGiven) -> Scale | None:
+    if given is None or isinstance(given, Scale):
+        return given
+    return Scale.parse(given) if isinstance(given, str) else Scale(*given)

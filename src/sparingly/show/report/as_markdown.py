@@ -1,0 +1,79 @@
+"""A report as Markdown: the same words and tables, without pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import singledispatch
+
+from sparingly.base.errors import one_line
+from sparingly.show.report.document import Commands, Facts, Notes, Part, Picture, Section, Table, Words
+from sparingly.show.report.markup import code, pieces
+
+_MEANING = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
+
+
+def markdown_text(title: str, lead: Sequence[str], sections: Sequence[Section], version: str) -> str:
+    """Return the report; what would be markup in a name or a sentence is escaped."""
+    blocks = [f"# {escaped(title)}", *map(_text, lead)]
+    for section in sections:
+        inside = [text for part in section.parts if (text := _part(part))]
+        blocks += [f"## {_text(section.title)}", *inside]
+    return "\n\n".join([*blocks, f"Made by sparingly {version}."]) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Return a text of which nothing is markup."""
+    return _MEANING.sub(r"\\\1", one_line(text))
+
+
+def _text(text: str) -> str:
+    return "".join(code(piece) if is_code else escaped(piece) for piece, is_code in pieces(text))
+
+
+@singledispatch
+def _part(part: Part) -> str:
+    raise TypeError(f"A report has no part of the kind {type(part).__name__}.")
+
+
+@_part.register
+def _(part: Words) -> str:
+    return f"**{_text(part.text)}**" if part.important else _text(part.text)
+
+
+@_part.register
+def _(part: Notes) -> str:
+    return "\n".join(f"- {_text(text)}" for text in part.texts)
+
+
+@_part.register
+def _(part: Facts) -> str:
+    rows = [
+        (escaped(name), _text(value).replace("|", "\\|").replace("\\\\|", "\\|")) for name, value in part.rows
+    ]
+    return _table(("", _text(part.caption)), rows, numbers=0)
+
+
+@_part.register
+def _(part: Table) -> str:
+    rows = [tuple(map(escaped, row)) for row in part.rows]
+    columns = tuple(map(escaped, part.columns))
+    return f"{_text(part.caption)}:\n\n{_table(columns, rows, numbers=len(columns) - part.texts)}"
+
+
+@_part.register
+def _(part: Picture) -> str:
+    return ""
+
+
+@_part.register
+def _(part: Commands) -> str:
+    lines = [one_line(line) for line in part.lines]
+    fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
+    return "\n".join([f"{_text(part.caption)}:", "", fence, *lines, fence])
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> str:
+    rule = ["---"] * (len(columns) - numbers) + ["---:"] * numbers
+    lines = [columns, rule, *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

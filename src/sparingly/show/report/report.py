@@ -1,0 +1,209 @@
+"""``report``: all that is to be said of an evaluation, as a page, a text, tables for a paper, or JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from sparingly._version import __version__
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.registry import Method
+from sparingly.data.describe import describe
+from sparingly.data.evalset import EvalSet
+from sparingly.data.files import write_atomically
+from sparingly.data.plain import plain
+from sparingly.data.selection import Selection
+from sparingly.show.figures.library import need_report
+from sparingly.show.report import choice_sections, further_sections, standing_sections
+from sparingly.show.report.as_html import html_page
+from sparingly.show.report.as_latex import latex_text
+from sparingly.show.report.as_markdown import markdown_text
+from sparingly.show.report.document import Section
+from sparingly.show.report.evidence import Evidence, Target, Wanted, from_selection
+from sparingly.show.report.words import answer, effort, estimand, question
+
+if TYPE_CHECKING:
+    from sparingly.run.campaign.campaign import Campaign
+
+FORMAT, VERSION = "sparingly/report", 1
+KINDS = {"html": ".html", "md": ".md", "tex": ".tex", "json": ".json"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """Everything that is to be said of an evaluation.
+
+    Attributes:
+        title: Its title.
+        lead: The answer in a few sentences.
+        sections: The sections, each of sentences, facts, tables and pictures.
+        evidence: What it all rests on.
+    """
+
+    title: str
+    lead: tuple[str, ...]
+    sections: tuple[Section, ...]
+    evidence: Evidence
+
+    def __repr__(self) -> str:
+        return f"Report({self.title}: {len(self.sections)} sections)"
+
+    def html(self) -> str:
+        """Return one page that needs nothing else."""
+        return html_page(self.title, self.lead, self.sections, __version__)
+
+    def markdown(self) -> str:
+        """Return Markdown, without the pictures."""
+        return markdown_text(self.title, self.lead, self.sections, __version__)
+
+    def latex(self) -> str:
+        """Return LaTeX to be put into a paper, without the pictures."""
+        return latex_text(self.title, self.lead, self.sections, __version__)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values, as its JSON file holds it; what is not known is None."""
+        held = self.evidence
+        optional = ("representation", "raters", "growth", "curve", "strengths", "ranking", "status")
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "made_by": __version__,
+            "title": self.title,
+            "question": question(held),
+            "answer": list(self.lead),
+            "estimand": estimand(held),
+            "data": plain(describe(held.data).to_dict()),
+            "why": held.why or None,
+            "selections": [one.to_dict() for one in held.rounds],
+            "estimate": held.estimate.to_dict(),
+            "unranked": held.unranked or None,
+            "costs": vars(further_sections.effort_of(held)),
+            **{name: _values(getattr(held, name)) for name in optional},
+        }
+
+    def save(self, path: str | Path, formats: Iterable[str] | None = None) -> list[Path]:
+        """Write the report, each file whole or not at all, and return the files.
+
+        Args:
+            path: The file; its ending says what is written, unless ``formats`` do.
+            formats: ``html``, ``md``, ``tex``, ``json``: a file for each, ``path`` with its ending.
+        """
+        path = Path(path)
+        kinds = [_kind_of(path)] if formats is None else list(dict.fromkeys(formats))
+        for kind in kinds:
+            if kind not in KINDS:
+                raise UnknownNameError("format of a report", kind, KINDS)
+        writers: dict[str, Callable[[], str]] = {
+            "html": self.html,
+            "md": self.markdown,
+            "tex": self.latex,
+            "json": self._json,
+        }
+        texts = {
+            path if formats is None else path.with_suffix(KINDS[kind]): writers[kind]() for kind in kinds
+        }
+        for target, text in texts.items():
+            _write(target, text)
+        return list(texts)
+
+    def _json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def report(
+    source: EvalSet | Campaign,
+    selection: Selection | None = None,
+    aspect: str | None = None,
+    *,
+    data: str | None = None,
+    at: int | None = None,
+    estimator: str | Method | None = None,
+    target: Target = "population",
+    level: float = 0.95,
+    title: str | None = None,
+    figures: bool = True,
+    curve: bool = True,
+    seed: int = 0,
+) -> Report:
+    """Say all that is to be said of an evaluation: question, data, choice, scores, ranks, raters, costs.
+
+    Args:
+        source: The evaluation set with the judgements, or a campaign.
+        selection: What was chosen to be judged; without it the judged items are taken for a uniform sample.
+        aspect: What was judged; the only one unless given.
+        data: The data set of a campaign that has several.
+        at: The number of the campaign's journal to report on; the last one unless given.
+        estimator: How scores are estimated; see ``estimate``.
+        target: What scores and ranks speak about: inputs like these (``population``), or this ``set``.
+        level: How often intervals are to hold the truth; ranks and groups hold with the same confidence.
+        title: The title.
+        figures: Whether to draw pictures, which needs the extra ``report``.
+        curve: Whether to play the method again over budgets where everything is judged.
+        seed: Settles draws.
+
+    Examples:
+        >>> import sparingly
+        >>> judged = sparingly.load_demo()
+        >>> chosen = sparingly.select(judged, "local_pivotal", "50%")
+        >>> found = sparingly.report(judged, chosen, "overall", figures=False, curve=False)
+        >>> [section.name for section in found.sections][:4]
+        ['question', 'data', 'selection', 'representation']
+    """
+    if figures:
+        need_report()
+    wanted = Wanted(aspect, estimator, target, level, seed, curve)
+    if isinstance(source, EvalSet):
+        if data is not None or at is not None:
+            raise UsageError("A data set's name and an entry of the journal are for campaigns.")
+        held = from_selection(source, selection, wanted)
+    else:
+        if selection is not None:
+            raise UsageError("A campaign knows its own selections: leave the selection out.")
+        from sparingly.show.report.campaign_evidence import from_campaign
+
+        held = from_campaign(source, data, wanted, at)
+    return report_on(held, title=title, figures=figures)
+
+
+def report_on(held: Evidence, *, title: str | None = None, figures: bool = True) -> Report:
+    """Return the report on what was gathered."""
+    spent = further_sections.effort_of(held)
+    sections = (
+        choice_sections.question_section(held),
+        choice_sections.data_section(held),
+        choice_sections.selection_section(held),
+        choice_sections.representation_section(held, figures=figures),
+        standing_sections.score_section(held, figures=figures),
+        standing_sections.rank_section(held, figures=figures),
+        standing_sections.pair_section(held, figures=figures),
+        further_sections.curve_section(held, figures=figures),
+        further_sections.rater_section(held),
+        further_sections.cost_section(held, spent),
+        further_sections.check_section(held),
+    )
+    lead = (answer(held), effort(spent.labels, spent.items, spent.size, spent.hours))
+    named = title or f"{len(held.estimate.models)} models by {held.aspect}"
+    return Report(named, lead, tuple(one for one in sections if one is not None), held)
+
+
+def _values(found: Any) -> Any:
+    return None if found is None else plain(found.to_dict())
+
+
+def _kind_of(path: Path) -> str:
+    for kind, suffix in KINDS.items():
+        if path.suffix.lower() == suffix:
+            return kind
+    raise UsageError(
+        f"{path} is no name for a report: its ending must be one of {', '.join(KINDS.values())}."
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    def put(file: IO[bytes]) -> None:
+        file.write(text.encode("utf-8", "backslashreplace"))
+
+    write_atomically(path, put)

@@ -1,0 +1,98 @@
+"""Where pages are handed over the counter and answers come back, for browsers and programs alike."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from sparingly.base.errors import UsageError
+from sparingly.run.campaign.board import Page
+from sparingly.run.campaign.record import Acknowledgement
+from sparingly.show.web.access.sessions import Session
+from sparingly.show.web.rater.cards import Card
+from sparingly.show.web.rater.desk import Desk
+from sparingly.show.web.rater.given import GivenPage, judged
+from sparingly.show.web.rater.sheet import Sheets, cell_name
+from sparingly.show.web.web import Web
+
+_LONGEST_DRAFT = 500_000
+
+
+class Counter:
+    """Takes answers and drafts, and finds pages by their handles."""
+
+    def __init__(self, web: Web) -> None:
+        self.web = web
+        self.desk = Desk(web)
+        self.sheets = Sheets(web, self.desk)
+        self.aspects = tuple(web.campaign.settings.aspects)
+        self._pages: dict[str, Page] = {}
+
+    def page(self, handle: str) -> Page | None:
+        """Return the page with a handle, of all that are asked."""
+        board = self.web.board
+        board.refresh()
+        if len(self._pages) != len(board.pages) or handle not in self._pages:
+            self._pages = {self.sheets.handle(page): page for page in list(board.pages)}
+        return self._pages.get(handle)
+
+    def own_page(self, session: Session, handle: str) -> Page | None:
+        """Return a page that a rater may open."""
+        page = self.page(handle)
+        return page if page is not None and self.desk.is_mine(session.rater, page) else None
+
+    def take(self, session: Session, given: GivenPage) -> list[Acknowledgement]:
+        """Record what a rater says of a page; sending it again changes nothing.
+
+        Nobody can answer for outputs that they were not shown: their handles belong to the session.
+        """
+        page = self.page(given.page)
+        if page is None:
+            raise UsageError("This page is not asked any more. Load the page again.")
+        settings = self.web.campaign.settings
+        cards = self._shown_cards(session, page, given)
+        found = judged(given, page, cards, session.rater, self.web.form, settings)
+        acknowledged: list[Acknowledgement] = []
+        self.web.campaign.record(found.answers, acknowledge=acknowledged.append)
+        refused = [one.sentence for one in acknowledged if one.sentence is not None]
+        if refused:
+            raise UsageError(refused[0])
+        marks = {
+            one.seq: own
+            for one, own in zip(acknowledged, found.marks, strict=True)
+            if own is not None and one.seq is not None
+        }
+        self.desk.finish(session.rater, page, marks)
+        return acknowledged
+
+    def _shown_cards(self, session: Session, page: Page, given: GivenPage) -> list[Card]:
+        """Return the cards that an answer speaks about.
+
+        Where somebody else has judged the page in the meantime, nothing of it is missing any more; what was
+        shown is taken all the same.
+        """
+        cards = self.sheets.cards(session, page)
+        if {card.handle for card in cards} == {card.output for card in given.cards}:
+            return cards
+        whole = self.sheets.cards(session, page, all_cells=True)
+        return whole if {card.handle for card in whole} == {card.output for card in given.cards} else cards
+
+    def keep_draft(self, session: Session, page: Page, given: GivenPage) -> None:
+        """Keep what a rater has typed, under names that outlive the session."""
+        names = {card.handle: cell_name(card) for card in self.sheets.cards(session, page)}
+        cards = {names[card.output]: asdict(card) for card in given.cards if card.output in names}
+        content = json.dumps({"cards": cards, "seconds": given.seconds or 0.0}, ensure_ascii=True)
+        if len(content) > _LONGEST_DRAFT:
+            raise UsageError("This is too long to be kept.")
+        self.web.drafts.save(session.rater, page.data, page.item, content)
+
+    def why_nothing(self) -> str:
+        """Say why there is nothing to judge."""
+        board = self.web.board
+        if board.is_closed:
+            return "The campaign has ended. Thank you."
+        if not board.is_open:
+            return "The campaign is paused. Come back later: nothing of yours is lost."
+        if self.web.assignment is None and board.answered < len(board.pages):
+            return "Others are working on what is left. Come back later."
+        return "Everything that is asked for is judged. Thank you."

@@ -1,0 +1,147 @@
+"""Who is given what: the next page of a rater, lent for a while, and what is tidied up when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from sparingly.run.campaign.board import Board, Page
+from sparingly.run.campaign.journal import Journal, utc_now
+from sparingly.run.campaign.leases import Leases, Unit
+from sparingly.run.campaign.marks import Mark, keep_marks
+from sparingly.run.campaign.todo import Cell
+from sparingly.show.web.web import Web
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a rater and the campaign are, in pages.
+
+    Attributes:
+        mine: How many pages the rater has judged.
+        judged: How many pages are judged, of those that the rater can see: all, or the assigned ones.
+        asked: How many there are.
+    """
+
+    mine: int
+    judged: int
+    asked: int
+
+
+class Desk:
+    """Hands pages out to raters.
+
+    Without an assignment, a rater is lent a unit (a document, or an item without one) that nobody else has,
+    and judges what is missing of it in order. With one, everybody judges what was assigned to them.
+    """
+
+    def __init__(self, web: Web) -> None:
+        self.web = web
+        self.board: Board = web.board
+        self.leases = Leases(web.campaign.name)
+
+    def current(self, rater: str) -> Page | None:
+        """Return the page that a rater is to judge now; None where there is none at the moment."""
+        self.board.refresh()
+        if not self.board.is_open:
+            return None
+        if self.web.assignment is not None:
+            return next((page for page in self._assigned(rater) if not self.board.is_done_by(rater, page)), None)
+        with self.web.campaign.database.reading() as connection:
+            held = self.leases.held(connection)
+        page = self._lent(rater, held)
+        if page is not None:
+            return page
+        if not any(self._free(held, rater)):
+            return None
+        with self.web.campaign.database.writing() as connection:
+            return self._lend(connection, rater)
+
+    def finish(self, rater: str, page: Page, marks: Mapping[int, Sequence[Mark]]) -> None:
+        """Forget the draft of a page that was judged, keep its marks, and lend what comes next."""
+        with self.web.campaign.database.writing() as connection:
+            self.web.drafts.drop(connection, rater, page.data, page.item)
+            if marks:
+                keep_marks(connection, self.web.campaign.name, marks)
+            if self.web.assignment is None:
+                self._lend(connection, rater)
+
+    def is_mine(self, rater: str, page: Page) -> bool:
+        """Say whether a rater may open a page: it is lent or assigned to them, or they have judged it."""
+        if self.web.assignment is not None:
+            return page in self._assigned(rater)
+        with self.web.campaign.database.reading() as connection:
+            lent = self.leases.held(connection).get(self.board.unit_of(page), ("", ""))
+        return lent[0] == rater or page in self.board.done_by(rater)
+
+    def cells(self, rater: str, page: Page) -> list[Cell]:
+        """Return what a rater is asked about on a page."""
+        return self.board.cells_for(rater, page, all_cells=self.web.assignment is not None)
+
+    def before(self, rater: str, page: Page | None) -> Page | None:
+        """Return the page that a rater judged before this one; the last one where this is new."""
+        done = self.board.done_by(rater)
+        if page in done:
+            place = done.index(page)
+            return done[place - 1] if place else None
+        return done[-1] if done else None
+
+    def progress(self, rater: str) -> Progress:
+        """Return how far a rater is."""
+        board = self.board
+        if self.web.assignment is not None:
+            pages = self._assigned(rater)
+            done = sum(board.is_done_by(rater, page) for page in pages)
+            return Progress(done, done, len(pages))
+        return Progress(len(board.done_by(rater)), board.answered, len(board.pages))
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    def _lend(self, connection: Connection, rater: str) -> Page | None:
+        """Lend a rater the next unit, or the one they have for longer, while nobody else is given any."""
+        Journal(connection, self.web.campaign.name, utc_now)
+        self.board.refresh(connection)
+        held = self.leases.held(connection)
+        mine = [unit for unit, (name, _) in held.items() if name == rater]
+        self.leases.give_back(connection, [unit for unit in mine if not any(self._open(unit))])
+        if not self.board.is_open:
+            return None
+        unit = next((unit for unit in mine if any(self._open(unit))), None) or next(
+            self._free(held, rater), None
+        )
+        if unit is None:
+            return None
+        if unit not in held or not self.leases.is_fresh(held[unit][1]):
+            self.leases.lend(connection, unit, rater)
+        return next(self._open(unit))
+
+    def _lent(self, rater: str, held: Mapping[Unit, tuple[str, str]]) -> Page | None:
+        """Return the page that is lent to a rater, for long enough not to be lent again."""
+        for unit, (name, until) in held.items():
+            if name == rater and self.leases.is_fresh(until):
+                page = next(self._open(unit), None)
+                if page is not None:
+                    return page
+        return None
+
+    def _open(self, unit: Unit) -> Iterator[Page]:
+        pages = self.board.units.get(unit, [])
+        return (page for page in pages if not self.board.is_answered(page))
+
+    def _free(self, held: Mapping[Unit, tuple[str, str]], rater: str) -> Iterator[Unit]:
+        return (
+            unit
+            for unit in self.board.units
+            if held.get(unit, (rater, ""))[0] == rater and any(True for _ in self._open(unit))
+        )
+
+    def _assigned(self, rater: str) -> list[Page]:
+        assignment = self.web.assignment
+        if assignment is None or rater not in assignment.raters:
+            return []
+        by_item: dict[str, list[Page]] = {}
+        for page in self.board.pages:
+            by_item.setdefault(page.item, []).append(page)
+        return [page for task in assignment.of(rater) for page in by_item.get(task.item, ())]
