@@ -85,7 +85,9 @@ def texts(
     made: list[str] = [""] * count
     for place, (script, held) in enumerate(zip(SCRIPTS, vocabularies, strict=True)):
         rows = np.flatnonzero(which == place)
-        sizes = np.maximum(2, np.round(script.words * generator.lognormal(-0.125, 0.5, len(rows)))).astype(int)
+        sizes = np.maximum(2, np.round(script.words * generator.lognormal(-0.125, 0.5, len(rows)))).astype(
+            int
+        )
         ranks = np.searchsorted(held.reached, generator.random(int(sizes.sum())))
         words = held.words[ranks].tolist()
         end = np.cumsum(sizes)

@@ -109,6 +109,7 @@ HOMES = {
     "sparingly.run.raters.control_report": ("ControlReport", "control_report"),
     "sparingly.run.raters.controls": ("control_items",),
     "sparingly.run.raters.flags": ("RaterFlag", "rater_flags"),
+    "sparingly.run.raters.joined": ("with_ratings_of",),
     "sparingly.run.raters.predictability": ("Predictability", "predictability"),
     "sparingly.run.raters.report": ("RaterReport", "rater_report"),
     "sparingly.run.raters.standardised": ("standardised",),
@@ -145,6 +146,7 @@ HOMES = {
     "sparingly.run.verify_pool": ("verify_pool",),
     "sparingly.show.figures.draw": ("figure",),
     "sparingly.show.figures.save": ("save_figure",),
+    "sparingly.show.report.report": ("Report", "report"),
     "sparingly.show.report.score_tables": ("ranking_table", "score_table"),
     "sparingly.show.report.writeup": ("writeup",),
 }

@@ -149,7 +149,8 @@ class Quotas:
     """How much of what."""
 
     groups: Annotated[
-        str | None, Parameter(help="A column, or length, utility or embedding for bands: a quota of every group.")
+        str | None,
+        Parameter(help="A column, or length, utility or embedding for bands: a quota of every group."),
     ] = None
     quota: Annotated[
         str, Parameter(help="equal, share (by size), or numbers of sources, news=100,chat=50.")

@@ -1,8 +1,8 @@
 """Who does the work on a pool: this process, several of them, or the workers of a Dask cluster.
 
 Work comes in pieces (stretches of files, parts) that know nothing of each other, and every piece writes its
-own files whole or not at all. So a worker that is lost costs the pieces it had in hand, which others do again,
-and who did what cannot be told from the result.
+own files whole or not at all. So a worker that is lost costs the pieces it had in hand, which others do
+again, and who did what cannot be told from the result.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from sparingly.base.errors import UsageError, listing
 if TYPE_CHECKING:
     from distributed import Client
 
-Piece, Result = TypeVar("Piece"), TypeVar("Result")
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
 # How often a piece is tried again after an error, such as a folder that did not answer in time.
 RETRIES = 2
 _PATIENCE = 30
@@ -86,17 +87,15 @@ class Workers:
         # What all pieces need is a task, too: whoever lacks it gets it from another worker, or made anew.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             held = [self.client.submit(_itself, value, pure=False) for value in shared]
-            futures = {
+            places = {
                 self.client.submit(
                     function, piece, *held, retries=RETRIES, priority=-place, pure=False
                 ): place
                 for place, piece in enumerate(work)
             }
-        places = dict(futures)
         try:
-            for future in as_completed(list(futures)):  # type: ignore[no-untyped-call]
-                result = future.result()
-                del futures[future]
+            for future in as_completed(list(places)):  # type: ignore[no-untyped-call]
+                result: Result = future.result()
                 future.release()
                 yield places.pop(future), result
         except KilledWorker as error:
@@ -143,7 +142,7 @@ def _check(client: Client, address: str, paths: list[str]) -> None:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
         raise UsageError(f"The cluster {address} has no worker: start some with dask worker.") from None
-    found: dict[str, tuple[str, list[str]]] = client.run(_report, paths)  # type: ignore[no-untyped-call]
+    found: dict[str, tuple[str, list[str]]] = client.run(_report, paths)
     for worker, (version, lost) in sorted(found.items()):
         if version != __version__:
             raise UsageError(f"The worker {worker} has sparingly {version}, here it is {__version__}.")

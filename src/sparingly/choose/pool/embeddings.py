@@ -1,8 +1,8 @@
 """Embeddings of a pool's sources: one vector for every text, that no other text has a part in.
 
-Vectors are kept as half-precision numbers, which are whole multiples of 2⁻²⁴. So sums of them, and products of
-two vectors of length 1 (multiples of 2⁻⁴⁸), are exact in double precision: whoever computes them, in blocks
-of whatever size, gets the same number.
+Vectors are kept as half-precision numbers, which are whole multiples of 2⁻²⁴. So sums of them, and products
+of two vectors of length 1 (multiples of 2⁻⁴⁸), are exact in double precision: whoever computes them, in
+blocks of whatever size, gets the same number.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,8 +99,8 @@ class Frame:
 
     def take(self, rows: Rows | Mask) -> Frame:
         """Return some sources in the given order."""
-        held = {part.name: getattr(self, part.name) for part in fields(self)}
-        return Frame(**{name: values if values is None else values[rows] for name, values in held.items()})
+        held: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
+        return Frame(**{name: values[rows] for name, values in held.items() if values is not None})
 
 
 def whole_frame(
@@ -228,7 +229,5 @@ def _near(pool: ScoredPool, frame: Frame, rows: Rows, least: float) -> Mask:
 def _near_in_space(pool: ScoredPool, frame: Frame, rows: Rows, least: float) -> Mask:
     places = frame.place[rows]
     gone = np.zeros(len(frame), bool)
-    gone[rows] = near_vectors(
-        sketches_at(pool, places), lambda some: vectors_at(pool, places[some]), least
-    )
+    gone[rows] = near_vectors(sketches_at(pool, places), lambda some: vectors_at(pool, places[some]), least)
     return gone

@@ -78,8 +78,8 @@ def select_pool(
         cost: What judging a source costs: a kept column, or ``length`` for seconds by its length.
         jobs: The number of processes.
         cluster: The address of a Dask scheduler, or ``local`` for one on this machine with ``jobs`` workers.
-        **filters: Which sources may be chosen: ``anchors``, ``never``, ``shortest``, ``longest``, ``overlap``,
-            ``near``, ``cosine``, ``duplicates``, ``languages``, ``familiar``.
+        **filters: Which sources may be chosen: ``anchors``, ``never``, ``shortest``, ``longest``,
+            ``overlap``, ``near``, ``cosine``, ``duplicates``, ``languages``, ``familiar``.
     """
     held = pool if isinstance(pool, ScoredPool) else ScoredPool.load(pool)
     limits = filters_of(**filters)

@@ -1,12 +1,12 @@
 """Near duplicates by embeddings: vectors with a large cosine, found without comparing all with all.
 
-Every vector has a sketch of 256 bits: on which side of 256 random hyperplanes it lies. Two vectors at an angle
-θ differ in a bit with probability θ/π (Charikar 2002). Sorted by their bits, from each of 16 places on, near
-vectors come to stand near each other, and each is compared with the 8 before it; so the number of bits that
-must agree grows with the pool by itself, as in a forest of prefix trees (Bawa, Condie and Ganesan 2005). Where
-the bits do not tell that two are far apart, their cosine is computed. Among 200,000 random vectors, 83 of 100
-pairs with a cosine of 0.9 are found, 98 with 0.95, and all but one in a thousand with 0.98. With N vectors
-about b = log₂(N/8) bits must agree in one list: 1 − (1 − (1 − θ/π)ᵇ)¹⁶ is what is found at least.
+Every vector has a sketch of 256 bits: on which side of 256 random hyperplanes it lies. Two vectors at an
+angle θ differ in a bit with probability θ/π (Charikar 2002). Sorted by their bits, from each of 16 places on,
+near vectors come to stand near each other, and each is compared with the 8 before it; so the number of bits
+that must agree grows with the pool by itself, as in a forest of prefix trees (Bawa, Condie and Ganesan 2005).
+Where the bits do not tell that two are far apart, their cosine is computed. Among 200,000 random vectors, 83
+of 100 pairs with a cosine of 0.9 are found, 98 with 0.95, and all but one in a thousand with 0.98. With N
+vectors about b = log₂(N/8) bits must agree in one list: about 1 − (1 − (1 − θ/π)ᵇ)¹⁶ of the pairs are found.
 """
 
 from __future__ import annotations
@@ -70,9 +70,8 @@ def near_vectors(words: Words, vectors_at: Callable[[Rows], Vectors], least: flo
 
 def _compare(held: list[Rows], vectors_at: Callable[[Rows], Vectors], least: float, gone: Mask) -> None:
     """Mark the later one of every pair that is near enough."""
-    codes = np.unique(
-        np.concatenate([np.zeros(0, np.int64), *(later << 32 | earlier for earlier, later in held)])
-    )
+    found = [later << 32 | earlier for earlier, later in held]
+    codes = np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
     pairs = np.stack([codes & (2**32 - 1), codes >> 32])
     rows, places = np.unique(pairs, return_inverse=True)
     earlier, later = places.reshape(pairs.shape)

@@ -1,10 +1,11 @@
 """A pool spread out in the space of its embeddings: clusters of clusters, and a path through them.
 
-A subsample that a hash of the ids takes is clustered (k-means), and every cluster once more. The leaves of that
-tree stand along a path on which neighbours are near: first the clusters, then the leaves of each. Every source
-belongs to the leaf that it is nearest to. A draw along that list, in a leaf by the hashes of the ids, takes of
-every stretch of it as many sources as their inclusion probabilities add up to, up to one: so the sample is
-spread as the pool is, and the probabilities are exactly those that were asked for, whatever the clusters.
+A subsample that a hash of the ids takes is clustered (k-means), and every cluster once more. The leaves of
+that tree stand along a path on which neighbours are near: first the clusters, then the leaves of each. Every
+source belongs to the leaf that it is nearest to. A draw along that list, in a leaf by the hashes of the ids,
+takes of every stretch of it as many sources as their inclusion probabilities add up to, up to one at either
+end: so the sample is spread as the pool is, and the probabilities are exactly those that were asked for,
+whatever the clusters.
 
 Centres are rounded to half precision, so that distances are exact and the leaf of a source is the same
 whatever part it is in and whichever worker looks at it. The tree depends neither on the seed nor on files.
@@ -73,7 +74,7 @@ def _sample(frame: Frame, count: int) -> Rows:
 
 
 def planted(points: Floats, count: int) -> Tree:
-    """Return the tree of some points: √count clusters, each with as many leaves as its share of the points."""
+    """Return the tree of some points: √count clusters, each with leaves by its share of the points."""
     clusters = _centres(points, max(1, round(np.sqrt(count))))
     own = nearest_centres(points, clusters)
     sizes = np.bincount(own, minlength=len(clusters))

@@ -135,7 +135,8 @@ def _check_shares(tasks: Tasks, options: Options, count: int, redundancy: int, a
         return
     if count * redundancy % annotators:
         raise UsageError(
-            f"Appraise shares {count * redundancy} batches evenly, and {annotators} annotators do not divide them."
+            f"Appraise shares batches evenly, and {count * redundancy} of them are not so many for each of "
+            f"{annotators} annotators."
         )
     if count * redundancy > _MOST_BATCHES * annotators:
         raise UsageError(

@@ -6,6 +6,7 @@ import ast
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from sparingly.base.errors import InputError
 from sparingly.data import files
 from sparingly.data.values import parse_number
 from sparingly.run.exchange.appraise_batches import JUDGED, number_of
-from sparingly.run.exchange.browser import marked_span
+from sparingly.run.exchange.browser import SPACES, marked_span
 from sparingly.run.exchange.judgement import Given
 from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.spans import Span
@@ -46,7 +47,7 @@ class Line:
         item: The number of the item.
         type: ``TGT``, or ``BAD``, ``REF`` or ``CHK`` for a check.
         score: The score as text.
-        start: When the rater began, in seconds since 1970; NaN where that is missing.
+        start: When the rater began, in seconds since 1970, if known.
         end: When the rater was done.
         whole: Whether the score is of a whole document.
         marks: What was marked, as text; None where the type of task has no marks.
@@ -58,15 +59,15 @@ class Line:
     item: str
     type: str
     score: str
-    start: float
-    end: float
+    start: float | None
+    end: float | None
     whole: bool = False
     marks: str | None = None
 
     @property
     def seconds(self) -> float | None:
         """How long it took; None where a time is missing."""
-        return max(0.0, self.end - self.start) if self.start == self.start and self.end == self.end else None
+        return None if self.start is None or self.end is None else max(0.0, self.end - self.start)
 
 
 @dataclass
@@ -95,19 +96,20 @@ class _Scores:
         token = self._token(question, tokens)
         if token is None:
             self.taking.leave(UNKNOWN_OUTPUT, f"{line.where}: {line.system}")
-        elif line.type != JUDGED and question.control is None:
+        elif self.taking.key.kind != "pair" and _is_check(line, question):
             self.taking.leave(CHECK, line.where)
         else:
             self._answer(question, token, line)
 
     def _answer(self, question: Question, token: str, line: Line) -> None:
-        once = (line.user, question.task, token, line.start, line.end)
+        once = (line.user, question.task, token, line.type, line.start, line.end)
         if once in self.seen:
             self.taking.leave(CREDITED, line.where)
             return
         self.seen.add(once)
         if self.taking.key.kind == "pair":
-            self.halves.setdefault((question.task, line.user, line.start, line.end), {})[token] = line
+            given = (question.task, line.user, line.type, line.start, line.end)
+            self.halves.setdefault(given, {})[token] = line
         elif self.taking.key.kind == "spans":
             self._spans(question, token, line)
         else:
@@ -128,8 +130,7 @@ class _Scores:
         known = self.taking.raters.get(line.user)
         rater = known if known is not None or question.rater is not None else line.user
         seconds = None if line.seconds is None else line.seconds / share
-        when = line.end if line.end == line.end else None
-        return Given(rater, line.where, seconds=seconds, when=when)
+        return Given(rater, line.where, seconds=seconds, when=line.end)
 
     def pairs(self) -> None:
         """Take the pairs whose both sides are there: the higher score is better, equal ones are a tie."""
@@ -137,6 +138,9 @@ class _Scores:
         for (task, *_), sides in self.halves.items():
             question = self.taking.key.questions[task]
             line = next(iter(sides.values()))
+            if _is_check(line, question):
+                self.taking.leave(CHECK, line.where, len(aspects))
+                continue
             if len(sides) < 2:
                 self.taking.leave(HALF_A_PAIR, line.where, len(aspects))
                 continue
@@ -174,8 +178,8 @@ class _Scores:
         kind = mark.get("error_type")
         category = " > ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
         # Appraise trims texts before it counts.
-        cut = len(text) - len(text.lstrip())
-        found = marked_span(mark, text.strip(), str(mark.get("severity")).lower(), category)
+        cut = len(text) - len(text.lstrip(SPACES))
+        found = marked_span(mark, text.strip(SPACES), str(mark.get("severity")).lower(), category)
         if found is None:
             return None
         return Span(found.start + cut, found.end + cut, found.severity, found.category)
@@ -226,8 +230,8 @@ def _line(row: list[str], path: Path, number: int, *, pairs: bool) -> Line:
         item=item,
         type=kind,
         score=score,
-        start=_time(row[first]),
-        end=_time(row[first + 1]),
+        start=_number(row[first]),
+        end=_number(row[first + 1]),
         whole=whole,
         marks=row[9] if first == 10 else None,
     )
@@ -254,9 +258,9 @@ def _is_time(text: str) -> bool:
     return text == "None" or _number(text) is not None
 
 
-def _time(text: str) -> float:
-    number = _number(text)
-    return float("nan") if number is None else number
+def _is_check(line: Line, question: Question) -> bool:
+    """Say whether Appraise repeated or spoilt an item that is no control item of ours."""
+    return line.type != JUDGED and question.control is None
 
 
 def _given_score(line: Line) -> str | None:
@@ -268,11 +272,11 @@ def _number(text: str | None) -> float | None:
         number = parse_number(text or "", "number")
     except InputError:
         return None
-    return None if number != number else number
+    return None if math.isnan(number) else number
 
 
 def _marks(line: Line) -> list[Any]:
-    """Return the marks, from JSON (once or twice encoded) or as Python spells a list; undecided ones are none."""
+    """Return the marks, from JSON (once or twice encoded) or from a Python list, without undecided ones."""
     held: Any = line.marks
     for _ in range(2):
         if isinstance(held, str):

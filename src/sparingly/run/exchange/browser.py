@@ -14,6 +14,11 @@ from sparingly.run.exchange.spans import Span
 
 # The category of a mark for something that is not in the text at all.
 MISSING = "missing"
+# What JavaScript's trim takes away.
+SPACES = (
+    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
 _UNSAFE = re.compile(r"[^\w-]+")
 _IN_LINKS = re.compile(r"[A-Za-z0-9._~-]+")
 

@@ -44,7 +44,7 @@ class InspectAi(Exchange):
 def _by_task(items: Sequence[str]) -> dict[str | None, list[str]]:
     found: dict[str | None, list[str]] = {}
     for item in items:
-        task, sign, sample = item.partition("/")
+        task, sign, sample = item.rpartition("/")
         if not sign or not task or not sample:
             raise DataError(f'The item "{item}" is not TASK/ID: leave out the option tasks.')
         found.setdefault(task, []).append(sample)
@@ -54,7 +54,5 @@ def _by_task(items: Sequence[str]) -> dict[str | None, list[str]]:
 def _line(items: Sequence[str]) -> str:
     for item in items:
         if "," in item or "\n" in item:
-            raise DataError(
-                f'The id "{item}" has a comma or a new line, which --sample-id takes for two ids.'
-            )
+            raise DataError(f'The id "{item}" has a comma or a new line: --sample-id takes it for two.')
     return ",".join(sorted(set(items))) + "\n"

@@ -9,6 +9,7 @@ from sparingly.base.errors import listing
 from sparingly.data.describe import Representation, describe
 from sparingly.data.describe.representation_shares import Share
 from sparingly.data.selection import Selection
+from sparingly.show.figures.look import counted
 from sparingly.show.figures.shares import KINDS_IN_WORDS, draw_shares
 from sparingly.show.report.document import Facts, Notes, Part, Section, Table, Words
 from sparingly.show.report.evidence import Evidence
@@ -144,7 +145,8 @@ def _shares(found: Representation) -> Iterator[Part]:
     lean = {one.by for one in found.leanings}
     metrics = [kind for kind in found.kinds if kind.startswith("metric ")]
     left_out = {kind for kind in metrics[_MOST_METRICS:] if kind not in lean}
-    rows, breaks = [], []
+    rows: list[tuple[str, ...]] = []
+    breaks: list[int] = []
     for kind, shares in found.kinds.items():
         if shares and kind not in left_out:
             breaks.append(len(rows))
@@ -152,7 +154,7 @@ def _shares(found: Representation) -> Iterator[Part]:
     yield Table("Shares by group", columns, tuple(rows), texts=2, breaks=frozenset(breaks[1:]))
     cut = [kind for kind, shares in found.kinds.items() if len(shares) > _MOST_SHARES]
     if left_out or cut:
-        more = [f"{len(left_out)} further metrics"] if left_out else []
+        more = [f"{counted(len(left_out), 'further metric')}"] if left_out else []
         more += [f"the smaller groups by {kind}" for kind in cut]
         yield Words(f"Left out here: {listing(more)}; sparingly info --selection shows all.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ from sparingly.show.report.pictures import picture
 from sparingly.show.report.words import aligned, ended, share_text
 from sparingly.show.terminal.console import fixed
 
-_MOST_PAIRS, _MOST_RATERS = 15, 40
+_MOST_PAIRS, _MOST_RATERS, _MOST_ROUNDS = 15, 40, 3
 _AHEAD = "More judgements drawn alike would shrink the intervals as the dashed line does; see sparingly plan."
 
 
@@ -192,26 +193,32 @@ def _by_rater(found: RatingsSummary) -> Table:
     ordered = sorted(found.raters.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_RATERS]
     rows = tuple((name or "not named", str(count)) for name, count in ordered)
     more = f" (the first {_MOST_RATERS} of {len(found.raters)})" if len(found.raters) > _MOST_RATERS else ""
-    return Table(f"Labels by rater{more}", ("rater", "labels"), rows)
+    return Table(f"Labels by rater, of all aspects{more}", ("rater", "labels"), rows)
 
 
 def check_section(held: Evidence) -> Section:
     """Give the signatures, and say how anybody can derive it all again."""
-    lines = [f"selection: {one.signature}" for one in held.rounds[-3:]]
-    lines += [f"scores: {held.estimate.signature}"] if held.estimate.signature is not None else []
-    if held.ranking is not None and held.ranking.signature is not None:
-        lines.append(f"ranking: {held.ranking.signature}")
     parts: list[Part] = [
         Words(
             "Every answer follows from its signature: the method with all parameters, the seed, the version, "
             "and digests of the data and the labels. Whoever has the data can derive it again and compare."
         )
     ]
-    if len(held.rounds) > 3:
-        parts.append(Words("The signatures of the last three rounds; the campaign holds all of them."))
-    parts += [Commands("Signatures", tuple(lines))] if lines else []
+    parts += _signatures(held)
     parts.append(Commands("How to check", _commands(held)))
     return Section("check", "Signature, and how to verify", tuple(parts))
+
+
+def _signatures(held: Evidence) -> Iterator[Commands]:
+    if held.rounds:
+        last = held.rounds[-_MOST_ROUNDS:]
+        more = f"s of the last {len(last)} of {len(held.rounds)} rounds" if len(held.rounds) > len(last) else ""
+        several = "s of the rounds" if len(last) > 1 else " of the selection"
+        yield Commands(f"Signature{more or several}", tuple(str(one.signature) for one in last))
+    if held.estimate.signature is not None:
+        yield Commands("Signature of the scores", (str(held.estimate.signature),))
+    if held.ranking is not None and held.ranking.signature is not None:
+        yield Commands("Signature of the ranking", (str(held.ranking.signature),))
 
 
 def _commands(held: Evidence) -> tuple[str, ...]:
@@ -224,6 +231,6 @@ def _commands(held: Evidence) -> tuple[str, ...]:
         return lines
     return (
         *lines,
-        f"sparingly rank DATA{given} --aspect '{held.aspect}' {target}--out ranking.json",
+        f"sparingly rank DATA{given} --aspect {shlex.quote(held.aspect)} {target}--out ranking.json",
         "sparingly verify ranking.json DATA",
     )

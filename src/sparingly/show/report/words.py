@@ -122,7 +122,7 @@ def p_text(value: float) -> str:
 
 
 def aligned(values: Iterable[float | None], digits: int = 4) -> list[str]:
-    """Return numbers with as many decimals as the largest needs for some digits, so that they can be compared."""
+    """Return numbers with the same decimals, as many as the largest needs for so many digits."""
     known = [None if value is None or not math.isfinite(value) else value for value in values]
     largest = max((abs(value) for value in known if value is not None), default=0.0)
     before = math.floor(math.log10(largest)) + 1 if largest > 0 else 1

@@ -77,7 +77,7 @@ def create_app(
 
 
 def _organiser_is_there() -> bool:
-    return importlib.util.find_spec(_ORGANISER) is not None
+    return importlib.util.find_spec(_ORGANISER) is not None and hasattr(importlib.import_module(_ORGANISER), "router")
 
 
 def _lifespan(campaign: Campaign):  # type: ignore[no-untyped-def]  # noqa: ANN202

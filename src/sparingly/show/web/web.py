@@ -94,5 +94,7 @@ class Web:
     def render(self, template: str, session: Session | None = None, **values: Any) -> str:
         """Return the text of a page, or of a part of one."""
         csrf = "" if session is None else self.sessions.csrf(session)
-        known = {"campaign": self.campaign.name, "session": session, "csrf": csrf}
+        # A stranger is told nothing, not even what the campaign is called.
+        title = "sparingly" if session is None else self.campaign.name
+        known = {"campaign": title, "session": session, "csrf": csrf}
         return self.templates.get_template(template).render(**known, **values)

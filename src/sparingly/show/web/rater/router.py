@@ -36,7 +36,10 @@ def current(session: RaterSession, counter: Served) -> Response:
     """Show what a rater is to judge now."""
     web, page = counter.web, counter.desk.current(session.rater)
     if page is not None:
-        return web.page("rater/rate.html", session, sheet=counter.sheets.sheet(session, page), problem="")
+        found = web.page("rater/rate.html", session, sheet=counter.sheets.sheet(session, page), problem="")
+        # The page is put into the one that sent the answer before: its address comes along.
+        found.headers["HX-Replace-Url"] = "/rate"
+        return found
     previous = counter.desk.before(session.rater, None)
     return web.page(
         "rater/rest.html",

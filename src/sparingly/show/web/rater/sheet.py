@@ -140,8 +140,8 @@ class Sheets:
         return Output(
             handle=card.handle,
             label=_label(place),
-            # Letters are counted where they are marked: no Markdown there.
-            texts=tuple(_said(text, markdown=markdown and not marking) for text in card.texts),
+            # Where letters are marked they are counted, so that the text is shown as it is.
+            texts=tuple([shown(text)] if marking else _said(text, markdown=markdown) for text in card.texts),
             fields=() if web.form == "mqm" and marking else tuple(
                 _field(card.handle, at, aspect, scores.get(aspect, ""), ends, stars=web.form == "stars")
                 for at, (aspect, ends) in enumerate(web.campaign.settings.aspects.items())

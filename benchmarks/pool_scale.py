@@ -1,0 +1,196 @@
+"""Pools of millions: from files on disk to a written selection, with what it takes and how it grows.
+
+    python benchmarks/pool_scale.py 1000000               score with a light model in two processes, and draw
+    python benchmarks/pool_scale.py 10000000 --near       the same with near duplicates, reported apart
+    python benchmarks/pool_scale.py --stages              processor time of every stage, one process
+    python benchmarks/pool_scale.py --docs                the figures so far into docs/pools.md
+
+The pool is generated (benchmarks/make_pool.py) into ``--folder`` and removed afterwards unless ``--keep`` is
+said. Memory is that of all processes together. Figures are kept in benchmarks/results/pool-scale.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sparingly
+from _process_tree import Taken, watched
+from make_pool import write_pool
+from sparingly.bench.papers.markdown import replaced
+from sparingly.bench.papers.work import write_whole
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS, PAGE = ROOT / "benchmarks" / "results" / "pool-scale.json", ROOT / "docs" / "pools.md"
+COMMAND = (str(Path(sys.executable).with_name("sparingly")), "pool")
+CHOSEN, TRAINING, STAGE_TEXTS = 10_000, 2_000, 50_000
+NEAR = "0.8"
+
+Figures = dict[str, Any]
+
+
+def first_texts(pool: Path, count: int) -> list[str]:
+    """Return the first distinct texts of a pool."""
+    with next(iter(sorted(pool.iterdir()))).open(encoding="utf-8") as file:
+        return list(dict.fromkeys(json.loads(line)["text"] for line in islice(file, count)))
+
+
+def train(pool: Path, model: Path) -> None:
+    """Train a light model on some texts of the pool; two models find long texts hard."""
+    generator = np.random.default_rng(1)
+    data = model.with_suffix(".jsonl")
+    with data.open("w", encoding="utf-8") as file:
+        for place, text in enumerate(first_texts(pool, TRAINING)):
+            scores = {name: {"m": float(generator.normal() - len(text) / 50)} for name in ("a", "b")}
+            file.write(json.dumps({"item": f"t{place}", "source": text, "metrics": scores}) + "\n")
+    sparingly.distil(sparingly.load(data), "hard=metric_avg:metric=m").save(model)
+
+
+def measure(sources: int, folder: Path, jobs: int, near: bool, files: int) -> Figures:
+    """Score a pool and draw from it by commands of their own."""
+    pool, scored = folder / "pool", folder / "scored"
+    began = time.perf_counter()
+    paths = write_pool(pool, sources, files)
+    made = time.perf_counter() - began
+    train(pool, folder / "model.skops")
+    by = f"distilled:model={folder / 'model.skops'}"
+    score = (*COMMAND, "score", str(pool), "--by", by, "--jobs", str(jobs), "--out", str(scored))
+    draw = (*COMMAND, "select", str(scored), "-m", "pivotal", "-b", str(CHOSEN))
+    out = ("-o", str(folder / "chosen.json"), "-o", str(folder / "chosen.jsonl"))
+    load = os.getloadavg()[0]
+    found: dict[str, Taken] = {"score": watched(score), "select": watched((*draw, *out))}
+    size = sum(path.stat().st_size for path in scored.iterdir())
+    if near:
+        shutil.rmtree(scored)
+        found["score with near"] = watched((*score, "--near"))
+        found["select with near"] = watched((*draw, "--near", NEAR, *out))
+    return {
+        "sources": sources,
+        "megabytes": sum(path.stat().st_size for path in paths) / 1e6,
+        "scored_megabytes": size / 1e6,
+        "made_in": made,
+        "jobs": jobs,
+        "load_before": load,
+        "date": datetime.now(UTC).date().isoformat(),
+        "taken": {name: asdict(taken) for name, taken in found.items()},
+    }
+
+
+def stages(folder: Path) -> Figures:
+    """Return texts a processor second of what scoring is made of, in one process."""
+    from sparingly.choose.pool.languages import Languages
+    from sparingly.choose.pool.minhash import bands_of
+
+    pool = folder / "pool"
+    write_pool(pool, STAGE_TEXTS, 1)
+    train(pool, folder / "model.skops")
+    texts = first_texts(pool, STAGE_TEXTS)
+    model = sparingly.load_distilled(folder / "model.skops")
+    known = Languages(identify=True)
+    known.of(texts[:10], [])
+    work: dict[str, Callable[[], object]] = {
+        "read, check, hash and write (`--by source_length`)": lambda: sparingly.score_pool(
+            pool, folder / "scored"
+        ),
+        "a light model (`--by distilled:model=FILE`)": lambda: model.score(texts),
+        "identify languages (`--identify`)": lambda: known.of(texts, ["{}"] * len(texts)),
+        "prepare for near duplicates (`--near`)": lambda: bands_of(texts),
+    }
+    return {name: len(texts) / _processor(call) for name, call in work.items()}
+
+
+def _processor(call: Callable[[], object]) -> float:
+    began = time.process_time()
+    call()
+    return time.process_time() - began
+
+
+def block_of(kept: Figures) -> str:
+    """Return the figures as Markdown."""
+    heads = ("sources", "files", "step", "seconds", "processor seconds", "sources a second", "peak memory")
+    lines = [list(heads), ["---:", "---:", "---", *["---:"] * 4]]
+    for run in sorted(kept["runs"].values(), key=lambda one: one["sources"]):
+        for name, taken in _steps(run).items():
+            lines.append(
+                [
+                    f"{run['sources']:,}",
+                    f"{run['megabytes'] / 1e3:.2f} GB",
+                    name,
+                    f"{taken['seconds']:,.0f}",
+                    f"{taken['processor']:,.0f}",
+                    f"{run['sources'] / taken['seconds']:,.0f}",
+                    f"{taken['megabytes'] / 1e3:.2f} GB",
+                ]
+            )
+    said = [
+        f"{run['sources']:,} sources on {run['date']} with {run['jobs']} processes on 2 cores, on which "
+        f"{run['load_before']:.1f} other processes were running"
+        for run in sorted(kept["runs"].values(), key=lambda one: one["sources"])
+    ]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    rates = [["what", "texts a second of one core"], ["---", "---:"]]
+    rates += [[name, f"{rate:,.0f}"] for name, rate in kept.get("stages", {}).items()]
+    more = "\n".join(f"| {' | '.join(line)} |" for line in rates)
+    return f"{table}\n\n{'; '.join(said)}.\n\n{more}"
+
+
+def _steps(run: Figures) -> dict[str, Figures]:
+    """Return the steps of a run; what near duplicates take is told apart."""
+    taken = dict(run["taken"])
+    both = [taken["score"], taken["select"]]
+    whole = {
+        "seconds": sum(one["seconds"] for one in both),
+        "processor": sum(one["processor"] for one in both),
+        "megabytes": max(one["megabytes"] for one in both),
+    }
+    return {"score": taken["score"], "select": taken["select"], "**both**": whole} | {
+        f"{name} duplicates": one for name, one in taken.items() if name.endswith("near")
+    }
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure what is asked for, keep the figures and print them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("sources", type=int, nargs="*")
+    parser.add_argument("--folder", type=Path, default=ROOT / ".bench" / "pool")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--files", type=int, default=16)
+    for flag in ("--near", "--stages", "--keep", "--docs"):
+        parser.add_argument(flag, action="store_true")
+    given = parser.parse_args(arguments)
+    kept: Figures = json.loads(given.results.read_text()) if given.results.exists() else {"runs": {}}
+    for sources in given.sources:
+        folder = given.folder / str(sources)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        kept["runs"][str(sources)] = measure(sources, folder, given.jobs, given.near, given.files)
+        given.results.write_text(json.dumps(kept, indent=1) + "\n")
+        if not given.keep:
+            shutil.rmtree(folder)
+    if given.stages:
+        folder = given.folder / "stages"
+        folder.mkdir(parents=True, exist_ok=True)
+        kept["stages"] = stages(folder)
+        given.results.write_text(json.dumps(kept, indent=1) + "\n")
+        shutil.rmtree(folder)
+    block = block_of(kept)
+    print(block)
+    if given.docs:
+        write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {"pool-scale": block}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""``sparingly report``: all that is to be said of an evaluation, as one page, Markdown, LaTeX or JSON."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from sparingly.base.errors import UsageError
+from sparingly.cli.campaign import At, DataName, Name, is_campaign, opened
+from sparingly.cli.estimate import Aspect, Chosen, EstimatorText
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
+
+if TYPE_CHECKING:
+    from sparingly.data.evalset import EvalSet
+    from sparingly.show.report.report import Report
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Asked:
+    """What is told, and how."""
+
+    aspect: Aspect = None
+    estimator: EstimatorText = None
+    target: Annotated[
+        Literal["set", "population"], Parameter(help="Scores and ranks on this set, or on inputs like these.")
+    ] = "population"
+    level: Annotated[float, Parameter(help="How often intervals are to hold the truth.")] = 0.95
+    title: Annotated[str | None, Parameter(help="The title.")] = None
+    figures: Annotated[bool, Parameter(help="Draw pictures, which needs the extra report.")] = True
+    curve: Annotated[
+        bool, Parameter(help="Play the method again over budgets, where everything is judged.")
+    ] = True
+    seed: Seed = 0
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class InCampaign:
+    """What of a campaign is told."""
+
+    data: DataName = None
+    at: At = None
+    name: Name = None
+
+    def check_unused(self) -> None:
+        """Complain where these are given without a campaign."""
+        if any(value is not None for value in vars(self).values()):
+            raise UsageError("--data, --at and --name are for campaigns.")
+
+
+DEFAULT_ASKED, NO_CAMPAIGN = Asked(), InCampaign()
+
+
+def report(
+    source: Annotated[str, Parameter(help="The judged evaluation set; or a campaign: its file or URL.")],
+    selection: Chosen = None,
+    /,
+    *,
+    ratings: Annotated[
+        Path | None, Parameter(help="A table of ratings for a set that holds none: rater, item, model, score.")
+    ] = None,
+    out: Annotated[Path, Parameter(name=["--out", "-o"], help="The file to write.")] = Path("report.html"),
+    format: Annotated[
+        str | None, Parameter(help="html, md, tex, json, or several: html,md. The ending of --out unless given.")
+    ] = None,
+    asked: Asked = DEFAULT_ASKED,
+    campaign: InCampaign = NO_CAMPAIGN,
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
+    """Write a report: question, data, selection, representation, scores, ranks, pairs, raters, costs, signature.
+
+    The page needs no network, prints well, and comes in light and dark.
+
+    ```
+    sparingly report judged.jsonl chosen.json --aspect overall --out report.html
+    sparingly report outputs.jsonl chosen.json --ratings ratings.csv --format html,md,tex,json
+    sparingly report campaign.db --out report.html
+    ```
+    """
+    with working("writing the report"):
+        if is_campaign(source):
+            found = _of_campaign(source, selection, ratings, asked, campaign)
+        else:
+            campaign.check_unused()
+            found = _of_files(Path(source), selection, ratings, asked, reading)
+        written = found.save(out, None if format is None else [part.strip() for part in format.split(",")])
+    if json:
+        emit({"written": [str(path) for path in written], **found.to_dict()})
+        return
+    from sparingly.show.terminal.console import line, make_console
+
+    console = make_console()
+    for sentence in (found.title, *found.lead, *(f"written to {path}" for path in written)):
+        line(console, sentence.replace("`", ""))
+
+
+def _of_campaign(
+    source: str, selection: Path | None, ratings: Path | None, asked: Asked, campaign: InCampaign
+) -> Report:
+    from sparingly.show.report.report import report as tell
+
+    if selection is not None or ratings is not None:
+        raise UsageError("A campaign knows its selections and ratings: give nothing but the campaign.")
+    with opened(source, campaign.name) as running:
+        return tell(running, data=campaign.data, at=campaign.at, **vars(asked))
+
+
+def _of_files(
+    source: Path, selection: Path | None, ratings: Path | None, asked: Asked, reading: Reading
+) -> Report:
+    from sparingly.data.selection import Selection
+    from sparingly.show.report.report import report as tell
+
+    held = _judged(reading.load(source), ratings)
+    return tell(held, None if selection is None else Selection.load(selection), **vars(asked))
+
+
+def _judged(held: EvalSet, ratings: Path | None) -> EvalSet:
+    if ratings is None:
+        return held
+    from sparingly.data import io
+    from sparingly.run.raters.joined import with_ratings_of
+
+    return with_ratings_of(held, io.load(ratings))

@@ -1,0 +1,317 @@
+"""Argilla: records and dataset settings out, records with responses in, nested or flattened.
+
+Ratings of Argilla are whole numbers from 0 to 10. A scale that fits is used as it is; any other is asked on
+0 to 10 and converted back. The nested form drops the status of responses, so drafts and discarded ones cannot
+be told from the rest there; the flattened form (``to_datasets``) has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sparingly.run.exchange.exchange import Exchange, Options, carried, file_stem
+from sparingly.run.exchange.files import read_json_rows, write_json
+from sparingly.run.exchange.judgement import Given
+from sparingly.run.exchange.key import Key, Question
+from sparingly.run.exchange.report import Taken
+from sparingly.run.exchange.scale import Scale
+from sparingly.run.exchange.slots import HEADINGS, page_texts, slot_count, slot_label, used_texts
+from sparingly.run.exchange.spans import Span
+from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, DRAFT, UNKNOWN_ASPECT, Taking, moment
+from sparingly.run.exchange.tasks import Kind, Task, Tasks
+
+OWN_SCALE = Scale(0.0, 10.0)
+NO_STATUS = (
+    "The nested form does not tell drafts and discarded responses from submitted ones: export the flattened "
+    "form (to_datasets) to leave them out."
+)
+_SEVERITIES = ("minor", "major", "critical")
+_SIDES = {"left": 1.0, "tie": 0.0, "right": -1.0}
+_STATUS = {"discarded": CANCELLED, "draft": DRAFT}
+
+
+class Argilla(Exchange):
+    """Argilla 2, which takes records and settings as JSON."""
+
+    name: ClassVar[str] = "argilla"
+    summary: ClassVar[str] = "Argilla: records and settings as JSON; records with responses, also flattened"
+    kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
+
+    def key_for(self, tasks: Tasks) -> Key:
+        """Return the key; aspects whose scale is not of whole numbers from 0 to 10 are asked on 0 to 10."""
+        others = {name: OWN_SCALE for name, scale in tasks.scales.items() if not _fits(scale)}
+        return replace(tasks.key, tool=self.name, tool_scales=others)
+
+    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+        """Write ``settings.json``, and ``tasks.json`` for anyone or a file of records for each rater."""
+        written, stems = [write_json(folder / "settings.json", settings_of(tasks))], set[str]()
+        for rater, held in tasks.by_rater().items():
+            records = [_record(task) for task in held]
+            written.append(write_json(folder / f"{file_stem(rater, stems)}.json", records))
+        return written
+
+    def read(self, files: Sequence[Path], taking: Taking, options: Options) -> Taken:
+        """Read records with responses; every response to a question is one answer."""
+        for path in files:
+            for where, record in read_json_rows(path):
+                _take(record, taking, where)
+        return taking.done()
+
+
+def _fits(scale: Scale) -> bool:
+    ends = (scale.low, scale.high)
+    return all(end == int(end) and end in OWN_SCALE for end in ends)
+
+
+# --- tasks --------------------------------------------------------------------------------------------
+
+
+def settings_of(tasks: Tasks) -> dict[str, Any]:
+    """Return the settings of a dataset: its fields, questions and metadata."""
+    least, most = slot_count(tasks)
+    fields = [_field(name, HEADINGS[name], required=False) for name in used_texts(tasks)]
+    fields += [
+        _field(f"output_{slot}", f"Output {slot_label(slot)}", required=slot == 1)
+        for slot in range(1, most + 1)
+    ]
+    names = sorted({name for task in tasks for name in _metadata(task)})
+    return {
+        "guidelines": None,
+        "fields": fields,
+        "questions": [*_questions(tasks, least, most), _comment()],
+        "metadata": [{"name": name, "settings": {"type": "terms"}} for name in names],
+        "vectors": [],
+        "allow_extra_metadata": True,
+        "distribution": {"strategy": "overlap", "min_submitted": 1},
+    }
+
+
+def _field(name: str, title: str, *, required: bool) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": title,
+        "required": required,
+        "settings": {"type": "text", "use_markdown": False},
+    }
+
+
+def _comment() -> dict[str, Any]:
+    return {
+        "name": "comment",
+        "title": "Comment",
+        "required": False,
+        "settings": {"type": "text", "use_markdown": False},
+    }
+
+
+def _questions(tasks: Tasks, least: int, most: int) -> Iterator[dict[str, Any]]:
+    slots = range(1, most + 1)
+    if tasks.kind in ("pair", "ranking"):
+        for place, aspect in enumerate(tasks.aspects, 1):
+            yield _comparison(tasks.kind, place, aspect, most)
+        return
+    for slot in slots:
+        if tasks.kind == "spans":
+            yield _marking(slot)
+        for place, (aspect, scale) in enumerate(tasks.scales.items(), 1):
+            used = scale if _fits(scale) else OWN_SCALE
+            yield {
+                "name": f"score_{place}_{slot}",
+                "title": f"Output {slot_label(slot)}: {aspect} ({used})",
+                "required": slot <= least,
+                "settings": {
+                    "type": "rating",
+                    "options": [{"value": value} for value in range(int(used.low), int(used.high) + 1)],
+                },
+            }
+
+
+def _comparison(kind: Kind, place: int, aspect: str, most: int) -> dict[str, Any]:
+    if kind == "pair":
+        options = [{"value": side, "text": side} for side in _SIDES]
+        return {
+            "name": f"preference_{place}",
+            "title": f"Which is better: {aspect}?",
+            "required": True,
+            "settings": {"type": "label_selection", "options": options, "visible_options": 3},
+        }
+    return {
+        "name": f"ranking_{place}",
+        "title": f"Best first: {aspect}",
+        "required": True,
+        "settings": {
+            "type": "ranking",
+            "options": [
+                {"value": f"output_{slot}", "text": f"Output {slot_label(slot)}"}
+                for slot in range(1, most + 1)
+            ],
+        },
+    }
+
+
+def _marking(slot: int) -> dict[str, Any]:
+    return {
+        "name": f"spans_{slot}",
+        "title": f"Errors in output {slot_label(slot)}",
+        "required": False,
+        "settings": {
+            "type": "span",
+            "field": f"output_{slot}",
+            "options": [{"value": severity, "text": severity} for severity in _SEVERITIES],
+            "allow_overlapping": True,
+            "allow_character_annotation": True,
+        },
+    }
+
+
+def _record(task: Task) -> dict[str, Any]:
+    fields = {name: text for name, text in page_texts(task).items() if text}
+    fields |= {f"output_{slot}": output.text for slot, output in enumerate(task.outputs, 1)}
+    return {
+        "id": task.id,
+        "fields": fields,
+        "metadata": _metadata(task),
+        "suggestions": {},
+        "responses": {},
+        "vectors": {},
+        "status": "pending",
+    }
+
+
+def _metadata(task: Task) -> dict[str, Any]:
+    tokens = {f"token_{slot}": output.token for slot, output in enumerate(task.outputs, 1)}
+    return {**carried(task), **tokens}
+
+
+# --- answers ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Response:
+    """What one user answered to one question."""
+
+    question: str
+    user: str | None
+    value: Any
+    status: str | None
+
+
+def _take(record: Mapping[str, Any], taking: Taking, where: str) -> None:
+    responses = list(_nested(record) if isinstance(record.get("responses"), dict) else _flat(record))
+    if not responses:
+        return
+    metadata = record.get("metadata")
+    held = metadata if isinstance(metadata, dict) else record
+    question = taking.question(held.get("task") or record.get("id"), where)
+    if question is None:
+        # The whole record is left out as one answer, and its other responses as one each.
+        return
+    if any(response.status is None for response in responses):
+        taking.note(NO_STATUS)
+    when = moment(record.get("updated_at"))
+    comments = {one.user: str(one.value) for one in responses if one.question == "comment" and one.value}
+    by_user: dict[str | None, dict[str, _Response]] = {}
+    for one in responses:
+        if one.question != "comment":
+            by_user.setdefault(one.user, {})[one.question] = one
+    for user, answers in by_user.items():
+        given = Given(user, where, comment=comments.get(user), when=when)
+        _take_user(question, answers, taking, given)
+
+
+def _nested(record: Mapping[str, Any]) -> Iterator[_Response]:
+    for name, held in record["responses"].items():
+        for one in held if isinstance(held, list) else [held]:
+            if isinstance(one, dict):
+                yield _Response(name, _text(one.get("user_id")), one.get("value"), one.get("status"))
+
+
+def _flat(record: Mapping[str, Any]) -> Iterator[_Response]:
+    for column, values in record.items():
+        name, dot, rest = column.rpartition(".")
+        if not dot or rest != "responses" or not isinstance(values, list):
+            continue
+        users = _padded(record.get(f"{column}.users"), len(values))
+        statuses = _padded(record.get(f"{column}.status"), len(values))
+        for value, user, status in zip(values, users, statuses, strict=True):
+            yield _Response(name, _text(user), value, status)
+
+
+def _padded(values: Any, count: int) -> list[Any]:
+    held = list(values) if isinstance(values, list) else []
+    return [*held[:count], *[None] * (count - len(held))]
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _take_user(question: Question, answers: Mapping[str, _Response], taking: Taking, given: Given) -> None:
+    """Take what one user answered about a record; a status holds for all of a user's answers."""
+    reason = next((_STATUS[one.status] for one in answers.values() if one.status in _STATUS), None)
+    if reason is not None:
+        taking.leave_question(reason, question, given.where)
+        return
+    known = _expected(question, taking.key)
+    for name in answers:
+        if name not in known:
+            taking.leave(UNKNOWN_ASPECT, f"{given.where}: {name}")
+    values = {name: one.value for name, one in answers.items()}
+    _TAKERS[taking.key.kind](question, values, taking, given)
+
+
+def _expected(question: Question, key: Key) -> set[str]:
+    places, slots = range(1, len(key.aspects) + 1), range(1, len(question.outputs) + 1)
+    if key.kind in ("pair", "ranking"):
+        word = "preference" if key.kind == "pair" else "ranking"
+        return {f"{word}_{place}" for place in places}
+    return {f"score_{place}_{slot}" for place in places for slot in slots} | {
+        f"spans_{slot}" for slot in slots if key.kind == "spans"
+    }
+
+
+def _take_scores(question: Question, values: Mapping[str, Any], taking: Taking, given: Given) -> None:
+    for slot, token in enumerate(question.outputs, 1):
+        for place, aspect in enumerate(taking.key.aspects, 1):
+            taking.score(question, token, aspect, values.get(f"score_{place}_{slot}"), given)
+
+
+def _take_spans(question: Question, values: Mapping[str, Any], taking: Taking, given: Given) -> None:
+    for slot, token in enumerate(question.outputs, 1):
+        scores = {
+            aspect: values.get(f"score_{place}_{slot}") for place, aspect in enumerate(taking.key.aspects, 1)
+        }
+        try:
+            spans = [
+                Span(int(one["start"]), int(one["end"]), str(one["label"]).lower())
+                for one in values.get(f"spans_{slot}") or ()
+            ]
+        except (KeyError, TypeError, ValueError):
+            taking.leave(BAD_SPAN, given.where, len(taking.key.asked_aspects))
+        else:
+            taking.spans(question, token, spans, given, scores)
+
+
+def _take_pairs(question: Question, values: Mapping[str, Any], taking: Taking, given: Given) -> None:
+    for place, aspect in enumerate(taking.key.aspects, 1):
+        side = values.get(f"preference_{place}")
+        taking.pair(question, aspect, _SIDES.get(side, side) if isinstance(side, str) else side, given)
+
+
+def _take_rankings(question: Question, values: Mapping[str, Any], taking: Taking, given: Given) -> None:
+    tokens = {f"output_{slot}": token for slot, token in enumerate(question.outputs, 1)}
+    for place, aspect in enumerate(taking.key.aspects, 1):
+        held = values.get(f"ranking_{place}")
+        ranks = {
+            tokens[one["value"]]: float(one["rank"])
+            for one in (held if isinstance(held, list) else ())
+            # Places that a record does not fill are ranked by the form, too.
+            if isinstance(one, dict) and one.get("value") in tokens and isinstance(one.get("rank"), int)
+        }
+        taking.ranking(question, aspect, ranks, given)
+
+
+_TAKERS = {"score": _take_scores, "spans": _take_spans, "pair": _take_pairs, "ranking": _take_rankings}

@@ -1,0 +1,159 @@
+"""Prodigy-style JSON Lines: one choice or one text to mark a line, with hashes of content and question.
+
+``{"text", "options": [{"id", "text"}], "meta": {…}, "_input_hash", "_task_hash"}``; answers add ``answer``
+(accept, reject or ignore), ``accept`` with the ids chosen, or ``spans``, and ``_annotator_id``,
+``_session_id`` and ``_timestamp``. The input hash is the same for the same text, the task hash for the same
+question about it. Offsets of spans are code points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sparingly.base import rng
+from sparingly.base.errors import UsageError
+from sparingly.run.exchange.exchange import Exchange, Options, carried, file_stem
+from sparingly.run.exchange.files import read_json_rows, write_jsonl
+from sparingly.run.exchange.judgement import Given
+from sparingly.run.exchange.key import Question
+from sparingly.run.exchange.report import Taken
+from sparingly.run.exchange.scale import Scale
+from sparingly.run.exchange.slots import page_texts, used_texts
+from sparingly.run.exchange.spans import Span
+from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, Taking, moment
+from sparingly.run.exchange.tasks import Kind, Output, Task, Tasks
+
+REJECTED = "rejected by the rater"
+SEVERAL = "more than one option was chosen"
+_LEVELS = 11
+_SIDES = {"left": 1.0, "tie": 0.0, "right": -1.0}
+_ANSWERS = {"reject": REJECTED, "ignore": CANCELLED}
+
+
+class Prodigy(Exchange):
+    """Prodigy's JSON Lines, which other tools read, too."""
+
+    name: ClassVar[str] = "prodigy"
+    summary: ClassVar[str] = "Prodigy-style JSON Lines: choices and spans, with input and task hashes"
+    kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "spans")
+    write_options: ClassVar[Mapping[str, str]] = {
+        "levels": "how many scores there are to choose from, evenly from low to high (11 at most unless given)",
+    }
+
+    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+        """Write ``tasks.jsonl`` for anyone, or a file for each rater."""
+        if tasks.kind == "spans" and tasks.aspects:
+            raise UsageError("Prodigy marks spans or asks for scores, not both: export them one by one.")
+        levels, written, stems = _count(options.get("levels")), [], set[str]()
+        texts = used_texts(tasks)
+        for rater, held in tasks.by_rater().items():
+            rows = [row for task in held for row in _rows(task, tasks, texts, levels)]
+            written.append(write_jsonl(folder / f"{file_stem(rater, stems)}.jsonl", rows))
+        return written
+
+    def read(self, files: Sequence[Path], taking: Taking, options: Options) -> Taken:
+        """Read answers as ``db-out`` gives them; every line is one answer."""
+        for path in files:
+            for where, row in read_json_rows(path):
+                _take(row, taking, where)
+        return taking.done()
+
+
+def _count(given: str | None) -> int | None:
+    if given is None:
+        return None
+    if not given.isdigit() or not 2 <= int(given) <= 101:
+        raise UsageError(f"The option levels is a whole number from 2 to 101, not {given}.")
+    return int(given)
+
+
+# --- tasks --------------------------------------------------------------------------------------------
+
+
+def _rows(task: Task, tasks: Tasks, texts: Sequence[str], levels: int | None) -> Iterator[dict[str, Any]]:
+    page = page_texts(task)
+    around = {name: page[name] for name in texts}
+    if tasks.kind == "spans":
+        for output in task.outputs:
+            yield _hashed({"text": output.text, **around, "meta": _meta(task, output)})
+        return
+    for aspect, scale in tasks.scales.items():
+        if tasks.kind == "pair":
+            left, right = task.pair
+            options = [
+                {"id": "left", "text": left.text},
+                {"id": "tie", "text": "="},
+                {"id": "right", "text": right.text},
+            ]
+            held = {"text": task.source or "", "options": options, "label": aspect}
+            yield _hashed({**held, **around, "meta": {**carried(task), "aspect": aspect}})
+            continue
+        for output in task.outputs:
+            choices = [{"id": f"{score:g}", "text": f"{score:g}"} for score in scores_of(scale, levels)]
+            held = {"text": output.text, "options": choices, "label": aspect}
+            yield _hashed({**held, **around, "meta": {**_meta(task, output), "aspect": aspect}})
+
+
+def _meta(task: Task, output: Output) -> dict[str, Any]:
+    return {**carried(task), "token": output.token}
+
+
+def scores_of(scale: Scale, levels: int | None) -> list[float]:
+    """Return the scores to choose from: whole numbers where there are few, else evenly from low to high."""
+    width = scale.high - scale.low
+    few = width == int(width) and width < _LEVELS
+    count = levels or (int(width) + 1 if few else _LEVELS)
+    return [scale.low + width * step / (count - 1) for step in range(count)]
+
+
+def _hashed(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a line with a hash of what is shown, and one of what is asked about it."""
+    content = f"{row['text']}\x1f{row.get('source', '')}"
+    asked = "\x1f".join((content, row.get("label", ""), *(one["text"] for one in row.get("options", ()))))
+    named = f"{asked}\x1f{row['meta']['task']}\x1f{row['meta'].get('token', '')}"
+    shown, question = (int(key) % 2**31 for key in rng.keys_of([content, named]))
+    return {**row, "_input_hash": shown, "_task_hash": question}
+
+
+# --- answers ------------------------------------------------------------------------------------------
+
+
+def _take(row: Mapping[str, Any], taking: Taking, where: str) -> None:
+    meta = row.get("meta")
+    held = meta if isinstance(meta, dict) else {}
+    question = taking.question(held.get("task"), where)
+    if question is None:
+        return
+    answer = row.get("answer", "accept")
+    if answer in _ANSWERS:
+        taking.leave(_ANSWERS[answer], where)
+        return
+    who = row.get("_annotator_id") or row.get("_session_id")
+    given = Given(None if who is None else str(who), where, when=moment(row.get("_timestamp")))
+    token, aspect = str(held.get("token")), str(held.get("aspect"))
+    if taking.key.kind == "spans":
+        _take_spans(row, taking, question, token, given)
+        return
+    chosen = row.get("accept") or []
+    if not isinstance(chosen, list) or len(chosen) > 1:
+        taking.leave(SEVERAL, where)
+        return
+    value = chosen[0] if chosen else None
+    if taking.key.kind == "pair":
+        taking.pair(question, aspect, _SIDES.get(value, value) if isinstance(value, str) else value, given)
+    else:
+        taking.score(question, token, aspect, value, given)
+
+
+def _take_spans(row: Mapping[str, Any], taking: Taking, question: Question, token: str, given: Given) -> None:
+    try:
+        spans = [
+            Span(int(one["start"]), int(one["end"]), str(one["label"]).lower())
+            for one in row.get("spans") or ()
+        ]
+    except (KeyError, TypeError, ValueError):
+        taking.leave(BAD_SPAN, given.where)
+        return
+    taking.spans(question, token, spans, given)

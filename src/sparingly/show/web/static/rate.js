@@ -1,0 +1,221 @@
+// The page of a rater: slider and number together, errors marked by keyboard or mouse, drafts kept as one types,
+// active time measured, and an answer that could not be sent is sent again.
+"use strict";
+
+(() => {
+  const IDLE = 60, WAIT = 800, AGAIN = 2000, MOST_AGAIN = 30000;
+  let form, timer, saving = Promise.resolve(), seconds, active, again;
+
+  const letters = (text) => Array.from(text);
+  const say = (words) => {
+    const place = document.getElementById("said");
+    if (place) place.textContent = words;
+  };
+
+  // --- time: only while the page is seen and somebody moves ---
+  const tick = () => {
+    if (form && !document.hidden && Date.now() - active < IDLE * 1000) seconds += 1;
+  };
+  const stir = () => { active = Date.now(); };
+  setInterval(tick, 1000);
+  for (const kind of ["keydown", "pointerdown", "pointermove", "scroll", "input"]) {
+    document.addEventListener(kind, stir, { passive: true, capture: true });
+  }
+  const note = () => { form.elements.seconds.value = String(seconds); };
+
+  // --- drafts ---
+  const save = (last) => {
+    clearTimeout(timer);
+    timer = undefined;
+    note();
+    const sent = fetch(form.dataset.draft, {
+      method: "POST", body: new URLSearchParams(new FormData(form)), credentials: "same-origin", keepalive: last,
+    });
+    saving = sent.then((answer) => say(answer.ok ? "Draft kept." : ""), () => say("No connection: the draft is not kept yet."));
+  };
+  const later = () => { clearTimeout(timer); timer = setTimeout(save, WAIT, false); };
+  document.addEventListener("visibilitychange", () => { if (document.hidden && form && timer) save(true); });
+
+  // --- numbers ---
+  const slider = (range) => {
+    const number = document.getElementById(range.dataset.number);
+    const told = () => range.setAttribute("aria-valuetext", number.value === "" ? "not set" : number.value);
+    range.addEventListener("input", () => { number.value = range.value; range.classList.remove("unset"); told(); });
+    number.addEventListener("input", () => {
+      range.classList.toggle("unset", number.value === "");
+      if (number.value !== "") range.value = number.value;
+      told();
+    });
+    told();
+  };
+
+  // --- errors marked in a text: letters are code points, the end is not included ---
+  const marking = (block) => {
+    const text = block.querySelector(".markable"), list = block.querySelector(".marks");
+    const field = block.querySelector("input[type=hidden]");
+    const all = letters(text.textContent);
+    let marks = JSON.parse(field.value);
+    const past = [];
+
+    const place = (node, offset) => {
+      const range = document.createRange();
+      range.setStart(text, 0);
+      range.setEnd(node, offset);
+      return letters(range.toString()).length;
+    };
+    const selected = () => {
+      const chosen = document.getSelection();
+      if (!chosen.rangeCount || !text.contains(chosen.anchorNode) || !text.contains(chosen.focusNode)) return null;
+      const ends = [place(chosen.anchorNode, chosen.anchorOffset), place(chosen.focusNode, chosen.focusOffset)];
+      return ends.sort((one, other) => one - other);
+    };
+    const caret = (at) => {
+      const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const inside = letters(node.data);
+        if (at <= inside.length) {
+          document.getSelection().collapse(node, inside.slice(0, at).join("").length);
+          return;
+        }
+        at -= inside.length;
+      }
+    };
+    const piece = (start, end, mark) => {
+      const words = document.createTextNode(all.slice(start, end).join(""));
+      if (!mark) return words;
+      const shown = document.createElement("mark");
+      shown.className = mark.severity;
+      shown.append(words);
+      return shown;
+    };
+    const row = (mark) => {
+      const line = document.createElement("li"), words = document.createElement("bdi");
+      const kind = document.createElement("span"), away = document.createElement("button");
+      kind.className = `severity ${mark.severity}`;
+      kind.textContent = mark.severity;
+      words.textContent = all.slice(mark.start, mark.end).join("");
+      away.type = "button";
+      away.className = "plain";
+      away.textContent = "Take away";
+      away.setAttribute("aria-label", `Take away: ${mark.severity}, ${words.textContent.slice(0, 60)}`);
+      away.addEventListener("click", () => change(marks.filter((one) => one !== mark), "Mark taken away."));
+      line.append(kind, " ", words, " ", away);
+      return line;
+    };
+    const show = () => {
+      text.replaceChildren();
+      let end = 0;
+      for (const mark of marks) {
+        if (mark.start > end) text.append(piece(end, mark.start));
+        text.append(piece(mark.start, mark.end, mark));
+        end = mark.end;
+      }
+      if (end < all.length) text.append(piece(end, all.length));
+      list.replaceChildren(...marks.map(row));
+      field.value = JSON.stringify(marks);
+    };
+    const change = (next, words, at) => {
+      past.push(marks);
+      marks = next.sort((one, other) => one.start - other.start);
+      show();
+      if (at !== undefined) { text.focus(); caret(at); }
+      say(words);
+      later();
+    };
+    const put = (severity) => {
+      const ends = selected();
+      if (!ends || ends[0] === ends[1]) { say("Select letters of the text first."); return; }
+      const [start, end] = ends;
+      const rest = marks.filter((one) => one.end <= start || one.start >= end);
+      change([...rest, { start, end, severity }], `Marked as ${severity}.`, end);
+    };
+    const take = () => {
+      const ends = selected();
+      if (!ends) return;
+      const rest = marks.filter((one) => one.end < ends[0] || one.start > ends[1]);
+      if (rest.length < marks.length) change(rest, "Mark taken away.", ends[0]);
+    };
+    const undo = () => {
+      if (!past.length) { say("Nothing to undo."); return; }
+      marks = past.pop();
+      show();
+      say("Undone.");
+      later();
+    };
+
+    // The text can be walked through like any other, and never changed.
+    for (const kind of ["beforeinput", "paste", "cut", "drop", "dragstart"]) {
+      text.addEventListener(kind, (event) => event.preventDefault());
+    }
+    text.addEventListener("input", show);
+    text.addEventListener("compositionend", show);
+    text.addEventListener("keydown", (event) => {
+      const held = event.ctrlKey || event.metaKey, buttons = block.querySelectorAll("[data-severity]");
+      const number = Number(event.key);
+      if (!held && !event.altKey && number >= 1 && number <= buttons.length) put(buttons[number - 1].dataset.severity);
+      else if (event.key === "Delete" || event.key === "Backspace") take();
+      else if (held && event.key.toLowerCase() === "z") undo();
+      else return;
+      event.preventDefault();
+    });
+    for (const button of block.querySelectorAll("[data-severity]")) {
+      // The selection must not go away before the click arrives.
+      button.addEventListener("pointerdown", (event) => event.preventDefault());
+      button.addEventListener("click", () => put(button.dataset.severity));
+    }
+    block.querySelector("[data-undo]").addEventListener("click", undo);
+    show();
+  };
+
+  // --- a page that has come ---
+  const begin = (focus) => {
+    form = document.getElementById("judge");
+    if (!form) return;
+    seconds = Number(form.dataset.seconds) || 0;
+    again = AGAIN;
+    stir();
+    form.querySelectorAll("input[type=range]").forEach(slider);
+    form.querySelectorAll(".marking").forEach(marking);
+    form.addEventListener("input", later);
+    form.addEventListener("submit", note);
+    if (focus && matchMedia("(pointer: fine)").matches) {
+      const first = form.querySelector(".markable, input[type=number], input[type=radio]:checked, input[type=radio]");
+      if (first) first.focus({ preventScroll: true });
+    }
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (form && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+  // A draft that is under way arrives before the answer, not after it.
+  document.addEventListener("htmx:confirm", (event) => {
+    if (event.target !== form) return;
+    event.preventDefault();
+    clearTimeout(timer);
+    timer = undefined;
+    note();
+    saving.then(() => event.detail.issueRequest(true));
+  });
+  const retry = (words) => {
+    say(`${words} Trying again …`);
+    const own = form;
+    setTimeout(() => { if (form === own) form.requestSubmit(); }, again);
+    again = Math.min(2 * again, MOST_AGAIN);
+  };
+  document.addEventListener("htmx:sendError", () => retry("No connection: your answer is not sent yet."));
+  document.addEventListener("htmx:responseError", (event) => {
+    const status = event.detail.xhr.status;
+    if (status >= 500 || status === 429) retry("The server is busy: your answer is not sent yet.");
+    else if (status === 401) say("Your session has ended. Open your link again: what you typed is kept.");
+    else say("This page is out of date. Load it again: what you typed is kept.");
+  });
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.target.id !== "main") return;
+    begin(true);
+    if (form) say(document.querySelector(".warning") ? "" : "Kept. Here is the next item.");
+  });
+  begin(true);
+})();
