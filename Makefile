@@ -1,5 +1,5 @@
 # Every target prepares .venv by itself; all that is needed is Python 3.11 or newer, git and make.
-.PHONY: help demo test check bench tables leaderboard statistics load docs examples lock format clean ready ready-dev lint types imports unit tests transformer
+.PHONY: help demo test check bench tables leaderboard statistics load docs examples lock format clean ready ready-dev lint types imports unit tests transformer compat
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -50,8 +50,9 @@ statistics: ready-dev  ## Run every statistical test and the whole grid of cover
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/coverage_grid.py
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/irt_coverage.py
 
-load: ready-dev  ## Kill, fill and load campaigns on both databases for long (a quarter of an hour)
+load: ready-dev  ## Kill, fill and load campaigns on both databases and their web pages for long (twenty minutes)
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/campaign_load.py
+	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/serve_load.py
 	@SPARINGLY_FAULT_POINTS=200 $(PYTEST) tests/run/campaign/faults
 
 docs: ready-dev  ## Build the documentation into site/
@@ -90,10 +91,13 @@ imports: ready-dev
 	@$(BIN)/lint-imports --no-cache
 
 unit: ready-dev
-	@$(PYTEST) -m "not statistics and not journey and not transformer"
+	@$(PYTEST) -m "not statistics and not journey and not transformer and not compat"
 
 tests: ready-dev
-	@$(PYTEST) -m "not transformer"
+	@$(PYTEST) -m "not transformer and not compat"
+
+compat: ready-dev  ## Exchange tasks and answers with the real annotation tools, each in an environment of its own
+	@$(BIN)/python tools/compat.py
 
 transformer: ready-dev  ## Test embedding with a real transformer, in an environment of its own
 	@$(BIN)/python tools/transformer_tests.py

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from _process_tree import Taken, watched
+from _process_tree import watched
 from make_pool import write_pool
 from sparingly.bench.papers.markdown import replaced
 from sparingly.bench.papers.work import write_whole
@@ -58,8 +58,10 @@ def train(pool: Path, model: Path) -> None:
     sparingly.distil(sparingly.load(data), "hard=metric_avg:metric=m").save(model)
 
 
-def measure(sources: int, folder: Path, jobs: int, near: bool, files: int) -> Figures:
-    """Score a pool and draw from it by commands of their own."""
+def measure(
+    sources: int, folder: Path, jobs: int, near: bool, files: int, keep: Callable[[Figures], None]
+) -> None:
+    """Score a pool and draw from it by commands of their own; figures are kept after every one."""
     pool, scored = folder / "pool", folder / "scored"
     began = time.perf_counter()
     paths = write_pool(pool, sources, files)
@@ -69,23 +71,23 @@ def measure(sources: int, folder: Path, jobs: int, near: bool, files: int) -> Fi
     score = (*COMMAND, "score", str(pool), "--by", by, "--jobs", str(jobs), "--out", str(scored))
     draw = (*COMMAND, "select", str(scored), "-m", "pivotal", "-b", str(CHOSEN))
     out = ("-o", str(folder / "chosen.json"), "-o", str(folder / "chosen.jsonl"))
-    load = os.getloadavg()[0]
-    found: dict[str, Taken] = {"score": watched(score), "select": watched((*draw, *out))}
-    size = sum(path.stat().st_size for path in scored.iterdir())
+    steps = {"score": score, "select": (*draw, *out)}
     if near:
-        shutil.rmtree(scored)
-        found["score with near"] = watched((*score, "--near"))
-        found["select with near"] = watched((*draw, "--near", NEAR, *out))
-    return {
+        steps |= {"score with near": (*score, "--near"), "select with near": (*draw, "--near", NEAR, *out)}
+    figures: Figures = {
         "sources": sources,
         "megabytes": sum(path.stat().st_size for path in paths) / 1e6,
-        "scored_megabytes": size / 1e6,
         "made_in": made,
         "jobs": jobs,
-        "load_before": load,
+        "load_before": os.getloadavg()[0],
         "date": datetime.now(UTC).date().isoformat(),
-        "taken": {name: asdict(taken) for name, taken in found.items()},
+        "taken": {},
     }
+    for name, command in steps.items():
+        if name.startswith("score"):
+            shutil.rmtree(scored, ignore_errors=True)
+        figures["taken"][name] = asdict(watched(command))
+        keep(figures)
 
 
 def stages(folder: Path) -> Figures:
@@ -118,32 +120,36 @@ def _processor(call: Callable[[], object]) -> float:
 
 
 def block_of(kept: Figures) -> str:
-    """Return the figures as Markdown."""
+    """Return the figures of finished runs as Markdown."""
+    done = [run for run in kept["runs"].values() if {"score", "select"} <= set(run["taken"])]
+    done.sort(key=lambda run: int(run["sources"]))
     heads = ("sources", "files", "step", "seconds", "processor seconds", "sources a second", "peak memory")
     lines = [list(heads), ["---:", "---:", "---", *["---:"] * 4]]
-    for run in sorted(kept["runs"].values(), key=lambda one: one["sources"]):
-        for name, taken in _steps(run).items():
-            lines.append(
-                [
-                    f"{run['sources']:,}",
-                    f"{run['megabytes'] / 1e3:.2f} GB",
-                    name,
-                    f"{taken['seconds']:,.0f}",
-                    f"{taken['processor']:,.0f}",
-                    f"{run['sources'] / taken['seconds']:,.0f}",
-                    f"{taken['megabytes'] / 1e3:.2f} GB",
-                ]
-            )
+    lines += [_line(run, name, taken) for run in done for name, taken in _steps(run).items()]
     said = [
-        f"{run['sources']:,} sources on {run['date']} with {run['jobs']} processes on 2 cores, on which "
-        f"{run['load_before']:.1f} other processes were running"
-        for run in sorted(kept["runs"].values(), key=lambda one: one["sources"])
+        f"{run['sources']:,} sources on {run['date']} in {run['jobs']} processes on 2 cores, for which "
+        f"{run['load_before']:.0f} other processes were waiting"
+        for run in done
     ]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     rates = [["what", "texts a second of one core"], ["---", "---:"]]
     rates += [[name, f"{rate:,.0f}"] for name, rate in kept.get("stages", {}).items()]
-    more = "\n".join(f"| {' | '.join(line)} |" for line in rates)
-    return f"{table}\n\n{'; '.join(said)}.\n\n{more}"
+    return f"{_table(lines)}\n\n{'; '.join(said)}.\n\n{_table(rates)}"
+
+
+def _table(lines: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _line(run: Figures, name: str, taken: Figures) -> list[str]:
+    return [
+        f"{run['sources']:,}",
+        f"{run['megabytes'] / 1e3:.2f} GB",
+        name,
+        f"{taken['seconds']:,.0f}",
+        f"{taken['processor']:,.0f}",
+        f"{run['sources'] / taken['seconds']:,.0f}",
+        f"{taken['megabytes'] / 1e3:.2f} GB",
+    ]
 
 
 def _steps(run: Figures) -> dict[str, Figures]:
@@ -176,8 +182,12 @@ def main(arguments: list[str] | None = None) -> None:
         folder = given.folder / str(sources)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        kept["runs"][str(sources)] = measure(sources, folder, given.jobs, given.near, given.files)
-        given.results.write_text(json.dumps(kept, indent=1) + "\n")
+
+        def keep(figures: Figures, name: str = str(sources)) -> None:
+            kept["runs"][name] = figures
+            given.results.write_text(json.dumps(kept, indent=1) + "\n")
+
+        measure(sources, folder, given.jobs, given.near, given.files, keep)
         if not given.keep:
             shutil.rmtree(folder)
     if given.stages:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         FacilityLocation,
         Guided,
         Heuristic,
-        InstantConfidence,
         Irt,
         KMeans,
         LocalPivotal,
@@ -43,9 +42,7 @@ if TYPE_CHECKING:
         MetricVar,
         Mix,
         Pivotal,
-        PreComet,
         Random,
-        SentinelSrc,
         Snippets,
         Stratified,
         SubsetSearch,
@@ -74,6 +71,7 @@ if TYPE_CHECKING:
     from sparingly.data.synthetic import load_demo, make_evalset
     from sparingly.data.tables import Preferences, Ratings
     from sparingly.infer import ControlVariate, Greg, Mean, Ppi, StratifiedMean, WeightedMean
+    from sparingly.infer.analysis.changes import Changes, ModelChange, changes
     from sparingly.infer.analysis.chosen_norms import ChosenNorms, chosen_norms
     from sparingly.infer.analysis.cluster_norms import ClusterNorms, cluster_norms
     from sparingly.infer.analysis.difference_map import DifferenceMap, difference_map
@@ -91,6 +89,7 @@ if TYPE_CHECKING:
     from sparingly.infer.estimate.sequences import bernstein_sequence, betting_interval, betting_sequence
     from sparingly.infer.estimate.severity import Severity, severity
     from sparingly.infer.expect.expect import Expected, expect
+    from sparingly.infer.plan.growth import Growth, growth
     from sparingly.infer.plan.judge_mix import JudgeMix, judge_mix
     from sparingly.infer.plan.plan import plan
     from sparingly.infer.plan.precision import Precision, precision
@@ -118,12 +117,15 @@ if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
     from sparingly.run.campaign.oracle import Patience
     from sparingly.run.campaign.questions import Question
+    from sparingly.run.exchange.report import Taken
+    from sparingly.run.exchange.verbs import Exported, export_tasks, import_answers
     from sparingly.run.raters.agreement import RaterAgreement, rater_agreement
     from sparingly.run.raters.assign import assign
     from sparingly.run.raters.assignment import Assignment, Task
     from sparingly.run.raters.control_report import ControlReport, control_report
     from sparingly.run.raters.controls import control_items
     from sparingly.run.raters.flags import RaterFlag, rater_flags
+    from sparingly.run.raters.joined import with_ratings_of
     from sparingly.run.raters.predictability import Predictability, predictability
     from sparingly.run.raters.report import RaterReport, rater_report
     from sparingly.run.raters.standardised import standardised
@@ -156,6 +158,7 @@ if TYPE_CHECKING:
     from sparingly.run.verify_pool import verify_pool
     from sparingly.show.figures.draw import figure
     from sparingly.show.figures.save import save_figure
+    from sparingly.show.report.report import Report, report
     from sparingly.show.report.score_tables import ranking_table, score_table
     from sparingly.show.report.writeup import writeup
 
@@ -177,6 +180,7 @@ __all__ = [
     "BudgetSpent",
     "Campaign",
     "Casf",
+    "Changes",
     "ChosenNorms",
     "ClusterNorms",
     "Combination",
@@ -203,15 +207,16 @@ __all__ = [
     "Estimate",
     "EvalSet",
     "Expected",
+    "Exported",
     "FacilityLocation",
     "Finished",
     "Futility",
     "Greg",
+    "Growth",
     "Guided",
     "Heuristic",
     "IncrementalStrata",
     "InputError",
-    "InstantConfidence",
     "Irt",
     "IrtCheck",
     "ItemCurves",
@@ -229,6 +234,7 @@ __all__ = [
     "MetricQuality",
     "MetricVar",
     "Mix",
+    "ModelChange",
     "OneShot",
     "PairTests",
     "PairWinner",
@@ -238,7 +244,6 @@ __all__ = [
     "Plan",
     "PoolSelection",
     "Ppi",
-    "PreComet",
     "Precision",
     "Predictability",
     "Preferences",
@@ -252,11 +257,11 @@ __all__ = [
     "RaterFlag",
     "RaterReport",
     "Ratings",
+    "Report",
     "Representation",
     "Row",
     "ScoredPool",
     "Selection",
-    "SentinelSrc",
     "Severity",
     "Signature",
     "Snippets",
@@ -272,6 +277,7 @@ __all__ = [
     "SuccessByNorm",
     "SuccessRate",
     "Systematic",
+    "Taken",
     "Task",
     "Top",
     "Uncertainty",
@@ -294,6 +300,7 @@ __all__ = [
     "bradley_terry",
     "chance_of_best",
     "chance_of_lead",
+    "changes",
     "chosen_norms",
     "cluster_norms",
     "control_items",
@@ -308,12 +315,15 @@ __all__ = [
     "estimate",
     "estimate_scores",
     "expect",
+    "export_tasks",
     "figure",
     "formats",
     "from_frame",
     "full_set_p_values",
+    "growth",
     "hoeffding_serfling",
     "holm",
+    "import_answers",
     "irt_check",
     "item_curves",
     "judge_mix",
@@ -347,6 +357,7 @@ __all__ = [
     "rater_report",
     "replay",
     "replay_until",
+    "report",
     "representation",
     "save",
     "save_figure",
@@ -372,6 +383,7 @@ __all__ = [
     "winners",
     "winning_distances",
     "with_rater_errors",
+    "with_ratings_of",
     "writeup",
 ]
 

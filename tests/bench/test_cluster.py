@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from sparingly.bench.cluster import on_cluster
 from sparingly.bench.grid import Grid, grid_of
 from sparingly.bench.table import MEASURED_ANEW
 from sparingly.bench.work import play
-from tests.journeys.command import environment
+from tests.real_workers import Process, real_workers
 
 pytest.importorskip("distributed")
 
@@ -38,44 +36,15 @@ def settled(table: pl.DataFrame) -> pl.DataFrame:
     return table.drop(MEASURED_ANEW).with_columns(pl.selectors.float().round(9))
 
 
-def dask(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
-    log = (cwd / f"{arguments[0]}.log").open("ab")
-    threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-    command = [sys.executable, "-m", "dask", *arguments]
-    with log:
-        return subprocess.Popen(command, cwd=cwd, stdout=log, stderr=log, env=environment(**threads))
-
-
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
     """A scheduler and two workers, each a process of its own; yields the address and the workers."""
-    from distributed import Client
-
-    where = tmp_path / "scheduler.json"
-    file = ("--scheduler-file", str(where))
-    scheduler = dask("scheduler", "--port", "0", "--no-dashboard", "--host", "127.0.0.1", *file, cwd=tmp_path)
-    workers: list[subprocess.Popen[bytes]] = []
-    try:
-        deadline = time.monotonic() + 120
-        while not where.exists():
-            assert time.monotonic() < deadline, (tmp_path / "scheduler.log").read_text()
-            time.sleep(0.05)
-        how = ("--nthreads", "1", "--nworkers", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
-        workers += [dask("worker", *how, *file, cwd=tmp_path) for _ in range(2)]
-        with Client(scheduler_file=str(where)) as client:  # type: ignore[no-untyped-call]
-            client.wait_for_workers(2, timeout=120)
-            address = client.scheduler.address
-        yield address, workers
-    finally:
-        for process in (*workers, scheduler):
-            process.kill()
-            process.wait()
+    with real_workers(tmp_path) as found:
+        yield found
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_killed_worker_changes_nothing(
-    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
-) -> None:
+def test_a_killed_worker_changes_nothing(cluster: tuple[str, list[Process]], tmp_path: Path) -> None:
     address, workers = cluster
     wanted = play(grid(), None, tmp_path / "here.parquet", jobs=2)
 

@@ -15,20 +15,25 @@ from sparingly.base.errors import EXIT_DONE, SparinglyError, exit_code, one_line
 from sparingly.cli.agree import agree
 from sparingly.cli.assign import assign
 from sparingly.cli.bench import bench
-from sparingly.cli.campaign_organise import campaign
+from sparingly.cli.campaign_marks import campaign
 from sparingly.cli.cite import cite
 from sparingly.cli.convert import convert
 from sparingly.cli.demo import demo
+from sparingly.cli.diff import diff
 from sparingly.cli.distil import distil
 from sparingly.cli.estimate import estimate
+from sparingly.cli.export import export
 from sparingly.cli.figure import figure
+from sparingly.cli.import_ import import_
 from sparingly.cli.info import info
 from sparingly.cli.methods import methods
 from sparingly.cli.plan import plan
 from sparingly.cli.pool import pool
 from sparingly.cli.rank import rank
 from sparingly.cli.raters import raters
+from sparingly.cli.report import report
 from sparingly.cli.select import select
+from sparingly.cli.serve import serve
 from sparingly.cli.strengths import strengths
 from sparingly.cli.verify import verify
 from sparingly.cli.writeup import writeup
@@ -58,8 +63,11 @@ def build() -> App:
         console=PipedConsole(),
     )
     choosing, inferring = (info, methods, plan, select, verify, writeup), (estimate, rank, strengths, agree)
-    for command in (*choosing, assign, raters, *inferring, figure, convert, demo, bench):
+    for command in (*choosing, assign, raters, *inferring, report, diff, figure, convert, demo, bench):
         app.command(command)
+    app.command(export)
+    app.command(import_, name="import")
+    app.command(serve)
     app.command(pool)
     app.command(campaign)
     app.command(distil)

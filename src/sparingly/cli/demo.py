@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
 
+from sparingly.base.errors import ExtraMissingError, UsageError
 from sparingly.cli.options import Json, Seed, emit, working, write_text
 
 if TYPE_CHECKING:
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from sparingly.infer.estimate.result import Estimate
     from sparingly.infer.rank.compare import Comparison, CurveComparison
     from sparingly.infer.rank.ranking import Ranking
+    from sparingly.show.report.report import Report
 
 METHOD, BUDGET, TRUTH = "metric_var:metric=learned", "20%", "overall"
 DESIGN, SHARE = "local_pivotal", "50%"
+STRATEGY, ITEMS, SCALE, RATERS = "waves", 60, (0.0, 100.0), "anna,ben"
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Story:
     sample: Selection
     scores: Estimate
     ranking: Ranking
+    report: Report
+    without_pictures: str
 
 
 def demo(
@@ -42,22 +46,32 @@ def demo(
         "sparingly-demo"
     ),
     seed: Seed = 0,
+    serve: Annotated[
+        bool, Parameter(negative="", help="Then serve the pages of a campaign on the same data.")
+    ] = False,
+    port: Annotated[int, Parameter(help="The port of the pages; 0 takes a free one.")] = 8000,
     json: Json = False,
 ) -> None:
     """Describe a set, choose what to judge, reveal the labels, and compare with judging everything.
 
-    It ends with a draw of known chances, and the scores, intervals and groups that follow from it.
+    It ends with a draw of known chances, the scores, intervals and groups that follow from it, and a report
+    to open in a browser.
 
     ```
     sparingly demo
     sparingly demo --out somewhere --seed 7
+    sparingly demo --serve
     ```
     """
+    if serve and json:
+        raise UsageError("Pages are for people: leave out --serve or --json.")
     with working("choosing, comparing and estimating"):
         story = _played(seed)
     out.mkdir(parents=True, exist_ok=True)
-    console = _told(story, out, quiet=json)
-    left = _leave_files(out, story, console)
+    _tell(story, out, quiet=json)
+    left = _leave_files(out, story)
+    if serve:
+        _serve(story.data, out / "campaign.db", seed, port)
     if json:
         known = {"scores": story.scores.to_dict(), "ranking": story.ranking.to_dict()}
         emit({"folder": str(out), "files": left, **story.compared.to_dict(), **known})
@@ -75,6 +89,7 @@ def _played(seed: int) -> Story:
     unjudged = data.without_labels()
     chosen = select(unjudged, METHOD, BUDGET, seed=seed)
     sample = select(unjudged, DESIGN, SHARE, seed=seed)
+    found, without = _reported(data, sample, seed)
     return Story(
         data=data,
         chosen=chosen,
@@ -83,11 +98,28 @@ def _played(seed: int) -> Story:
         sample=sample,
         scores=estimate(data, sample, TRUTH, seed=seed),
         ranking=rank(data, sample, TRUTH, target="set", seed=seed),
+        report=found,
+        without_pictures=without,
     )
 
 
-def _told(story: Story, out: Path, *, quiet: bool) -> Console:
-    """Tell the story on the terminal, and keep it for the report."""
+def _reported(data: EvalSet, sample: Selection, seed: int) -> tuple[Report, str]:
+    """Return the report, and how to get its pictures where the extra that draws them is not installed."""
+    from sparingly.show.figures.library import need_report
+    from sparingly.show.report.report import report
+
+    without = ""
+    try:
+        need_report()
+    except ExtraMissingError as error:
+        without = str(error)
+    title = "sparingly demo: eight models by overall"
+    found = report(data, sample, TRUTH, target="set", title=title, figures=not without, seed=seed)
+    return found, without
+
+
+def _tell(story: Story, out: Path, *, quiet: bool) -> None:
+    """Tell the story on the terminal."""
     from io import StringIO
 
     from sparingly.data.describe import describe
@@ -97,7 +129,7 @@ def _told(story: Story, out: Path, *, quiet: bool) -> Console:
     from sparingly.show.terminal.scores import show_estimate, show_ranking
     from sparingly.show.terminal.selection import show_selection
 
-    console = make_console(StringIO() if quiet else None, record=True)
+    console = make_console(StringIO() if quiet else None)
     console.rule("1. the evaluation set, every output judged", align="left")
     show_description(describe(story.data), console)
     console.rule(f"2. choose {BUDGET} of the items without looking at the labels", align="left")
@@ -112,19 +144,19 @@ def _told(story: Story, out: Path, *, quiet: bool) -> Console:
     console.rule("6. what that says of the order of the models on this set", align="left")
     show_ranking(story.ranking, out / "ranking.json", console)
     console.rule("what was left", align="left")
-    line(console, f"{out}/report.html to open;")
+    line(console, f"{out}/report.html to open;{' it has no pictures.' if story.without_pictures else ''}")
+    if story.without_pictures:
+        line(console, f"note: {story.without_pictures}", style="italic")
     line(console, "data.jsonl, selection.json, drawn.json, agreement.json, curve.json,")
     line(console, "scores.json, ranking.json, writeup.md beside it")
     line(
         console, f"next: sparingly rank {out}/data.jsonl {out}/drawn.json --aspect {TRUTH} --format markdown"
     )
-    return console
 
 
-def _leave_files(out: Path, story: Story, console: Console) -> list[str]:
+def _leave_files(out: Path, story: Story) -> list[str]:
     """Write the files, each whole or not at all, and return their names."""
     from sparingly.data import io
-    from sparingly.show.report.page import page
     from sparingly.show.report.writeup import writeup
 
     io.save(story.data, out / "data.jsonl")
@@ -136,9 +168,22 @@ def _leave_files(out: Path, story: Story, console: Console) -> list[str]:
         "agreement.json": text.dumps(story.compared.to_dict(), indent=2) + "\n",
         "curve.json": text.dumps(story.drawn.to_dict(), indent=2) + "\n",
         "writeup.md": writeup(story.chosen),
-        "report.html": page("sparingly demo", console),
+        "report.html": story.report.html(),
     }
     for name, content in written.items():
         write_text(out / name, content)
     saved = ["data.jsonl", "drawn.json", "ranking.json", "scores.json", "selection.json"]
     return sorted([*saved, *written])
+
+
+def _serve(data: EvalSet, where: Path, seed: int, port: int) -> None:
+    """Serve the pages of a campaign on the demo's data, until somebody ends it; one that is there goes on."""
+    from sparingly.cli.serve import Serving
+    from sparingly.cli.serve import serve as pages
+    from sparingly.run.campaign.campaign import Campaign
+
+    if not where.exists():
+        Campaign.new(
+            where, data.without_labels(), STRATEGY, ITEMS, aspects=TRUTH, scale=SCALE, seed=seed
+        ).disconnect()
+    pages(str(where), raters=RATERS, serving=Serving(port=port))

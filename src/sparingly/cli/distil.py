@@ -20,6 +20,11 @@ _HELP = """Learn what makes an item worth judging from past evaluations, and tel
 
 A model is one file, from which no code is ever run. Training needs the extra `distil`; an encoder needs
 `embed`, too.
+
+```
+sparingly distil train past.jsonl --utility hard=metric_avg:metric=COMET --out hard.skops
+sparingly distil apply hard.skops sources.jsonl --out scored.jsonl
+```
 """
 _TABLES = (".csv", ".tsv")
 ModelFile = Annotated[Path, Parameter(help="The model's file, such as model.skops.")]

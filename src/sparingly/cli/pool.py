@@ -16,6 +16,11 @@ from sparingly.cli.progress import progress
 _HELP = """Choose sources from a pool that may be larger than memory, before any model has seen them.
 
 `pool score` reads the files once and keeps what is needed to draw; `pool select` draws, as often as you like.
+
+```
+sparingly pool score crawl/ --by distilled:model=hard.skops --out scored
+sparingly pool select scored --design pivotal --budget 2000 --out chosen.json
+```
 """
 _ONE_OR_MORE = Number(gte=1)
 Jobs = Annotated[int, Parameter(validator=_ONE_OR_MORE, help="The number of processes.")]

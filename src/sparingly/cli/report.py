@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -62,18 +61,20 @@ def report(
     /,
     *,
     ratings: Annotated[
-        Path | None, Parameter(help="A table of ratings for a set that holds none: rater, item, model, score.")
+        Path | None,
+        Parameter(help="A table of ratings for a set that holds none: rater, item, model, score."),
     ] = None,
     out: Annotated[Path, Parameter(name=["--out", "-o"], help="The file to write.")] = Path("report.html"),
     format: Annotated[
-        str | None, Parameter(help="html, md, tex, json, or several: html,md. The ending of --out unless given.")
+        str | None,
+        Parameter(help="html, md, tex, json, or several: html,md. The ending of --out unless given."),
     ] = None,
     asked: Asked = DEFAULT_ASKED,
     campaign: InCampaign = NO_CAMPAIGN,
     reading: Reading = DEFAULT_READING,
     json: Json = False,
 ) -> None:
-    """Write a report: question, data, selection, representation, scores, ranks, pairs, raters, costs, signature.
+    """Write a report: question, data, selection, scores, ranks, pairs, raters, costs, how to verify.
 
     The page needs no network, prints well, and comes in light and dark.
 

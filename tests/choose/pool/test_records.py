@@ -134,7 +134,8 @@ def test_files_folders_and_globs_are_found_once_each(tmp_path: Path) -> None:
     first, second = write_pool(tmp_path / "pool", [("jsonl", []), ("csv.gz", [])])
     (tmp_path / "pool" / "notes.md").write_text("not a pool", encoding="utf-8")
     (tmp_path / "pool" / ".hidden.jsonl").write_text("", encoding="utf-8")
-    assert pool_files([tmp_path / "pool", first, str(tmp_path / "pool" / "*.gz")]) == [first, second]
+    found = pool_files([tmp_path / "pool", first, str(tmp_path / "pool" / "*.gz")])
+    assert found.files == (first, second)
 
 
 @pytest.mark.parametrize(

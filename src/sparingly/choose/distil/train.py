@@ -57,17 +57,16 @@ def distil(
         data: An evaluation set, or several, by name.
         utilities: What to learn: ``metric_var:metric=COMET``, with a name ``hard=metric_avg:metric=COMET``;
             ``aspect:overall`` and ``metric:COMET`` for minus the mean score over the models.
-        learner: ``ridge``; ``boosting`` of trees on top of it; or ``encoder``, a transformer that is trained.
+        learner: ``ridge``; ``boosting`` of trees on top of it; or ``encoder``, a transformer.
         features: ``ngrams`` of characters and words; or an embedding: a sentence-transformers model,
             ``column:name``, or a file of vectors. Length, rarity, type–token ratio, digits, punctuation and
             name-like words are always used, except by an encoder.
-        encoder: The transformer that an encoder starts from (a name on the hub, or a folder), or how it is
-            trained in full.
+        encoder: The transformer that an encoder starts from, by name or folder; or all of its settings.
         scale: How utilities of several sets are made comparable: ``zscore``, ``rank`` or ``none``.
         hold_out: What is held out to see how well utilities are told: ``sets``, one at a time, where there
             are several, unless ``items`` is said (whole documents, where there are any).
         folds: When items are held out: in how many parts.
-        seed: Settles the folds and what boosting draws.
+        seed: Settles the folds and what a learner draws.
         families: The family of a model, where its name does not tell.
         languages: The languages of the sources, for the card.
 
@@ -84,7 +83,7 @@ def distil(
     how = _How(learner, training.base if training else features, scale, seed)
     targets = parse_targets(utilities)
     corpus = corpus_of(_named(data), targets, scale)
-    vectors = None if training or features == NGRAMS else corpus_vectors(corpus, check_embedding(features))
+    vectors = corpus_vectors(corpus, check_embedding(features)) if how.is_embedded else None
     by, parts = folds_of(corpus, hold_out, folds, seed)
     teach = _teacher(corpus, how, vectors, training)
     told = held_out(corpus, parts, teach, vectors, training.measured if training else None)
@@ -104,6 +103,11 @@ class _How(NamedTuple):
     features: str
     scale: str
     seed: int
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether texts are told by vectors."""
+        return self.features != NGRAMS and self.learner != ENCODER
 
 
 def _training(learner: str, features: str, given: EncoderTraining | str | None) -> EncoderTraining | None:
@@ -140,9 +144,7 @@ def _card(corpus: Corpus, how: _How, by: str, learned: tuple[Learned, ...], sign
     models = sorted({name for part in corpus.parts for name in _models_of(part)})
     return Card(
         **how._asdict(),
-        embedding_digest=None
-        if how.features == NGRAMS or how.learner == ENCODER
-        else digest_of(how.features),
+        embedding_digest=digest_of(how.features) if how.is_embedded else None,
         texts=len(corpus.texts),
         held_out_by=by,
         utilities=learned,

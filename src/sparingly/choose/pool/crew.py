@@ -58,11 +58,26 @@ class Processes:
     def each(
         self, function: Callable[..., Result], work: Sequence[Piece], *shared: Any
     ) -> Iterator[tuple[int, Result]]:
-        """Do as many pieces at once as there are processes."""
+        """Do as many pieces at once as there are processes; those of one that was killed are done again."""
         from joblib import Parallel, delayed
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        tasks = (delayed(_numbered)(place, function, piece, shared) for place, piece in enumerate(work))
-        yield from Parallel(n_jobs=self.jobs, batch_size=1, return_as="generator_unordered")(tasks)
+        left = dict(enumerate(work))
+        for _ in range(1 + RETRIES):
+            tasks = [delayed(_numbered)(place, function, piece, shared) for place, piece in left.items()]
+            try:
+                # One piece at a time: batches of them would make the processes end at different times.
+                pieces = Parallel(n_jobs=self.jobs, batch_size=1, return_as="generator_unordered")(tasks)
+                for place, result in pieces:
+                    del left[place]
+                    yield place, result
+                return
+            except TerminatedWorkerError:
+                continue
+        raise UsageError(
+            f"Processes were killed {1 + RETRIES} times, perhaps for lack of memory: use fewer jobs or rows. "
+            "What is done is kept."
+        )
 
 
 def _numbered(

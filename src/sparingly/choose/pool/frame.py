@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.rng import keys_of, round_to_range, scramble
 from sparingly.choose.pool import told
+from sparingly.choose.pool.crew import Workers
 from sparingly.choose.pool.languages import LANGUAGE
 from sparingly.choose.pool.minhash import near_duplicates
 from sparingly.choose.pool.scored import UNLIKE, ScoredPool
@@ -229,5 +230,8 @@ def _near(pool: ScoredPool, frame: Frame, rows: Rows, least: float) -> Mask:
 def _near_in_space(pool: ScoredPool, frame: Frame, rows: Rows, least: float) -> Mask:
     places = frame.place[rows]
     gone = np.zeros(len(frame), bool)
-    gone[rows] = near_vectors(sketches_at(pool, places), lambda some: vectors_at(pool, places[some]), least)
+    # A cluster has no memory in common: its workers read the sketches from a file.
+    folder = pool.folder.resolve() if isinstance(pool.crew, Workers) else None
+    words = sketches_at(pool, places)
+    gone[rows] = near_vectors(words, lambda some: vectors_at(pool, places[some]), least, pool.crew, folder)
     return gone

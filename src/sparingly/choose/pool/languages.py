@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -79,6 +80,9 @@ def _identifier(among: tuple[str, ...]) -> Any:
             raise UnknownNameError("language", name, names)
     if among:
         found.set_languages(list(among))
-    # Where a text has nothing to go by, all languages are equally likely, and the answer is "und".
-    found.min_confidence = 1.01 / len(found.nb_classes)
+    # Where a text has nothing to go by, all classes are equally likely, and the answer is "und". A language
+    # of two scripts has two of them.
+    classes = Counter(found.nb_classes)
+    if len(classes) > 1:
+        found.min_confidence = 1.01 * max(classes.values()) / classes.total()
     return found

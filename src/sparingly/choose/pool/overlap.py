@@ -60,7 +60,7 @@ def read_corpus(
     texts: list[Hashes] = []
     grams: list[Hashes] = []
     tally = Tally()
-    source = _texts(pool_files(paths), layout, tally)
+    source = _texts(pool_files(paths).files, layout, tally)
     while batch := list(islice(source, _BATCH)):
         texts.append(text_hashes([normalised(text) for text in batch]))
         grams.append(np.unique(shingles(batch, n).hashes))
@@ -73,7 +73,7 @@ def read_corpus(
     return Corpus(np.unique(np.concatenate(texts)), np.unique(np.concatenate(grams)), tally, n)
 
 
-def _texts(paths: list[Path], layout: Layout, tally: Tally) -> Iterator[str]:
+def _texts(paths: Sequence[Path], layout: Layout, tally: Tally) -> Iterator[str]:
     for stretch in stretches(paths):
         found, read = records(stretch)
         for line, raw in found:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -182,7 +183,10 @@ def _write(sources: Sequence[Source], numbers: Mapping[str, Any], part: Part, pl
     texts = [source.text for source in sources]
 
     def put_frame(file: IO[bytes]) -> None:
-        frame.write_parquet(file)
+        # By way of memory: a full disk is then told by the file, not from inside of the library.
+        packed = BytesIO()
+        frame.write_parquet(packed)
+        file.write(packed.getbuffer())
 
     def put_bands(file: IO[bytes]) -> None:
         np.save(file, bands_of(texts))

@@ -45,7 +45,15 @@ class Stretch:
         return self.root / self.file
 
 
-def pool_files(paths: str | Path | Iterable[str | Path], besides: Path | None = None) -> list[Path]:
+@dataclass(frozen=True)
+class PoolFiles:
+    """The files of a pool, and what else lies in its folders and is passed over."""
+
+    files: tuple[Path, ...]
+    others: tuple[Path, ...] = ()
+
+
+def pool_files(paths: str | Path | Iterable[str | Path], besides: Path | None = None) -> PoolFiles:
     """Return the files of a pool, each once, in the order of their names.
 
     A folder stands for every file in and below it that has a known extension; hidden ones are passed over.
@@ -55,15 +63,21 @@ def pool_files(paths: str | Path | Iterable[str | Path], besides: Path | None = 
     found = {file.resolve(): file for path in given for file in _files_of(Path(path))}
     if besides is not None:
         found = {real: file for real, file in found.items() if besides.resolve() not in real.parents}
-    if not found:
+    ours = sorted((file for file in found.values() if _is_ours(file)), key=str)
+    if not ours:
         raise UsageError(f"There is no file in the pool. Files end in {', '.join(KINDS)}, perhaps with .gz.")
-    return sorted(found.values(), key=str)
+    return PoolFiles(tuple(ours), tuple(sorted(set(found.values()) - set(ours), key=str)))
+
+
+def _is_ours(path: Path) -> bool:
+    return path.is_file() and files.extension(path) in KINDS
 
 
 def _files_of(path: Path) -> Sequence[Path]:
+    """Return the files that a path stands for; of a folder all that are not hidden, of whatever kind."""
     if path.is_dir():
-        inside = (file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
-        return [file for file in inside if files.extension(file) in KINDS]
+        inside = (file for file in path.rglob("*") if not file.name.startswith("."))
+        return [file for file in inside if not file.is_dir()]
     if not path.exists() and any(sign in str(path) for sign in "*?["):
         matching = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 - ** and bases
         if not matching:
@@ -75,7 +89,19 @@ def _files_of(path: Path) -> Sequence[Path]:
         raise InputError(
             "the extension is not one of a pool's file", file=path, fix=f"Use {', '.join(KINDS)}, or add .gz"
         )
+    if not path.is_file():
+        raise InputError(
+            "this is a pipe or a device, and a file is wanted", file=path, fix="Write it to a file"
+        )
     return [path]
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder that scores are written to, where it is not there."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("this is a file, and a folder is wanted for the scores", file=folder)
+    with files.naming_target(folder):
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def stretches(

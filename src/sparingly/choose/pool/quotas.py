@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import UnknownNameError, UsageError, listing
+from sparingly.base.rng import round_to_range
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import quotas
 from sparingly.choose.pool.frame import Frame
@@ -39,11 +41,26 @@ class Groups:
 def groups_of(pool: ScoredPool, frame: Frame, by: str | None, bands: int) -> Groups:
     """Return the groups by a kept column, or by bands of ``length`` or ``utility`` with as many sources each.
 
-    Sources of one value are in one band, so that there can be fewer bands than asked for. By ``embedding``
-    they are as many clusters of the sources' embeddings, of any size.
+    Several, with commas between them, are crossed: ``domain,utility`` has the bands of every domain, with the
+    same bounds in all of them. Sources of one value are in one band, so that there can be fewer bands than
+    asked for. By ``embedding`` they are as many clusters of the sources' embeddings, of any size.
     """
     if by is None:
         return Groups(("",), np.zeros(len(frame), np.int64))
+    names = [name.strip() for name in by.split(",")]
+    return reduce(_crossed, (_grouped(pool, frame, name, bands) for name in names))
+
+
+def _crossed(one: Groups, other: Groups) -> Groups:
+    """Return the groups that are one of each; those without a source are left out."""
+    codes = one.of_row * len(other.names) + other.of_row
+    used = np.flatnonzero(np.bincount(codes))
+    pairs = [divmod(code, len(other.names)) for code in used.tolist()]
+    names = tuple(f"{one.names[first]}, {other.names[second]}" for first, second in pairs)
+    return Groups(names, np.searchsorted(used, codes))
+
+
+def _grouped(pool: ScoredPool, frame: Frame, by: str, bands: int) -> Groups:
     if by in (LENGTH, UTILITY):
         return _bands(getattr(frame, by), by, bands)
     if by == EMBEDDING:
@@ -60,8 +77,10 @@ def groups_of(pool: ScoredPool, frame: Frame, by: str | None, bands: int) -> Gro
 def _bands(values: Floats, by: str, bands: int) -> Groups:
     if bands < 2:
         raise UsageError(f"There are 2 bands or more, not {bands}.")
-    edges = np.unique(np.quantile(values, np.arange(1, bands) / bands, method="lower"))
-    codes = np.searchsorted(edges, values, side="left")
+    # Rounded, so that the last bits of a utility cannot move a source into another band.
+    steps = round_to_range(values)
+    edges = np.unique(np.quantile(steps, np.arange(1, bands) / bands, method="lower"))
+    codes = np.searchsorted(edges, steps, side="left")
     used, of_row = np.unique(codes, return_inverse=True)
     spans = [(float(values[codes == code].min()), float(values[codes == code].max())) for code in used]
     width = len(str(len(used)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -85,7 +86,9 @@ class PoolSelection:
         self.frame().write_csv(file)
 
     def _parquet(self, file: IO[bytes]) -> None:
-        self.frame().write_parquet(file)
+        packed = BytesIO()
+        self.frame().write_parquet(packed)
+        file.write(packed.getbuffer())
 
 
 def _row(

@@ -10,11 +10,11 @@ from typing import Literal, Unpack
 from sparingly.base.errors import DataError, InputError, UsageError, listing
 from sparingly.choose.pool.bad import Bad
 from sparingly.choose.pool.crew import Crew, crew_of
-from sparingly.choose.pool.embeddings import Embedder, embedding_of
+from sparingly.choose.pool.embeddings import Embedder, Embedding, embedding_of
 from sparingly.choose.pool.languages import Languages
 from sparingly.choose.pool.overlap import read_corpus
 from sparingly.choose.pool.parts import Part, Plan, score_stretch
-from sparingly.choose.pool.places import Stretch, pool_files, stretches
+from sparingly.choose.pool.places import PoolFiles, Stretch, make_folder, pool_files, stretches
 from sparingly.choose.pool.records import LONGEST
 from sparingly.choose.pool.scored import ScoredPool
 from sparingly.choose.pool.scorers import Scorer, scoring_of
@@ -77,12 +77,17 @@ def score_pool(
     layout = Layout(id, text, None if wanted is None else tuple(sorted(wanted)), scoring.column)
     corpus = None if against is None else read_corpus(against, Layout(text=text), bad)
     plan = Plan(folder.resolve(), layout, scoring, bad, near, corpus, spoken, longest, how.rows, how.batch)
-    found = pool_files(paths, besides=folder)
-    pieces = [replace(one, root=Path.cwd()) for one in stretches(found, how.stretch)]
-    folder.mkdir(parents=True, exist_ok=True)
-    with crew_of(how.jobs, how.cluster, [plan.out, *(Path.cwd() / file for file in found[:1])]) as crew:
-        pool = replace(ScoredPool.of(plan, _scored(pieces, plan, crew, how)), folder=folder)
-        _check(pool, bad)
+    return _made(plan, folder, pool_files(paths, besides=folder), embedding, how)
+
+
+def _made(plan: Plan, folder: Path, found: PoolFiles, embedding: Embedding | None, how: Work) -> ScoredPool:
+    """Score the files and embed the sources; files keep the names that they were given."""
+    here = Path.cwd()
+    pieces = [replace(one, root=here) for one in stretches(found.files, how.stretch)]
+    make_folder(folder)
+    with crew_of(how.jobs, how.cluster, [plan.out, *(here / file for file in found.files[:1])]) as crew:
+        pool = replace(ScoredPool.of(plan, _scored(pieces, plan, crew, how), found.others), folder=folder)
+        _check(pool, plan.bad)
         pool = pool if embedding is None else embed_pool(pool, embedding, crew, how)
     pool.save()
     return pool
@@ -90,9 +95,11 @@ def score_pool(
 
 def _scored(pieces: list[Stretch], plan: Plan, crew: Crew, how: Work) -> list[Part]:
     parts: list[Part] = []
+    read = 0
     for done, (_, made) in enumerate(crew.each(score_stretch, pieces, plan), 1):
         parts += made
-        how.tell(done, len(pieces), f"{sum(part.tally.read for part in parts):,} records")
+        read += sum(part.tally.read for part in made)
+        how.tell(done, len(pieces), f"{read:,} records")
     return parts
 
 

@@ -16,6 +16,7 @@ from sparingly.base.errors import InputError
 from sparingly.choose.pool.bad import Tally, total
 from sparingly.choose.pool.crew import Alone, Crew, in_order
 from sparingly.choose.pool.languages import LANGUAGE, NOT_KNOWN
+from sparingly.choose.pool.minhash import BANDS
 from sparingly.choose.pool.parts import Part, Plan, bands_file, table_of
 from sparingly.data import files
 from sparingly.data.values import as_mapping, check_version
@@ -50,6 +51,8 @@ class ScoredPool:
         languages: Whether the languages of sources are known, by a column or identified.
         unlike: How many sources are unlike the texts that the model of the utility knows.
         notes: What to mind about the utility.
+        other_files: How many files of its folders are of no kind that a pool has.
+        other_examples: Some of them.
         embedding: The embedding of the sources, or None.
         crew: Who reads the parts.
     """
@@ -66,11 +69,13 @@ class ScoredPool:
     languages: bool = False
     unlike: int = 0
     notes: tuple[str, ...] = ()
+    other_files: int = 0
+    other_examples: tuple[str, ...] = ()
     embedding: str | None = None
     crew: Crew = field(default=Alone(), compare=False, repr=False)
 
     @classmethod
-    def of(cls, plan: Plan, parts: Sequence[Part]) -> ScoredPool:
+    def of(cls, plan: Plan, parts: Sequence[Part], others: Sequence[Path] = ()) -> ScoredPool:
         """Put the parts together."""
         ordered = tuple(sorted(parts, key=lambda part: (part.file, part.line, part.name)))
         corpus = plan.corpus
@@ -86,6 +91,8 @@ class ScoredPool:
             (),
             plan.languages != NOT_KNOWN,
             notes=plan.scoring.notes,
+            other_files=len(others),
+            other_examples=tuple(str(file) for file in others[:_EXAMPLES]),
         )
         count, examples = _duplicate_ids(bare)
         unlike = int(bare.column(UNLIKE).to_series().sum()) if plan.scoring.flags and bare.tally.good else 0
@@ -106,6 +113,8 @@ class ScoredPool:
             "languages": self.languages,
             "unlike": self.unlike,
             "notes": list(self.notes),
+            "other_files": self.other_files,
+            "other_examples": list(self.other_examples),
             "embedding": self.embedding,
             "parts": [part.to_dict() for part in self.parts],
         }
@@ -137,6 +146,8 @@ class ScoredPool:
             values.get("languages", False),
             values.get("unlike", 0),
             tuple(values.get("notes", ())),
+            values.get("other_files", 0),
+            tuple(values.get("other_examples", ())),
             values.get("embedding"),
         )
         lost = [part.name for part in pool.parts if not table_of(pool.folder, part.name).exists()]
@@ -184,21 +195,23 @@ class ScoredPool:
 
     def band(self, place: int, rows: Rows) -> Keys:
         """Return one band of some sources."""
-        return np.concatenate([bands[place] for bands in self._bands()])[rows]
+        # Copied, so that the file is closed again: there may be thousands of them.
+        return np.concatenate([np.array(self._bands(part)[place]) for part in self.parts])[rows]
 
     def bands(self, rows: Rows) -> Keys:
         """Return all bands of some sources, bands × sources."""
-        bands = self._bands()
-        ends = np.cumsum([held.shape[1] for held in bands])
+        ends = np.cumsum([part.tally.good for part in self.parts])
         owner = np.searchsorted(ends, rows, side="right")
-        found = np.empty((len(bands[0]), len(rows)), np.uint64)
+        found = np.empty((BANDS, len(rows)), np.uint64)
         for place in np.unique(owner):
-            inside = owner == place
-            found[:, inside] = bands[place][:, rows[inside] - (ends[place] - bands[place].shape[1])]
+            inside, part = owner == place, self.parts[place]
+            found[:, inside] = self._bands(part)[:, rows[inside] - (ends[place] - part.tally.good)]
         return found
 
-    def _bands(self) -> list[Keys]:
-        return [np.load(bands_file(self.folder, part.name), mmap_mode="r") for part in self.parts]
+    def _bands(self, part: Part) -> Keys:
+        """Return the bands of a part, as they lie in its file."""
+        bands: Keys = np.load(bands_file(self.folder, part.name), mmap_mode="r")
+        return bands
 
 
 def _columns(table: Path, names: Sequence[str]) -> pl.DataFrame:

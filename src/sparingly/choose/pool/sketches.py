@@ -12,11 +12,15 @@ vectors about b = log₂(N/8) bits must agree in one list: about 1 − (1 − (1
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.rng import generator
+from sparingly.choose.pool.crew import Alone, Crew
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -28,6 +32,8 @@ WORDS, WINDOW = 4, 8
 _BITS, _TURNS = 64, 4
 _STEPS = 2048
 _PAIRS, _HELD = 2**18, 2**20
+_HALF = 32
+_ALONE = Alone()
 
 
 def sketches_of(vectors: Vectors) -> Words:
@@ -43,36 +49,72 @@ def sketches_of(vectors: Vectors) -> Words:
     return np.ascontiguousarray(packed.view("<u8").T.astype(np.uint64))
 
 
-def near_vectors(words: Words, vectors_at: Callable[[Rows], Vectors], least: float) -> Mask:
+def near_vectors(
+    words: Words,
+    vectors_at: Callable[[Rows], Vectors],
+    least: float,
+    crew: Crew = _ALONE,
+    folder: Path | None = None,
+) -> Mask:
     """Return which vectors have one before them in the list to which their cosine is at least so large.
 
     A vector never goes for one that stands after it, and which ones go depends on the order of the list
-    alone.
+    alone, whoever makes the sorted lists.
 
     Args:
         words: The sketches, words × vectors.
         vectors_at: The vectors of some places.
         least: The cosine from which on a vector is a near duplicate.
+        crew: Who makes the sorted lists.
+        folder: A folder that the whole crew sees, for the sketches; None to hand them over.
     """
     gone = np.zeros(words.shape[1], bool)
-    held: list[Rows] = []
-    for earlier, later in _neighbours(words):
-        worth = np.flatnonzero(~gone[later])
-        worth = worth[_differing(words, earlier[worth], later[worth]) <= _most_bits(least)]
-        held.append(np.stack([earlier[worth], later[worth]]))
-        # Many pairs at once, so that every file of vectors is opened seldom.
-        if sum(pairs.shape[1] for pairs in held) > _HELD:
-            _compare(held, vectors_at, least, gone)
-            held = []
-    _compare(held, vectors_at, least, gone)
+    with _handed_over(words, folder) as shared:
+        for _, codes in crew.each(pairs_of_list, range(WORDS * _TURNS), shared, _most_bits(least)):
+            open_ones = codes[~gone[codes >> _HALF]]
+            # Many pairs at once, so that every file of vectors is opened seldom.
+            for start in range(0, len(open_ones), _HELD):
+                _compare(open_ones[start : start + _HELD], vectors_at, least, gone)
     return gone
 
 
-def _compare(held: list[Rows], vectors_at: Callable[[Rows], Vectors], least: float, gone: Mask) -> None:
+@contextmanager
+def _handed_over(words: Words, folder: Path | None) -> Iterator[Words | Path]:
+    if folder is None:
+        yield words
+        return
+    with NamedTemporaryFile(dir=folder, prefix=".sketches-", suffix=".npy", delete=False) as file:
+        np.save(file, words)
+    try:
+        yield Path(file.name)
+    finally:
+        Path(file.name).unlink()
+
+
+def pairs_of_list(place: int, shared: Words | Path, most: float) -> Rows:
+    """Return the pairs that stand near each other in one sorted list and differ in few bits.
+
+    A pair is one number: the place of the later one in its upper half, that of the earlier in its lower.
+    """
+    words: Words = np.load(shared, mmap_mode="r") if isinstance(shared, Path) else shared
+    turn, word = divmod(place, WORDS)
+    shift = np.uint64(turn * _BITS // _TURNS)
+    turned = (words[word] << shift) | (words[word] >> (np.uint64(_BITS) - shift)) if turn else words[word]
+    order = np.argsort(turned, kind="stable")
+    found = [np.zeros(0, np.int64)]
+    for gap in range(1, min(WINDOW, len(order) - 1) + 1):
+        for start in range(0, len(order) - gap, _PAIRS):
+            stop = min(start + _PAIRS, len(order) - gap)
+            one, other = order[start:stop], order[start + gap : stop + gap]
+            near = _differing(words, one, other) <= most
+            earlier, later = np.minimum(one[near], other[near]), np.maximum(one[near], other[near])
+            found.append(later << _HALF | earlier)
+    return np.unique(np.concatenate(found))
+
+
+def _compare(codes: Rows, vectors_at: Callable[[Rows], Vectors], least: float, gone: Mask) -> None:
     """Mark the later one of every pair that is near enough."""
-    found = [later << 32 | earlier for earlier, later in held]
-    codes = np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
-    pairs = np.stack([codes & (2**32 - 1), codes >> 32])
+    pairs = np.stack([codes & (2**_HALF - 1), codes >> _HALF])
     rows, places = np.unique(pairs, return_inverse=True)
     earlier, later = places.reshape(pairs.shape)
     vectors = vectors_at(rows)
@@ -80,20 +122,6 @@ def _compare(held: list[Rows], vectors_at: Callable[[Rows], Vectors], least: flo
         block = slice(start, start + _PAIRS)
         alike = cosines(vectors[earlier[block]], vectors[later[block]]) >= least
         gone[pairs[1, block][alike]] = True
-
-
-def _neighbours(words: Words) -> Iterator[tuple[Rows, Rows]]:
-    """Yield pairs that stand near each other in a list sorted by bits, the earlier of each first."""
-    for turn in range(_TURNS):
-        shift = np.uint64(turn * _BITS // _TURNS)
-        for word in words:
-            values = (word << shift) | (word >> (np.uint64(_BITS) - shift)) if turn else word
-            order = np.argsort(values, kind="stable")
-            for gap in range(1, min(WINDOW, len(order) - 1) + 1):
-                for start in range(0, len(order) - gap, _PAIRS):
-                    stop = min(start + _PAIRS, len(order) - gap)
-                    one, other = order[start:stop], order[start + gap : stop + gap]
-                    yield np.minimum(one, other), np.maximum(one, other)
 
 
 def _most_bits(least: float) -> float:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import InputError, UsageError
 from sparingly.choose.pool.crew import Crew, in_order
 from sparingly.choose.pool.embeddings import Embedding
 from sparingly.choose.pool.parts import Part, table_of
@@ -73,11 +73,13 @@ def label_of(pool: ScoredPool) -> str:
 def vectors_at(pool: ScoredPool, places: Rows) -> Vectors:
     """Return the vectors of some sources by their places among all of them, in the order asked for."""
     label = label_of(pool)
+    if not len(places):
+        return np.zeros((0, 1), np.float16)
     ends = np.cumsum([part.tally.good for part in pool.parts])
     owner = np.searchsorted(ends, places, side="right")
     order = np.argsort(owner, kind="stable")
     used, starts = np.unique(owner[order], return_index=True)
-    width = _vectors(pool.folder, pool.parts[used[0]], label).shape[1] if len(used) else 1
+    width = _vectors(pool.folder, pool.parts[used[0]], label).shape[1]
     found = np.zeros((len(places), width), np.float16)
     for place, rows in zip(used.tolist(), np.split(order, starts[1:]), strict=True):
         vectors = _vectors(pool.folder, pool.parts[place], label)
@@ -86,14 +88,23 @@ def vectors_at(pool: ScoredPool, places: Rows) -> Vectors:
 
 
 def _vectors(folder: Path, part: Part, label: str) -> Vectors:
-    held: Vectors = np.load(vectors_file(folder, part.name, label), mmap_mode="r")
+    return _loaded(vectors_file(folder, part.name, label), mmap_mode="r")
+
+
+def _loaded(path: Path, mmap_mode: Literal["r"] | None = None) -> NDArray[Any]:
+    try:
+        held: NDArray[Any] = np.load(path, mmap_mode=mmap_mode)
+    except FileNotFoundError:
+        raise InputError(
+            "the embeddings of a part are gone", file=path, fix="Score again with --embed"
+        ) from None
     return held
 
 
 def sketches_at(pool: ScoredPool, places: Rows) -> Words:
     """Return the sketches of some sources, words × sources."""
     label = label_of(pool)
-    held = [np.load(sketches_file(pool.folder, part.name, label)) for part in pool.parts]
+    held = [_loaded(sketches_file(pool.folder, part.name, label)) for part in pool.parts]
     return np.ascontiguousarray(np.concatenate(held, axis=1)[:, places])
 
 

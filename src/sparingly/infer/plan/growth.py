@@ -10,7 +10,7 @@ import numpy as np
 
 from sparingly.infer.estimate.result import CHOSEN, Estimate
 
-_POINTS = 24
+_POINTS = 60
 
 
 class Precise(NamedTuple):

@@ -213,9 +213,7 @@ class Board:
     def cells_for(self, rater: str, page: Page, *, all_cells: bool = False) -> list[Cell]:
         """Return what a rater is shown of a page: what is missing, and what they judged themselves."""
         return [
-            cell
-            for cell in self.pages[page]
-            if all_cells or self.missing(cell) or self.given(rater, cell)
+            cell for cell in self.pages[page] if all_cells or self.missing(cell) or self.given(rater, cell)
         ]
 
     def done_by(self, rater: str) -> list[Page]:
@@ -229,8 +227,8 @@ def _units(held: EvalSet, data: str, cells: tuple[Cell, ...]) -> Iterator[tuple[
     items = sorted({cell.item for cell in cells})
     rows = dict(zip(items, held.positions(items), strict=True))
     columns = held.columns
-    documents = columns[fields.DOCUMENT] if fields.DOCUMENT in columns else None
-    positions = columns[fields.POSITION] if fields.POSITION in columns else None
+    documents = columns.get(fields.DOCUMENT)
+    positions = columns.get(fields.POSITION)
     found: dict[Unit, dict[Page, float]] = {}
     for cell in cells:
         row = rows[cell.item]

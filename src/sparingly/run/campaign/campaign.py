@@ -29,6 +29,7 @@ from sparingly.run.campaign.library import Library
 from sparingly.run.campaign.migrate import migrate
 from sparingly.run.campaign.models import add_models, withdraw_model
 from sparingly.run.campaign.oracle import Caller, CallsSpentError, Oracle, Patience, Report, reporting
+from sparingly.run.campaign.organising import Organising
 from sparingly.run.campaign.questions import Question, question_of
 from sparingly.run.campaign.record import BATCH, Acknowledgement, OnError, Recorded, Recorder
 from sparingly.run.campaign.refusal import check_score
@@ -42,7 +43,7 @@ from sparingly.run.rounds.strategy import as_strategy
 from sparingly.run.verification import Verification
 
 
-class Campaign:
+class Campaign(Organising):
     """A live evaluation: data, strategy, rounds, answers and raters, in one database.
 
     Open one that was begun before with ``Campaign(where)``, begin one with ``Campaign.new``. ``where`` is a

@@ -46,22 +46,18 @@ class Appraise(Exchange):
         "url": "where accounts sign in; http://127.0.0.1:8000/dashboard/sso/ unless given",
     }
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
-        """Write ``manifest.json`` and ``batches.json``."""
+    def check_write(self, tasks: Tasks, options: Options) -> None:
+        """Complain about options that do not fit the tasks before anything is written."""
+        super().check_write(tasks, options)
         if tasks.kind != "pair" and len(tasks.aspects) > 1:
             raise UsageError(
                 f"Appraise asks for one score: name one of {', '.join(tasks.aspects)} as aspect."
             )
-        languages = _language(options, "source"), _language(options, "target")
-        task_type = _task_type(tasks, options)
-        batches = batches_of(
-            tasks,
-            languages,
-            whole_documents=task_type == DOCUMENT,
-            size=_whole(options, "size", FULL, 2000),
-            required=_whole(options, "redundancy", 1, 50),
-        )
-        manifest = _manifest(tasks, options, languages, task_type, len(batches))
+        _campaign(tasks, options)
+
+    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+        """Write ``manifest.json`` and ``batches.json``."""
+        manifest, batches = _campaign(tasks, options)
         return [
             write_json(folder / "manifest.json", manifest),
             write_json(folder / "batches.json", batches),
@@ -71,6 +67,21 @@ class Appraise(Exchange):
         """Read the CSV files of scores; spans need ``batches.json`` among the files, too."""
         read_scores(files, taking)
         return taking.done()
+
+
+def _campaign(tasks: Tasks, options: Options) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    languages = _language(options, "source"), _language(options, "target")
+    task_type = _task_type(tasks, options)
+    batches = batches_of(
+        tasks,
+        languages,
+        whole_documents=task_type == DOCUMENT,
+        size=_whole(options, "size", FULL, 2000),
+        required=_whole(options, "redundancy", 1, 50),
+    )
+    if not batches:
+        raise UsageError("There is nothing to ask, and Appraise starts no campaign without a batch.")
+    return _manifest(tasks, options, languages, task_type, len(batches)), batches
 
 
 def _language(options: Options, name: str) -> str:
@@ -110,7 +121,7 @@ def _manifest(
     redundancy = _whole(options, "redundancy", 1, 50)
     annotators = len(tasks.raters) or _whole(options, "annotators", count * redundancy, 4095)
     _check_shares(tasks, options, count, redundancy, annotators)
-    name = options.get("campaign", f"sparingly{max((task.round for task in tasks), default=0) + 1}")
+    name = options.get("campaign", f"sparingly{max((task.round for task in tasks), default=1)}")
     if _NAME.fullmatch(name) is None:
         raise UsageError(f'The campaign "{name}" of Appraise must be letters and digits, a letter first.')
     manifest = {

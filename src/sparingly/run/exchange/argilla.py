@@ -18,7 +18,7 @@ from sparingly.run.exchange.judgement import Given
 from sparingly.run.exchange.key import Key, Question
 from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.slots import HEADINGS, page_texts, slot_count, slot_label, used_texts
+from sparingly.run.exchange.slots import HEADINGS, REFERENCE, page_texts, slot_count, slot_label, used_texts
 from sparingly.run.exchange.spans import Span
 from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, DRAFT, UNKNOWN_ASPECT, Taking, moment
 from sparingly.run.exchange.tasks import Kind, Task, Tasks
@@ -39,6 +39,7 @@ class Argilla(Exchange):
     name: ClassVar[str] = "argilla"
     summary: ClassVar[str] = "Argilla: records and settings as JSON; records with responses, also flattened"
     kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
+    write_options: ClassVar[Mapping[str, str]] = REFERENCE
 
     def key_for(self, tasks: Tasks) -> Key:
         """Return the key; aspects whose scale is not of whole numbers from 0 to 10 are asked on 0 to 10."""
@@ -47,9 +48,9 @@ class Argilla(Exchange):
 
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
         """Write ``settings.json``, and ``tasks.json`` for anyone or a file of records for each rater."""
-        written, stems = [write_json(folder / "settings.json", settings_of(tasks))], set[str]()
+        written, stems = [write_json(folder / "settings.json", settings_of(tasks, options))], set[str]()
         for rater, held in tasks.by_rater().items():
-            records = [_record(task) for task in held]
+            records = [_record(task, options) for task in held]
             written.append(write_json(folder / f"{file_stem(rater, stems)}.json", records))
         return written
 
@@ -69,10 +70,10 @@ def _fits(scale: Scale) -> bool:
 # --- tasks --------------------------------------------------------------------------------------------
 
 
-def settings_of(tasks: Tasks) -> dict[str, Any]:
+def settings_of(tasks: Tasks, options: Options) -> dict[str, Any]:
     """Return the settings of a dataset: its fields, questions and metadata."""
     least, most = slot_count(tasks)
-    fields = [_field(name, HEADINGS[name], required=False) for name in used_texts(tasks)]
+    fields = [_field(name, HEADINGS[name], required=False) for name in used_texts(tasks, options)]
     fields += [
         _field(f"output_{slot}", f"Output {slot_label(slot)}", required=slot == 1)
         for slot in range(1, most + 1)
@@ -167,8 +168,8 @@ def _marking(slot: int) -> dict[str, Any]:
     }
 
 
-def _record(task: Task) -> dict[str, Any]:
-    fields = {name: text for name, text in page_texts(task).items() if text}
+def _record(task: Task, options: Options) -> dict[str, Any]:
+    fields = {name: text for name, text in page_texts(task, options).items() if text}
     fields |= {f"output_{slot}": output.text for slot, output in enumerate(task.outputs, 1)}
     return {
         "id": task.id,
@@ -207,7 +208,6 @@ def _take(record: Mapping[str, Any], taking: Taking, where: str) -> None:
     held = metadata if isinstance(metadata, dict) else record
     question = taking.question(held.get("task") or record.get("id"), where)
     if question is None:
-        # The whole record is left out as one answer, and its other responses as one each.
         return
     if any(response.status is None for response in responses):
         taking.note(NO_STATUS)

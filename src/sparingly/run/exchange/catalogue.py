@@ -9,11 +9,14 @@ from sparingly.run.exchange.exchange import Exchange
 
 # A tool is one file: its name, and where its class lives. Modules are loaded when they are asked for.
 TOOLS = {
+    "appraise": "appraise:Appraise",
     "argilla": "argilla:Argilla",
     "csv": "csv_table:CsvTable",
     "inspect": "inspect_ai:InspectAi",
     "label-studio": "label_studio:LabelStudio",
     "lm-eval": "lm_eval:LmEval",
+    "pearmut": "pearmut:Pearmut",
+    "potato": "potato:Potato",
     "prodigy": "prodigy:Prodigy",
 }
 

@@ -17,7 +17,7 @@ from sparingly.run.exchange.files import read_csv_rows, write_csv
 from sparingly.run.exchange.judgement import Given
 from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.report import Taken
-from sparingly.run.exchange.slots import page_texts, slot_label, used_texts
+from sparingly.run.exchange.slots import REFERENCE, page_texts, slot_label, used_texts
 from sparingly.run.exchange.spans import Span
 from sparingly.run.exchange.taking import BAD_SPAN, INCOMPLETE_RANKING, NOT_ANSWERED, Taking
 from sparingly.run.exchange.tasks import Kind, Task, Tasks
@@ -38,22 +38,23 @@ class CsvTable(Exchange):
     name: ClassVar[str] = "csv"
     summary: ClassVar[str] = "plain CSV: a row for each output, filled in with a spreadsheet"
     kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
+    write_options: ClassVar[Mapping[str, str]] = REFERENCE
 
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
         """Write ``tasks.csv`` for anyone, or a file for each rater."""
         if odd := next((name for name in tasks.aspects if name in _RESERVED), None):
             raise UsageError(f'The aspect "{odd}" is the name of another column: call it otherwise.')
-        texts, written, stems = used_texts(tasks), [], set[str]()
+        texts, written, stems = used_texts(tasks, options), [], set[str]()
         shown = ("left", "right") if tasks.kind == "pair" else ("label", "token", "output")
         spans = ("spans",) if tasks.kind == "spans" else ()
         columns = (*_CARRIED, "rater", *texts, *shown, *tasks.aspects, *spans, "seconds", "comment")
         for rater, held in tasks.by_rater().items():
-            rows = [row for task in held for row in _rows(task, tasks.kind)]
+            rows = [row for task in held for row in _rows(task, tasks.kind, options)]
             written.append(write_csv(folder / f"{file_stem(rater, stems)}.csv", columns, rows))
         return written
 
     def read(self, files: Sequence[Path], taking: Taking, options: Options) -> Taken:
-        """Read tables that were filled in; rows left empty are still to come."""
+        """Read tables that were filled in; what is left empty is no answer."""
         for path in files:
             rows = list(read_csv_rows(path))
             _check_columns(path, rows, taking)
@@ -65,8 +66,8 @@ class CsvTable(Exchange):
         return taking.done()
 
 
-def _rows(task: Task, kind: Kind) -> list[dict[str, Any]]:
-    common: dict[str, Any] = {**carried(task), "rater": task.rater, **page_texts(task)}
+def _rows(task: Task, kind: Kind, options: Options) -> list[dict[str, Any]]:
+    common: dict[str, Any] = {**carried(task), "rater": task.rater, **page_texts(task, options)}
     if "context" in common:
         common["context"] = json.dumps(common["context"], ensure_ascii=False)
     if kind == "pair":
@@ -86,7 +87,7 @@ def _safe(row: dict[str, Any]) -> dict[str, Any]:
     guarded = {
         name: f"'{row[name]}"
         for name in texts
-        if isinstance(row.get(name), str) and row[name][:1] in _FORMULA
+        if isinstance(row.get(name), str) and row[name].startswith(_FORMULA)
     }
     return {**row, **guarded}
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import IO, Any
 
 from sparingly.base.errors import InputError
 from sparingly.data import files
+
+_LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 def make_folder(folder: Path) -> Path:
@@ -45,13 +48,18 @@ def write_json(path: Path, values: Any) -> Path:
 def write_jsonl(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     """Write one JSON object a line."""
     lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows]
-    return write_text(path, "".join(f"{line}\n" for line in lines))
+    # Readers that split at any line end would cut a line in two here; as escapes they are the same text.
+    return write_text(path, "".join(f"{_LINE_ENDS.sub(_escape, line)}\n" for line in lines))
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match.group()):04x}"
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Path:
     """Write a CSV file with a header; what is missing stays empty."""
     held = io.StringIO(newline="")
-    writer = csv.DictWriter(held, columns, extrasaction="ignore", lineterminator="\n")
+    writer = csv.DictWriter(held, columns, extrasaction="ignore", lineterminator="\r\n")
     writer.writeheader()
     for row in rows:
         writer.writerow({name: "" if row.get(name) is None else row[name] for name in columns})

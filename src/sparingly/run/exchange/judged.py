@@ -20,7 +20,7 @@ _KEPT = ("round", "spans")
 
 
 def with_rows(data: EvalSet, rows: Rows) -> EvalSet:
-    """Return a set with further ratings and preferences; a cell that was rated has the mean of its ratings."""
+    """Return a set with further ratings and preferences; a rated cell has the mean of its ratings."""
     single = [row for row in rows if row.get("model") is not None]
     pairs = [row for row in rows if row.get("model") is None]
     ratings = _ratings(data, single)

@@ -19,7 +19,7 @@ from sparingly.run.exchange.judgement import Given
 from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.label_studio_config import LEFT, RIGHT, TIE, labelling_config
 from sparingly.run.exchange.report import Taken, answers_to
-from sparingly.run.exchange.slots import page_texts, slot_count, slot_label, used_texts
+from sparingly.run.exchange.slots import REFERENCE, page_texts, slot_count, slot_label, used_texts
 from sparingly.run.exchange.spans import Span, from_utf16
 from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, DRAFT, Taking, moment
 from sparingly.run.exchange.tasks import Kind, Task, Tasks
@@ -36,6 +36,7 @@ class LabelStudio(Exchange):
     summary: ClassVar[str] = "Label Studio: tasks as JSON with a labelling config; exports JSON and JSON_MIN"
     kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
     write_options: ClassVar[Mapping[str, str]] = {
+        **REFERENCE,
         "pairwise": "true: pairs by a Pairwise tag with a tie beside it (a choice of three unless given)",
         "ties": "true: rankings with buckets, which may hold several outputs",
     }
@@ -45,11 +46,13 @@ class LabelStudio(Exchange):
 
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
         """Write ``config.xml``, and ``tasks.json`` for anyone or a file for each rater."""
-        config = labelling_config(tasks, pairwise=_flag(options, "pairwise"), ties=_flag(options, "ties"))
+        texts, most = used_texts(tasks, options), slot_count(tasks)[1]
+        config = labelling_config(
+            tasks, texts, pairwise=_flag(options, "pairwise"), ties=_flag(options, "ties")
+        )
         written, stems = [write_text(folder / "config.xml", config)], set[str]()
-        texts, most = used_texts(tasks), slot_count(tasks)[1]
         for rater, held in tasks.by_rater().items():
-            values = [{"data": _data(task, tasks.kind, texts, most)} for task in held]
+            values = [{"data": _data(task, tasks.kind, _page(task, texts, options), most)} for task in held]
             written.append(write_json(folder / f"{file_stem(rater, stems)}.json", values))
         return written
 
@@ -70,9 +73,13 @@ def _flag(options: Options, name: str) -> bool:
     return options.get(name) == "true"
 
 
-def _data(task: Task, kind: Kind, texts: Sequence[str], most: int) -> dict[str, Any]:
-    page = page_texts(task)
-    values: dict[str, Any] = {**carried(task), **{name: page[name] for name in texts}}
+def _page(task: Task, texts: Sequence[str], options: Options) -> dict[str, str]:
+    page = page_texts(task, options)
+    return {name: page[name] for name in texts}
+
+
+def _data(task: Task, kind: Kind, page: Mapping[str, str], most: int) -> dict[str, Any]:
+    values: dict[str, Any] = {**carried(task), **page}
     if kind == "ranking":
         values["outputs"] = [
             {"id": output.token, "title": f"Output {slot_label(slot)}", "body": output.text}
@@ -253,14 +260,14 @@ def _slots(annotation: _Annotation, question: Question) -> list[tuple[int, str]]
 
 
 def _ranks(lists: Any) -> dict[str, float] | None:
-    """Return ranks from the lists of a Ranker: one list is an order, buckets ``rank_K`` hold ties."""
+    """Return ranks from the lists of a Ranker: one list is an order; buckets ``rank_ASPECT_K`` hold ties."""
     if not isinstance(lists, dict):
         return None
     buckets = {name: _listed(ids) for name, ids in lists.items()}
     ranked = {name: ids for name, ids in buckets.items() if name.startswith("rank_")}
     if ranked:
         return {
-            str(token): float(name.removeprefix("rank_")) for name, ids in ranked.items() for token in ids
+            str(token): float(name.rpartition("_")[2]) for name, ids in ranked.items() for token in ids
         }
     order = next(iter(buckets.values()), [])
     return {str(token): float(rank) for rank, token in enumerate(order, 1)} or None
@@ -286,11 +293,8 @@ def _rater(value: Any) -> str | None:
 
 
 def _seconds(value: Any) -> float | None:
-    return (
-        float(value)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-        else None
-    )
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and value >= 0 else None
 
 
 def _listed(value: Any) -> list[Any]:

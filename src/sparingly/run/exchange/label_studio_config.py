@@ -6,24 +6,27 @@ Names of tags say what they ask: ``score_ASPECT_SLOT``, ``preference_ASPECT``, `
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from xml.sax.saxutils import quoteattr
 
 from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.slots import HEADINGS, slot_count, slot_label, used_texts
+from sparingly.run.exchange.slots import HEADINGS, slot_count, slot_label
 from sparingly.run.exchange.tasks import Tasks
 
 LEFT, TIE, RIGHT = "left", "tie", "right"
 SEVERITIES = ("minor", "major", "critical")
 
 
-def labelling_config(tasks: Tasks, *, pairwise: bool = False, ties: bool = False) -> str:
-    """Return the XML of a project for these tasks.
+def labelling_config(
+    tasks: Tasks, texts: Sequence[str], *, pairwise: bool = False, ties: bool = False
+) -> str:
+    """Return the XML of a project for these tasks, with some of the texts around the outputs.
 
     ``pairwise`` shows pairs by a Pairwise tag, which has no tie, with a Choices tag for the tie beside it;
     ``ties`` gives rankings buckets, in which several outputs may share a rank.
     """
     lines = ["<View>"]
-    for name in used_texts(tasks):
+    for name in texts:
         lines += [_tag("Header", value=HEADINGS[name]), _tag("Text", name=name, value=f"${name}")]
     kinds = {"score": _scores, "spans": _scores, "ranking": _rankings, "pair": _pairs}
     lines += kinds[tasks.kind](tasks, ties if tasks.kind == "ranking" else pairwise)
@@ -61,8 +64,8 @@ def _number(place: int, slot: int, scale: Scale, *, required: bool) -> str:
         toName=f"output_{slot}",
         min=f"{scale.low:g}",
         max=f"{scale.high:g}",
-        step="1" if whole else "any",
-        slider="true" if whole else "false",
+        step="1" if whole else f"{(scale.high - scale.low) / 100:g}",
+        slider="true",
         required="true" if required else "false",
     )
 
@@ -118,7 +121,8 @@ def _rankings(tasks: Tasks, ties: bool) -> list[str]:
             continue
         lines.append(_tag("Ranker", close=False, name=f"ranking_{place}", toName="outputs"))
         for rank in range(1, slot_count(tasks)[1] + 1):
-            lines.append(f"  {_tag('Bucket', name=f'rank_{rank}', title=f'Rank {rank}')}")
+            # Names must differ between rankers, too.
+            lines.append(f"  {_tag('Bucket', name=f'rank_{place}_{rank}', title=f'Rank {rank}')}")
         lines.append("</Ranker>")
     return lines
 

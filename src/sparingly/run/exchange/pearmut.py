@@ -43,6 +43,11 @@ class Pearmut(Exchange):
         "users": "how many raters share a single stream; 1 unless given",
     }
 
+    def check_write(self, tasks: Tasks, options: Options) -> None:
+        """Complain about options that do not fit the tasks before anything is written."""
+        super().check_write(tasks, options)
+        campaign(tasks, options)
+
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
         """Write the campaign as ``campaign.json``."""
         return [write_json(folder / "campaign.json", campaign(tasks, options))]
@@ -56,7 +61,7 @@ class Pearmut(Exchange):
 
 def campaign(tasks: Tasks, options: Options) -> dict[str, Any]:
     """Return the campaign as Pearmut reads it."""
-    name = options.get("campaign", f"sparingly-{max((task.round for task in tasks), default=0) + 1}")
+    name = options.get("campaign", f"sparingly-{max((task.round for task in tasks), default=1)}")
     if not fits_link(name) or name in (".", ".."):
         raise UsageError(f'The campaign "{name}" is part of links: take letters, digits, dots and hyphens.')
     assignment = _assignment(tasks, options)

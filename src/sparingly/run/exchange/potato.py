@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +25,8 @@ from sparingly.run.exchange.tasks import Kind, Output, Passage, Task, Tasks
 # JSON is YAML, but for a few letters that YAML wants written as their codes.
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 HUNDRED = Scale(0, 100)
+# A slider is as wide as what stands above it, which goes into the page as HTML.
+_SLIDE = "from {} for the worst to {} for the best. Move the slider, then go on."
 _SEVERITIES = ("minor", "major", "critical")
 
 
@@ -40,9 +43,14 @@ class Potato(Exchange):
         "reference": "yes to show the first reference",
     }
 
+    def check_write(self, tasks: Tasks, options: Options) -> None:
+        """Complain about options that do not fit the tasks before anything is written."""
+        super().check_write(tasks, options)
+        _config(tasks, _all_items(tasks, options), options)
+
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
         """Write ``config.yaml`` and ``items.jsonl``."""
-        items = [item for task in tasks for item in _items(tasks, task, options)]
+        items = _all_items(tasks, options)
         config = _config(tasks, items, options)
         text = _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match.group()):04x}", _as_json(config))
         return [write_text(folder / "config.yaml", text), write_jsonl(folder / "items.jsonl", items)]
@@ -78,7 +86,7 @@ def _as_json(config: Mapping[str, Any]) -> str:
 
 
 def _config(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Options) -> dict[str, Any]:
-    rounds = max((task.round for task in tasks), default=0) + 1
+    rounds = max((task.round for task in tasks), default=1)
     return {
         "annotation_task_name": options.get("name", f"sparingly-{rounds}"),
         "task_dir": ".",
@@ -86,7 +94,7 @@ def _config(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Options) 
         "data_files": ["items.jsonl"],
         "item_properties": {"id_key": "id", "text_key": "text"},
         "annotation_schemes": list(_schemes(tasks, options)),
-        "instance_display": {"fields": _fields(tasks, items)},
+        **({"instance_display": {"fields": fields}} if (fields := _fields(tasks, items)) else {}),
         "authentication": {"method": "in_memory"},
         "require_password": False,
         **_assigned(tasks, items, options),
@@ -151,7 +159,7 @@ def _slider(name: str, aspect: str, scale: Scale) -> dict[str, Any]:
     return {
         "annotation_type": "slider",
         "name": name,
-        "description": aspect,
+        "description": f"{escape(aspect)}: {_SLIDE.format(low, high)}",
         "min_value": low,
         "max_value": high,
         "starting_value": (low + high) // 2,
@@ -181,15 +189,18 @@ def _fields(tasks: Tasks, items: Sequence[Mapping[str, Any]]) -> list[dict[str, 
         for key, title in titles.items()
         if any(item[key] for item in items)
     ]
-    if tasks.kind == "pair":
-        return [*shown, {"key": "responses", "type": "pairwise", "label": "Outputs"}]
+    # Pairs and spans show the outputs in the question itself.
     return [*shown, {"key": OUTPUT, "type": "text", "label": "Output"}] if tasks.kind == "score" else shown
+
+
+def _all_items(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
+    return [item for task in tasks for item in _items(tasks, task, options)]
 
 
 def _items(tasks: Tasks, task: Task, options: Options) -> list[dict[str, Any]]:
     common = {
         **carried(task),
-        "text": task.source or task.outputs[0].text,
+        "text": task.source or (" / " if tasks.kind == "pair" else task.outputs[0].text),
         "source": task.source or "",
         "reference": (task.reference or "") if options.get("reference") == "yes" else "",
         "before": _context(task.before),

@@ -20,7 +20,7 @@ from sparingly.run.exchange.judgement import Given
 from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.slots import page_texts, used_texts
+from sparingly.run.exchange.slots import REFERENCE, page_texts, used_texts
 from sparingly.run.exchange.spans import Span
 from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, Taking, moment
 from sparingly.run.exchange.tasks import Kind, Output, Task, Tasks
@@ -39,7 +39,8 @@ class Prodigy(Exchange):
     summary: ClassVar[str] = "Prodigy-style JSON Lines: choices and spans, with input and task hashes"
     kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "spans")
     write_options: ClassVar[Mapping[str, str]] = {
-        "levels": "how many scores there are to choose from, evenly from low to high (11 at most unless given)",
+        **REFERENCE,
+        "levels": "how many scores there are to choose from, from low to high (at most 11 unless given)",
     }
 
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
@@ -47,9 +48,9 @@ class Prodigy(Exchange):
         if tasks.kind == "spans" and tasks.aspects:
             raise UsageError("Prodigy marks spans or asks for scores, not both: export them one by one.")
         levels, written, stems = _count(options.get("levels")), [], set[str]()
-        texts = used_texts(tasks)
+        texts = used_texts(tasks, options)
         for rater, held in tasks.by_rater().items():
-            rows = [row for task in held for row in _rows(task, tasks, texts, levels)]
+            rows = [row for task in held for row in _rows(task, tasks, _page(task, texts, options), levels)]
             written.append(write_jsonl(folder / f"{file_stem(rater, stems)}.jsonl", rows))
         return written
 
@@ -72,9 +73,14 @@ def _count(given: str | None) -> int | None:
 # --- tasks --------------------------------------------------------------------------------------------
 
 
-def _rows(task: Task, tasks: Tasks, texts: Sequence[str], levels: int | None) -> Iterator[dict[str, Any]]:
-    page = page_texts(task)
-    around = {name: page[name] for name in texts}
+def _page(task: Task, texts: Sequence[str], options: Options) -> dict[str, str]:
+    page = page_texts(task, options)
+    return {name: page[name] for name in texts}
+
+
+def _rows(
+    task: Task, tasks: Tasks, around: Mapping[str, str], levels: int | None
+) -> Iterator[dict[str, Any]]:
     if tasks.kind == "spans":
         for output in task.outputs:
             yield _hashed({"text": output.text, **around, "meta": _meta(task, output)})

@@ -1,16 +1,19 @@
-"""Places on a page: tools with a fixed layout have room for so many outputs, called A, B, C …"""
+"""Places on a page: tools with a fixed layout have room for so many outputs, called by letters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from sparingly.base.errors import UsageError
+from sparingly.run.exchange.exchange import Options
 from sparingly.run.exchange.tasks import Passage, Task, Tasks
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def slot_label(slot: int) -> str:
-    """Return the label of a place, from 1: A, B … Z, AA, AB …."""
+    """Return the label of a place, from 1: A, B and so on, AA after Z."""
     label = ""
     while slot > 0:
         slot, letter = divmod(slot - 1, len(_ALPHABET))
@@ -24,32 +27,38 @@ def slot_count(tasks: Tasks) -> tuple[int, int]:
     return min(counts), max(counts)
 
 
-def tokens_in_slots(tasks: Iterable[str]) -> dict[int, str]:
-    """Return tokens by their place, from 1."""
-    return dict(enumerate(tasks, 1))
-
-
 def context_text(passages: Sequence[Passage]) -> str:
     """Return the sources of passages, one a paragraph."""
     return "\n\n".join(one.source for one in passages if one.source)
 
 
-def page_texts(task: Task) -> dict[str, str]:
-    """Return the texts around the outputs, empty where there is none: source, reference, before, after."""
+def page_texts(task: Task, options: Options) -> dict[str, str]:
+    """Return the texts around the outputs, empty where there is none: before, source, after, reference.
+
+    The reference is shown only where it is asked for: raters prefer outputs that look like it.
+    """
     return {
         "before": context_text(task.before),
         "source": task.source or "",
         "after": context_text(task.after),
-        "reference": task.reference or "",
+        "reference": (task.reference or "") if shows_reference(options) else "",
     }
 
 
-def used_texts(tasks: Tasks) -> list[str]:
+def shows_reference(options: Options) -> bool:
+    """Say whether the option ``reference`` is ``yes``."""
+    if options.get("reference", "no") not in ("yes", "no"):
+        raise UsageError(f"The option reference is yes or no, not {options['reference']}.")
+    return options.get("reference") == "yes"
+
+
+def used_texts(tasks: Tasks, options: Options) -> list[str]:
     """Return which of these texts any task has, in the order to show them."""
-    held = [page_texts(task) for task in tasks]
-    return [name for name in ("before", "source", "after", "reference") if any(one[name] for one in held)]
+    held = [page_texts(task, options) for task in tasks]
+    return [name for name in HEADINGS if any(one[name] for one in held)]
 
 
+REFERENCE: Mapping[str, str] = MappingProxyType({"reference": "yes to show the first reference"})
 HEADINGS = {
     "before": "What comes before",
     "source": "Source",

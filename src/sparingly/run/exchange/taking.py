@@ -44,6 +44,7 @@ class Taking:
         scale: The scale that the numbers in the files are on; that of the key unless given.
         raters: Names of raters by what the tool calls them.
         rater: Who answered, where neither the files nor the key says.
+        assigned: Take the rater who was asked for the one who answered, whatever the tool calls them.
         strict: Refuse a file with a score outside the scale, instead of leaving the score out.
     """
 
@@ -52,6 +53,7 @@ class Taking:
     raters: Mapping[str, str] = field(default_factory=dict)
     rater: str | None = None
     strict: bool = False
+    assigned: bool = False
     _read: int = 0
     _found: list[Judgement] = field(default_factory=list)
     _left: dict[str, int] = field(default_factory=dict)
@@ -219,14 +221,18 @@ class Taking:
         given: Given,
         **answer: Any,
     ) -> None:
-        rater = self._name(given.rater) or question.rater or self.rater
+        rater = self._rater(question, given)
         if rater is None:
             self._leave(NO_RATER, given.where, 1)
             return
         self._found.append(Judgement(question, aspect, rater, groups, given=given, **answer))
 
-    def _name(self, rater: str | None) -> str | None:
-        return None if rater is None or rater == "" else self.raters.get(rater, rater)
+    def _rater(self, question: Question, given: Given) -> str | None:
+        """Return who answered: as the tool says, else who was asked, else who was named for all."""
+        told = self.raters.get(given.rater, given.rater) if given.rater else None
+        if self.assigned and question.rater is not None:
+            return question.rater
+        return told or question.rater or self.rater
 
     def done(self) -> Taken:
         """Return the report: of answers of one rater to one question, the last one counts."""

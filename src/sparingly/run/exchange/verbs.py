@@ -35,7 +35,7 @@ class Exported:
         tool: The tool.
         tasks: How many tasks there are.
         files: The files to give to the tool.
-        key: The file that says what tokens stand for; it stays at home.
+        key: The file that says what tokens stand for; it stays at home. None where nothing comes back.
         raters: The raters that have tasks of their own.
         notes: What was not asked and why.
     """
@@ -43,7 +43,7 @@ class Exported:
     tool: str
     tasks: int
     files: tuple[Path, ...]
-    key: Path
+    key: Path | None = None
     raters: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -54,11 +54,12 @@ class Exported:
         return f"{self.tasks} tasks{whom} for {self.tool}"
 
     def __repr__(self) -> str:
-        return f"Exported({self.headline}; key: {self.key})"
+        return f"Exported({self.headline}" + ("" if self.key is None else f"; key: {self.key}") + ")"
 
     def _repr_html_(self) -> str:
         rows = [(str(path),) for path in self.files]
-        return html_table(("file",), rows, self.headline, f"Keep the key at home: {self.key}")
+        told = "" if self.key is None else f"Keep the key at home: {self.key}"
+        return html_table(("file",), rows, self.headline, told)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was written as plain values."""
@@ -66,7 +67,7 @@ class Exported:
             "tool": self.tool,
             "tasks": self.tasks,
             "files": [str(path) for path in self.files],
-            "key": str(self.key),
+            "key": None if self.key is None else str(self.key),
             "raters": list(self.raters),
             "notes": list(self.notes),
         }
@@ -113,14 +114,13 @@ def export_tasks(
     where = _key_path(target, key)
     tasks = _tasks(exchange, data, selection, _scale(scale), asked)
     exchange.check_write(tasks, given)
-    held = exchange.key_for(tasks)
-    if where.exists():
-        held = Key.load(where).merged(held)
-    make_folder(target)
-    # The key first: tasks without a key could never be read back.
-    held.save(where)
-    written = exchange.write(replace(tasks, key=held), target, given)
-    return Exported(exchange.name, len(tasks), tuple(written), where, tasks.raters, tasks.notes)
+    keyed = replace(tasks, key=exchange.key_for(tasks))
+    kept = where if exchange.reads else None
+    held = Key.load(where).merged(keyed.key) if kept is not None and where.exists() else keyed.key
+    written = exchange.write(keyed, make_folder(target), given)
+    if kept is not None:
+        held.save(kept)
+    return Exported(exchange.name, len(tasks), tuple(written), kept, tasks.raters, tasks.notes)
 
 
 def import_answers(
@@ -131,6 +131,7 @@ def import_answers(
     scale: ScaleGiven = None,
     raters: Mapping[str, str] | None = None,
     rater: str | None = None,
+    assigned: bool = False,
     strict: bool = False,
     options: Mapping[str, str] | None = None,
 ) -> Taken:
@@ -144,6 +145,7 @@ def import_answers(
             are converted to the scale of the key.
         raters: Names of raters by what the tool calls them.
         rater: Who answered, where neither the files nor an assignment says.
+        assigned: Take the rater who was asked for the one who answered, whatever the tool calls them.
         strict: Refuse the files where a score is outside the scale, instead of leaving it out.
         options: Options of the tool, by name.
     """
@@ -153,7 +155,8 @@ def import_answers(
     paths = [Path(files)] if isinstance(files, str | Path) else [Path(one) for one in files]
     if not paths:
         raise UsageError("Name at least one file of answers.")
-    return exchange.read(paths, Taking(held, _scale(scale), raters or {}, rater, strict), given)
+    taking = Taking(held, _scale(scale), raters or {}, rater, strict=strict, assigned=assigned)
+    return exchange.read(paths, taking, given)
 
 
 def default_key(folder: Path) -> Path:

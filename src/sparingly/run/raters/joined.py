@@ -38,7 +38,9 @@ def with_ratings_of(data: EvalSet, judged: EvalSet) -> EvalSet:
     return rebuild(data, aspects={**data.aspects, **means}, ratings=ratings)
 
 
-def _check(kind: str, given: NDArray[np.object_] | tuple[str, ...], known: NDArray[np.object_] | tuple[str, ...]) -> None:
+def _check(
+    kind: str, given: NDArray[np.object_] | tuple[str, ...], known: NDArray[np.object_] | tuple[str, ...]
+) -> None:
     there = set(known)
     if lost := [str(name) for name in given if name not in there]:
         raise DataError(f"The ratings are about {kind} that the set does not have: {listing(lost, 5)}.")

@@ -46,7 +46,7 @@ def draw_ranks(found: Ranking) -> VConcatChart:
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(groups))]
     ticks = list(range(1, count + 1, max(1, count // 20)))
     scale = alt.Scale(domain=[0.6, count + 0.4], nice=False, zero=False)
-    x = alt.X("best:Q").title("rank").axis(values=ticks, format="d").scale(scale)
+    x = alt.X("best:Q").title("rank").axis(values=ticks, format="d", labelOverlap=False).scale(scale)
     base = alt.Chart(inline(rows)).encode(
         y=model_axis("model", names),
         color=alt.Color("group:N").scale(domain=groups, range=colours).legend(None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
@@ -10,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import UsageError, one_line
 from sparingly.data.files import write_atomically
 from sparingly.show.figures.library import need_report
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 Spec = dict[str, Any]
 
 _SCALE = 2.0
+# XML has no such letters, and one_line leaves them as they are.
+_NO_LETTERS = re.compile("[\ufffe\uffff]")
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -55,12 +58,26 @@ def save_figure(chart: ChartType, path: str | Path) -> None:
     """
     kind = picture_kind(path)
     need_report()
-    content = _WRITERS[kind](chart.to_dict())
+    content = _WRITERS[kind](drawable(chart.to_dict()))
 
     def put(file: IO[bytes]) -> None:
         file.write(content)
 
     write_atomically(Path(path), put)
+
+
+def drawable(spec: Spec) -> Spec:
+    """Return Vega-Lite without letters that no picture can hold: the library that draws ends the process."""
+    cleaned: Spec = _cleaned(spec)
+    return cleaned
+
+
+def _cleaned(part: Any) -> Any:
+    if isinstance(part, str):
+        return _NO_LETTERS.sub("\ufffd", one_line(part))
+    if isinstance(part, dict):
+        return {_cleaned(name): _cleaned(held) for name, held in part.items()}
+    return [_cleaned(held) for held in part] if isinstance(part, list) else part
 
 
 def picture_kind(path: str | Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from sparingly.data.describe.representation import Representation
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS, _MOST_KINDS = 8, 5
 KINDS_IN_WORDS = {"document of": "items in its document", "source": "length of the source"}
+# Where a quarter ends stands in the table.
+_ENDS = re.compile(r" \((?:up to|over) [^()]*\)$")
 _SET, _CHOSEN = "the set", "the selection"
 
 
@@ -51,7 +54,7 @@ def _rows(found: Representation) -> list[dict[str, Any]]:
     first = sorted(several, key=lambda one: one[0] not in lean)[:_MOST_KINDS]
     kinds = [one for one in several if one in first]
     return [
-        {"group": f"{KINDS_IN_WORDS.get(kind, kind)}: {share.group}", "of": of, "share": value}
+        {"group": f"{KINDS_IN_WORDS.get(kind, kind)}: {_ENDS.sub('', share.group)}", "of": of, "share": value}
         for kind, shares in kinds
         for share in shares[:_MOST_GROUPS]
         for of, value in ((_SET, share.full_share), (_CHOSEN, share.selected_share))

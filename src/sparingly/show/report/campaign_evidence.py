@@ -60,11 +60,11 @@ def ends_of_rounds(running: Campaign, data: str, last: int) -> list[int]:
     A round ends with the last answer before anybody answered a later one.
     """
     rows = [row for row in running.ratings(at=last) if row["data"] == data and row["round"] is not None]
-    numbers = sorted({int(row["round"]) for row in rows})
-    later = [
-        min((row["seq"] for row in rows if row["round"] > number), default=last + 1) for number in numbers
-    ]
-    return [seq - 1 for seq in later]
+    ends = []
+    for number in sorted({int(row["round"]) for row in rows}):
+        later = min((row["seq"] for row in rows if row["round"] > number), default=last + 1)
+        ends.append(max((int(row["seq"]) for row in rows if row["seq"] < later), default=last))
+    return ends
 
 
 def _estimate(running: Campaign, name: str, at: int | None, wanted: Wanted) -> Estimate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from sparingly.base.errors import listing
 from sparingly.data.describe import Representation, describe
@@ -32,7 +33,7 @@ def data_section(held: Evidence) -> Section:
     """Say what is in the set, and what is odd about it."""
     told = describe(held.data)
     rows = [
-        ("set", code(told.name) if told.name else "without a name"),
+        ("set", code(Path(told.name).name) if told.name else "without a name"),
         ("items", str(told.items)),
         ("models", f"{len(told.models)}: {', '.join(map(code, told.models))}"),
     ]
@@ -59,7 +60,7 @@ def selection_section(held: Evidence) -> Section:
         chosen = held.rounds[0]
         facts = [row for row in table_rows(chosen) if row[0] != "signature"]
         parts += [Words(paragraph(chosen)), Facts("The selection", tuple(facts)), *_reasons(held.rounds)]
-        parts += [Notes(chosen.notes)] if chosen.notes else []
+        parts += [Notes(tuple(map(ended, chosen.notes)))] if chosen.notes else []
     else:
         parts += [Words(_campaign_words(held)), _rounds_table(held.rounds), *_reasons(held.rounds)]
     return Section("selection", "What was selected, and why", tuple(parts))
@@ -74,14 +75,18 @@ def _campaign_words(held: Evidence) -> str:
         f"The campaign {code(status.campaign)} draws with {code(status.strategy)} under a budget of "
         f"{status.budget}{stops}. {part.rounds} rounds asked for {part.spent} of {part.limit} "
         f"{'comparisons' if held.strengths else 'outputs'}; "
-        f"{part.outstanding} of {part.asked} answers are still to come."
+        + (
+            f"{part.outstanding} of {part.asked} answers are still to come."
+            if part.outstanding
+            else "all are answered."
+        )
     )
     models = [
         f" {word}: {', '.join(map(code, names))}."
         for word, names in (("Came late", part.late), ("Withdrawn", part.withdrawn))
         if names
     ]
-    ending = f" It ended: {ended(part.finished)}" if part.finished else ""
+    ending = f" It ended: {part.finished}" if part.finished else ""
     return f"{text}{''.join(models)}{ending}"
 
 

@@ -74,6 +74,7 @@ class Evidence:
         unranked: Why there is no ranking.
         representation: Whom the selection represents; None without one.
         raters: What is to be said of the raters; None where nothing is known of them.
+        unrated: Why nothing is to be said of raters who are known.
         growth: Precision against labels.
         curve: Agreement with judging everything, where everything is judged.
         no_curve: Why there is none although everything is judged.
@@ -91,6 +92,7 @@ class Evidence:
     unranked: str = ""
     representation: Representation | None = None
     raters: RaterReport | None = None
+    unrated: str = ""
     growth: Growth | None = None
     curve: CurveComparison | None = None
     no_curve: str = ""
@@ -139,11 +141,9 @@ def completed(held: Evidence, data: EvalSet) -> Evidence:
     """Return the evidence with whom the selection represents, and what is to be said of the raters."""
     chosen = list(dict.fromkeys(name for one in held.rounds for name in one.items))
     source: Any = held.rounds[0] if len(held.rounds) == 1 else chosen
-    return replace(
-        held,
-        representation=representation(data, source) if chosen else None,
-        raters=_raters(held.data, held.aspect),
-    )
+    raters, unrated = _raters(held.data, held.aspect)
+    represented = representation(data, source) if chosen else None
+    return replace(held, representation=represented, raters=raters, unrated=unrated)
 
 
 def seen_of(data: EvalSet, rounds: Sequence[Selection]) -> EvalSet:
@@ -205,14 +205,19 @@ def _ranked(
         return None, str(error)
 
 
-def _raters(data: EvalSet, aspect: str) -> RaterReport | None:
-    """Return the report on raters where two or more are known; a combination of aspects has none."""
+def _raters(data: EvalSet, aspect: str) -> tuple[RaterReport | None, str]:
+    """Return the report on raters where two or more are known (of an aspect), or why there is none."""
     table = data.ratings
     if aspect not in table.aspects:
-        return None
+        return None, ""
     own = (table.aspect == table.aspects.index(aspect)) & (table.rater >= 0) & ~np.isnan(table.score)
     own &= table.model < len(data.models)
-    return rater_report(data, aspect) if len(np.unique(table.rater[own])) > 1 else None
+    if len(np.unique(table.rater[own])) < 2:
+        return None, ""
+    try:
+        return rater_report(data, aspect), ""
+    except DataError as error:
+        return None, str(error)
 
 
 def _curve(data: EvalSet, selection: Selection | None, aspect: str) -> tuple[CurveComparison | None, str]:

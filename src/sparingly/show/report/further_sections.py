@@ -17,7 +17,7 @@ from sparingly.show.figures.growth import draw_growth
 from sparingly.show.report.document import Commands, Facts, Notes, Part, Section, Table, Words
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.pictures import picture
-from sparingly.show.report.words import aligned, ended, share_text
+from sparingly.show.report.words import aligned, ended, share_text, time_text
 from sparingly.show.terminal.console import fixed
 
 _MOST_PAIRS, _MOST_RATERS, _MOST_ROUNDS = 15, 40, 3
@@ -43,11 +43,6 @@ class Effort:
     size: int
     seconds: float | None
     timed: int
-
-    @property
-    def hours(self) -> float | None:
-        """The time in hours."""
-        return None if self.seconds is None else self.seconds / 3600
 
 
 def effort_of(held: Evidence) -> Effort:
@@ -110,7 +105,7 @@ def rater_section(held: Evidence) -> Section | None:
     """Show how well raters agree, how severe they are, and who is far from the rest."""
     report = held.raters
     if report is None:
-        return None
+        return Section("raters", "Raters", (Words(ended(held.unrated)),)) if held.unrated else None
     alpha = report.agreement.alpha
     parts: list[Part] = []
     if alpha.units:
@@ -173,11 +168,9 @@ def cost_section(held: Evidence, spent: Effort) -> Section:
         *([("labels of other aspects", str(spent.further))] if spent.further else []),
         ("items judged", f"{spent.items} of {spent.size} ({share_text(spent.items / max(spent.size, 1))})"),
     ]
-    if spent.hours is not None and spent.timed:
-        each = spent.seconds / spent.timed if spent.seconds is not None else 0.0
-        rows.append(
-            ("time", f"{spent.hours:.2f} hours, {each:.1f} seconds each over {spent.timed} judgements")
-        )
+    if spent.seconds is not None and spent.timed:
+        each = f"{spent.seconds / spent.timed:.3g} seconds each over {spent.timed} judgements"
+        rows.append(("time", f"{time_text(spent.seconds)}, {each}"))
     else:
         rows.append(("time", "not recorded"))
     planned = [one.total_cost for one in held.rounds if one.total_cost is not None]
@@ -212,7 +205,9 @@ def check_section(held: Evidence) -> Section:
 def _signatures(held: Evidence) -> Iterator[Commands]:
     if held.rounds:
         last = held.rounds[-_MOST_ROUNDS:]
-        more = f"s of the last {len(last)} of {len(held.rounds)} rounds" if len(held.rounds) > len(last) else ""
+        more = (
+            f"s of the last {len(last)} of {len(held.rounds)} rounds" if len(held.rounds) > len(last) else ""
+        )
         several = "s of the rounds" if len(last) > 1 else " of the selection"
         yield Commands(f"Signature{more or several}", tuple(str(one.signature) for one in last))
     if held.estimate.signature is not None:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import one_line
 from sparingly.show.figures.library import need_report
-from sparingly.show.figures.save import vega_lite_version
+from sparingly.show.figures.save import drawable, vega_lite_version
 from sparingly.show.report.document import Picture
 
 if TYPE_CHECKING:
     from altair import VConcatChart
 
-_ID = re.compile(r'\b(id="|url\(#|href="#)')
+_ID = re.compile(r'\b(id="|url\(#|href="#)([^")]+)')
+
+_ROLES = re.compile(r' (?:role="graphics-[a-z]+"|aria-roledescription="[^"]*")')
 
 
 def picture(name: str, chart: VConcatChart, words: str) -> Picture:
@@ -33,9 +35,12 @@ def svg(held: Picture) -> str:
     need_report()
     import vl_convert
 
-    drawn = vl_convert.vegalite_to_svg(dict(held.spec), vl_version=vega_lite_version())
-    # Names inside one picture must not be those of another on the same page.
-    drawn = _ID.sub(lambda found: f"{found.group()}{held.name}-", drawn)
+    drawn = vl_convert.vegalite_to_svg(drawable(dict(held.spec)), vl_version=vega_lite_version())
+    # Names inside one picture must not be those of another on the same page, nor count earlier pictures.
+    places: dict[str, int] = {}
+    drawn = _ID.sub(lambda found: f"{found[1]}{held.name}-{places.setdefault(found[2], len(places))}", drawn)
+    # The picture has a text as a whole; its parts have none.
+    drawn = _ROLES.sub("", drawn)
     label = escape(one_line(held.words), quote=True)
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 

@@ -184,7 +184,7 @@ def report_on(held: Evidence, *, title: str | None = None, figures: bool = True)
         further_sections.cost_section(held, spent),
         further_sections.check_section(held),
     )
-    lead = (answer(held), effort(spent.labels, spent.items, spent.size, spent.hours))
+    lead = (answer(held), effort(spent.labels, spent.items, spent.size, spent.seconds))
     named = title or f"{len(held.estimate.models)} models by {held.aspect}"
     return Report(named, lead, tuple(one for one in sections if one is not None), held)
 

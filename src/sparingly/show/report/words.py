@@ -96,10 +96,18 @@ def _of_comparisons(held: Evidence) -> str:
     return f"{what}, drawn by known chances: they speak about all pairs of outputs of this set alike."
 
 
-def effort(labels: int, items: int, size: int, hours: float | None) -> str:
+def effort(labels: int, items: int, size: int, seconds: float | None) -> str:
     """Return what it cost, in one sentence."""
-    time = "" if hours is None else f", {hours:.1f} hours of judging"
+    time = "" if seconds is None else f", {time_text(seconds)} of judging"
     return f"{labels} labels on {items} of {size} items ({share_text(items / max(size, 1))}){time}."
+
+
+def time_text(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
+    for unit, size in (("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.3g} seconds"
 
 
 def share_text(value: float) -> str:
@@ -118,6 +126,8 @@ def p_text(value: float) -> str:
     """Return a p-value, short enough for a matrix."""
     if value != value:
         return ""
+    if value > 1 - ALMOST_NONE / 2:
+        return "1"
     return "<.001" if value < ALMOST_NONE else f"{value:.3f}".removeprefix("0")
 
 

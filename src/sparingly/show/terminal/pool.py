@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from sparingly.base.errors import listing
 from sparingly.choose.pool.bad import KINDS
 from sparingly.choose.pool.frame import REMOVED
 from sparingly.choose.pool.result import PoolSelection
@@ -26,16 +27,25 @@ def show_scored(pool: ScoredPool, console: Console | None = None) -> None:
     for kind in sorted(tally.bad):
         for example in tally.examples.get(kind, ()):
             line(console, f"{kind}: {example}")
+    for words in _to_mind(pool):
+        line(console, words)
+    if pool.embedding is not None:
+        line(console, f"embedded by {pool.embedding}")
+    line(console, f"written to {pool.folder}")
+
+
+def _to_mind(pool: ScoredPool) -> Iterator[str]:
     if pool.duplicate_ids:
         named = ", ".join(pool.duplicate_examples)
-        line(console, f"{pool.duplicate_ids:,} sources have the id of another with a different text: {named}")
+        yield f"{pool.duplicate_ids:,} sources have the id of another with a different text: {named}"
     if pool.unlike:
-        line(console, f"{pool.unlike:,} sources are unlike the texts that the model was trained on")
-    for note in pool.notes:
-        line(console, f"note: {note}")
+        yield f"{pool.unlike:,} sources are unlike the texts that the model was trained on"
+    if pool.other_files:
+        some = listing(pool.other_examples)
+        yield f"{pool.other_files:,} other files in the folders were passed over: {some}"
     if pool.passed_over:
-        line(console, f"{pool.passed_over:,} bad records of the corpus were passed over")
-    line(console, f"written to {pool.folder}")
+        yield f"{pool.passed_over:,} bad records of the corpus were passed over"
+    yield from (f"note: {note}" for note in pool.notes)
 
 
 def show_pool_selection(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def create_app(
     Args:
         where: The campaign's file, or the URL of its database.
         name: The campaign's name, where the database holds several.
-        secret: At least 32 random letters that sign sessions; with the same secret sessions outlive a restart.
+        secret: At least 32 random letters that sign sessions; with the same one they outlive a restart.
         form: What raters fill in for an output: ``score``, ``stars``, ``esa`` or ``mqm``. Where outputs are
             compared, it is always which one is better.
         texts: How outputs are shown: ``plain``, or as ``markdown``.
@@ -77,10 +77,12 @@ def create_app(
 
 
 def _organiser_is_there() -> bool:
-    return importlib.util.find_spec(_ORGANISER) is not None and hasattr(importlib.import_module(_ORGANISER), "router")
+    return importlib.util.find_spec(_ORGANISER) is not None and hasattr(
+        importlib.import_module(_ORGANISER), "router"
+    )
 
 
-def _lifespan(campaign: Campaign):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _lifespan(campaign: Campaign) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
@@ -109,18 +111,25 @@ def _add_errors(app: FastAPI, web: Web) -> None:
 
     @app.exception_handler(ForeignFormError)
     def foreign(request: Request, _: Exception) -> Response:
-        return _said(request, web, 403, "This form is not from an open page. Go back and load the page again.")
+        return _said(
+            request, web, 403, "This form is not from an open page. Go back and load the page again."
+        )
 
     @app.exception_handler(SparinglyError)
     def wrong(request: Request, error: Exception) -> Response:
-        return _said(request, web, 422, str(error))
+        # Well formed, but it does not fit the campaign; a form is shown again with what is wrong.
+        return _said(request, web, 409 if _is_program(request) else 422, str(error))
 
     @app.exception_handler(404)
     def missing(request: Request, _: Exception) -> Response:
         return _said(request, web, 404, "There is no such page.")
 
 
+def _is_program(request: Request) -> bool:
+    return request.url.path.startswith("/api/")
+
+
 def _said(request: Request, web: Web, status: int, sentence: str, page: str = "error.html") -> Response:
-    if request.url.path.startswith("/api/"):
+    if _is_program(request):
         return JSONResponse({"detail": sentence}, status)
     return web.page(page, status=status, sentence=sentence)

@@ -1,8 +1,8 @@
 """Texts of models are hostile until shown otherwise: here they become harmless, and stay readable.
 
-Every letter that moves the cursor, hides or turns text around is shown as a symbol of its own, one for one, so
-that letters can still be counted. Markdown is read without HTML, links and pictures, and what comes of it is
-cleaned once more.
+Every letter that moves the cursor, hides or turns text around is shown as a symbol of its own, one for one,
+so that letters can still be counted. Markdown is read without HTML, links and pictures, and what comes of it
+is cleaned once more.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from sparingly.base.errors import InputError
 from sparingly.choose.distil.card import Card
 from sparingly.choose.distil.encoder.base import built
 from sparingly.choose.distil.encoder.known import EncoderFit
-from sparingly.choose.distil.encoder.network import Network, best_device
+from sparingly.choose.distil.encoder.network import Network, best_device, own_draws
 from sparingly.choose.distil.encoder.packages import package
 from sparingly.choose.distil.encoder.tokens import Tokens
 from sparingly.choose.distil.unlike import SEEN_BITS
@@ -110,7 +110,7 @@ def _network(
     # First as shapes alone: a configuration may ask for more memory than there is.
     with torch.device("meta"):
         Network(built(config), hidden, utilities, 0.0).check_weights(held)
-    with torch.random.fork_rng():
+    with own_draws(torch):
         network = Network(built(config), hidden, utilities, 0.0)
     network.set_weights(held)
     network.to(best_device())

@@ -109,7 +109,10 @@ class Course:
         self._network, self._lesson, self._tokens = network, lesson, tokens
         self._training, self._seed, self._checkpoint = training, seed, checkpoint
         rates = network.rates(training.rate, training.layer_decay)
-        groups = [{"params": [held], "lr": rates[name]} for name, held in network.named_parameters()]
+        groups = [
+            {"params": [held for name, held in network.named_parameters() if rates[name] == rate], "lr": rate}
+            for rate in sorted(set(rates.values()))
+        ]
         self._optimiser = torch.optim.AdamW(groups, lr=training.rate, weight_decay=training.weight_decay)
         self._half = half_precision(network.device, training.precision)
         self._scaler = torch.amp.GradScaler(network.device, enabled=self._half is torch.float16)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -109,6 +109,13 @@ def best_device() -> str:
     return "cuda" if package("torch").cuda.is_available() else "cpu"
 
 
+def own_draws(torch: Any) -> AbstractContextManager[None]:
+    """Let torch draw, and leave the state of its draws as it was."""
+    devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
+    forked: AbstractContextManager[None] = torch.random.fork_rng(devices=devices)
+    return forked
+
+
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
     """Let torch draw from a seed and add up in a fixed order, and leave its own state as it was."""
@@ -119,7 +126,7 @@ def repeatable(seed: int) -> Iterator[None]:
         torch.are_deterministic_algorithms_enabled(),
         torch.is_deterministic_algorithms_warn_only_enabled(),
     )
-    with torch.random.fork_rng():
+    with own_draws(torch):
         torch.manual_seed(seed)
         torch.use_deterministic_algorithms(True, warn_only=True)
         try:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparingly.base.errors import DataError, UsageError, one_line
 from sparingly.data.evalset import Floats, Objects
@@ -93,9 +94,14 @@ def _loaded(module: ModuleType, checkpoint: str) -> Any:
     return module.load_from_checkpoint(checkpoint)
 
 
+def is_text(sources: Objects) -> NDArray[np.bool_]:
+    """Return which sources are there: not missing, and not blank."""
+    return np.array([bool(text) and not text.isspace() for text in sources], bool)
+
+
 def tell_sources(external: External, model: str, sources: Objects) -> Floats:
     """Return a number for every source, each text asked about once; NaN where there is no text."""
-    there = np.array([bool(text) and not text.isspace() for text in sources], bool)
+    there = is_text(sources)
     texts = sorted({sources[place] for place in np.flatnonzero(there)})
     told = external.ask(model, [{"src": text} for text in texts], "scores")
     values = np.full(len(sources), np.nan)

@@ -10,7 +10,7 @@ import numpy as np
 from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.moments import row_means
-from sparingly.choose.distil.external.checkpoints import External
+from sparingly.choose.distil.external.checkpoints import External, is_text
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet, Floats
 
@@ -50,7 +50,7 @@ class InstantConfidence(Utility):
             raise MissingDataError("The method comet_instant_confidence needs sources and outputs.")
         sources = np.repeat(data.sources[:, None], len(data.models), axis=1)
         there = np.array([[bool(cell) for cell in row] for row in data.outputs], bool).reshape(data.shape)
-        there &= np.array([bool(text) for text in data.sources], bool)[:, None]
+        there &= is_text(data.sources)[:, None]
         pairs = list(zip(sources[there], data.outputs[there], strict=True))
         distinct = sorted(set(pairs))
         samples = [{"src": source, "mt": output} for source, output in distinct]

@@ -93,9 +93,19 @@ class Guard:
         if refusal is not None:
             await _refuse(sent, *refusal)
             return
+        body = _Body(receive, self._limits.most_bytes)
+
+        async def sent_in_time(message: Message) -> None:
+            if not body.is_too_large:
+                await sent(message)
+
         try:
-            await self._app(scope, self._counted(receive), sent)
-        except _TooLargeError:
+            await self._app(scope, body.receive, sent_in_time)
+        except Exception:
+            # Who has gone away in the middle of a request gets no answer; that is no fault of the server.
+            if not (body.is_cut_short or body.is_too_large):
+                raise
+        if body.is_too_large:
             await _refuse(sent, 413, "This is too large.")
 
     def _refusal(self, scope: Message) -> tuple[int, str] | None:
@@ -110,19 +120,34 @@ class Guard:
             return 429, "Too many requests: wait a moment."
         return None
 
-    def _counted(self, receive: Receive) -> Receive:
-        """Count a body that does not say its length."""
-        total = 0
 
-        async def counted() -> Message:
-            nonlocal total
-            message = await receive()
-            total += len(message.get("body", b""))
-            if total > self._limits.most_bytes:
-                raise _TooLargeError
-            return message
+class _Body:
+    """Counts a body that does not say its length, and knows whether its sender went away."""
 
-        return counted
+    def __init__(self, receive: Receive, most_bytes: int) -> None:
+        self._receive, self._left = receive, most_bytes
+        self._is_whole = self._is_gone = False
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether more has come than is taken."""
+        return self._left < 0
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the sender went away before all of it had come."""
+        return self._is_gone and not self._is_whole
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._left -= len(message.get("body", b""))
+        if self.is_too_large:
+            raise _TooLargeError
+        self._is_gone = self._is_gone or message["type"] == "http.disconnect"
+        self._is_whole = self._is_whole or (
+            message["type"] == "http.request" and not message.get("more_body", False)
+        )
+        return message
 
 
 def _without_port(host: str) -> str:

@@ -54,7 +54,7 @@ class Keeper(Generic[Found]):
             while not self._is_fresh(seq):
                 self._begin(seq)
                 left = end - time.monotonic()
-                if left <= 0 or not self._changed.wait(left):
+                if not self._busy or left <= 0 or not self._changed.wait(left):
                     break
             return self._kept, self._is_fresh(seq)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
+from typing import ClassVar
 from weakref import WeakKeyDictionary
 
 from sparingly.run.campaign.findings import Findings, findings
@@ -15,7 +16,7 @@ from sparingly.show.web.web import Web
 class Office:
     """Looks after a campaign for its organiser."""
 
-    _open: WeakKeyDictionary[Web, Office] = WeakKeyDictionary()
+    _open: ClassVar[WeakKeyDictionary[Web, Office]] = WeakKeyDictionary()
     _opening = Lock()
 
     def __init__(self, web: Web) -> None:
@@ -23,6 +24,8 @@ class Office:
         self.campaign, self.access, self.audit = campaign, web.access, web.audit
         # Whoever knows the names cannot find out the numbers without the secret, and they stay the same.
         self.release_seed = int(web.sessions.handle("release")[:15], 16)
+
+        self.compares = campaign.compares(next(iter(campaign.settings.budgets)))
 
         def number() -> int:
             return last_entry(campaign)

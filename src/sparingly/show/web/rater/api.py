@@ -15,7 +15,7 @@ from sparingly.show.web.texts import Shown
 _REFUSED = {
     401: {"description": "No session: open the link first."},
     403: {"description": "The header X-CSRF-Token is missing or wrong."},
-    422: {"description": "The answer is not complete, or a value is wrong."},
+    409: {"description": "The answer is not complete, a value is out of range, or the page is gone."},
 }
 router = APIRouter(prefix="/api", tags=["rater"], responses={401: _REFUSED[401]})
 
@@ -81,7 +81,7 @@ def question(session: RaterSession, counter: Served) -> QuestionShown:
     return _shown(counter.sheets.sheet(session, page), counter.aspects)
 
 
-@router.post("/answer", responses={403: _REFUSED[403], 422: _REFUSED[422]})
+@router.post("/answer", responses={403: _REFUSED[403], 409: _REFUSED[409]})
 def answer(given: GivenPage, session: RaterForm, counter: Served) -> Taken:
     """Take what a rater says of a page; sending it again changes nothing."""
     kinds = [one.what for one in counter.take(session, given)]
@@ -100,5 +100,7 @@ def _shown(sheet: Sheet, aspects: tuple[str, ...]) -> QuestionShown:
         source=plain(sheet.source),
         before=plain(sheet.before),
         after=plain(sheet.after),
-        outputs=[OutputShown(one.handle, one.label, [plain(text) for text in one.texts]) for one in sheet.outputs],
+        outputs=[
+            OutputShown(one.handle, one.label, [plain(text) for text in one.texts]) for one in sheet.outputs
+        ],
     )

@@ -74,14 +74,18 @@ def cards_of(
         for key, cells in grouped.items()
     ]
     draws = rng.stream(
-        rng.keys_of([f"{about}\x1f{card.first.model}\x1f{card.first.other}" for card in found]), seed, "web cards"
+        rng.keys_of([f"{about}\x1f{card.first.model}\x1f{card.first.other}" for card in found]),
+        seed,
+        "web cards",
     )
     return [found[at] for at in np.argsort(draws, kind="stable")]
 
 
 def _key(cell: Cell, shown: tuple[Text, ...], known: Container[tuple[Text, ...]]) -> tuple[Text, ...]:
-    """Return what tells cards apart: the texts, a pair's in the order that is known; outputs without a text
-    are never the same."""
+    """Return what tells cards apart: the texts, a pair's in the order that is known.
+
+    Outputs without a text are never the same.
+    """
     if None in shown:
         return (cell.model, cell.other, "no text")
     return shown[::-1] if shown not in known and shown[::-1] in known else shown

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.board import Page
 from sparingly.run.campaign.record import Acknowledgement
+from sparingly.run.campaign.refusal import check_score
 from sparingly.show.web.access.sessions import Session
 from sparingly.show.web.rater.cards import Card
 from sparingly.show.web.rater.desk import Desk
@@ -52,6 +53,9 @@ class Counter:
         settings = self.web.campaign.settings
         cards = self._shown_cards(session, page, given)
         found = judged(given, page, cards, session.rater, self.web.form, settings)
+        for answer in found.answers:
+            # All of a page is kept, or nothing of it.
+            check_score(settings, answer.aspect or "", answer)
         acknowledged: list[Acknowledgement] = []
         self.web.campaign.record(found.answers, acknowledge=acknowledged.append)
         refused = [one.sentence for one in acknowledged if one.sentence is not None]

@@ -48,7 +48,9 @@ class Desk:
         if not self.board.is_open:
             return None
         if self.web.assignment is not None:
-            return next((page for page in self._assigned(rater) if not self.board.is_done_by(rater, page)), None)
+            return next(
+                (page for page in self._assigned(rater) if not self.board.is_done_by(rater, page)), None
+            )
         with self.web.campaign.database.reading() as connection:
             held = self.leases.held(connection)
         page = self._lent(rater, held)

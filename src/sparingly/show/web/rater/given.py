@@ -36,7 +36,7 @@ class GivenMark:
 
 @dataclass
 class GivenCard:
-    """What is said of one output, or of two: 1 where the first is better, -1 where the second is, 0 for none."""
+    """What is said of an output; of two, 1 where the first is better, -1 where the second is, 0 for a tie."""
 
     output: str
     scores: dict[str, float] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class GivenCard:
 
 @dataclass
 class GivenPage:
-    """What is said of a page; ``client`` is an id of this answer, so that sending it again changes nothing."""
+    """What is said of a page; ``client`` names this answer, so that sending it again changes nothing."""
 
     page: str
     client: str
@@ -78,10 +78,14 @@ def from_form(page: str, values: Mapping[str, Any], aspects: Sequence[str]) -> G
         elif kind == "comment":
             card.comment = value
     seconds = values.get("seconds")
-    return GivenPage(page, str(values.get("client", "")), list(cards.values()), number_of(seconds) if seconds else None)
+    return GivenPage(
+        page, str(values.get("client", "")), list(cards.values()), number_of(seconds) if seconds else None
+    )
 
 
-def judged(given: GivenPage, page: Page, cards: Sequence[Card], rater: str, form: Form, settings: Settings) -> Judged:
+def judged(
+    given: GivenPage, page: Page, cards: Sequence[Card], rater: str, form: Form, settings: Settings
+) -> Judged:
     """Return the answers of a page that was filled in, or say what is missing or wrong."""
     if not _CLIENT.fullmatch(given.client):
         raise UsageError("The answer needs a client: an id of 8 to 64 letters, digits, - and _.")

@@ -1,4 +1,4 @@
-"""What a page for raters shows: source, context, outputs and fields; never a model, a metric or a score of others."""
+"""What a page for raters shows: source, context, outputs, fields; no model, metric, others' answers."""
 
 from __future__ import annotations
 
@@ -125,9 +125,7 @@ class Sheets:
             revised=web.board.is_done_by(rater, page),
         )
 
-    def _output(
-        self, place: int, card: Card, rater: str, draft: dict[str, Any], *, markdown: bool
-    ) -> Output:
+    def _output(self, place: int, card: Card, rater: str, draft: dict[str, Any], *, markdown: bool) -> Output:
         web = self.web
         typed = draft.get("cards", {}).get(cell_name(card), {})
         given = web.board.given(rater, card.first)
@@ -180,7 +178,11 @@ def _said(text: str | None, *, markdown: bool) -> list[Shown]:
 
 def _label(place: int) -> str:
     letters = len(ascii_uppercase)
-    return ascii_uppercase[place] if place < letters else f"{_label(place // letters - 1)}{_label(place % letters)}"
+    return (
+        ascii_uppercase[place]
+        if place < letters
+        else f"{_label(place // letters - 1)}{_label(place % letters)}"
+    )
 
 
 def _field(handle: str, at: int, aspect: str, value: str, ends: Scale | None, *, stars: bool) -> Field:
@@ -202,7 +204,9 @@ def _stars(low: float, high: float) -> tuple[tuple[str, int], ...]:
     """Return the scores that stars stand for: every whole number of a short scale, else five even steps."""
     whole = low == int(low) and high == int(high) and 1 <= high - low < _MOST_STARS
     scores: Sequence[float] = (
-        [low + step for step in range(int(high - low) + 1)] if whole else list(np.linspace(low, high, _FEW_STARS))
+        [low + step for step in range(int(high - low) + 1)]
+        if whole
+        else list(np.linspace(low, high, _FEW_STARS))
     )
     return tuple((f"{score:g}", place) for place, score in enumerate(scores, 1))
 

@@ -3,8 +3,8 @@
 "use strict";
 
 (() => {
-  const IDLE = 60, WAIT = 800, AGAIN = 2000, MOST_AGAIN = 30000;
-  let form, timer, saving = Promise.resolve(), seconds, active, again;
+  const IDLE = 60, WAIT = 800, AGAIN = 1000, MOST_AGAIN = 30000;
+  let form, timer, saving = Promise.resolve(), seconds, active, again, waiting = false;
 
   const letters = (text) => Array.from(text);
   const say = (words) => {
@@ -21,7 +21,8 @@
   for (const kind of ["keydown", "pointerdown", "pointermove", "scroll", "input"]) {
     document.addEventListener(kind, stir, { passive: true, capture: true });
   }
-  const note = () => { form.elements.seconds.value = String(seconds); };
+  // An answer that is sent again is the same answer: its time does not grow.
+  const note = () => { if (!waiting) form.elements.seconds.value = String(seconds); };
 
   // --- drafts ---
   const save = (last) => {
@@ -33,7 +34,7 @@
     });
     saving = sent.then((answer) => say(answer.ok ? "Draft kept." : ""), () => say("No connection: the draft is not kept yet."));
   };
-  const later = () => { clearTimeout(timer); timer = setTimeout(save, WAIT, false); };
+  const later = () => { waiting = false; clearTimeout(timer); timer = setTimeout(save, WAIT, false); };
   document.addEventListener("visibilitychange", () => { if (document.hidden && form && timer) save(true); });
 
   // --- numbers ---
@@ -125,7 +126,10 @@
     const put = (severity) => {
       const ends = selected();
       if (!ends || ends[0] === ends[1]) { say("Select letters of the text first."); return; }
-      const [start, end] = ends;
+      let [start, end] = ends;
+      // Blanks at the ends are no part of an error.
+      while (start < end - 1 && all[start].trim() === "") start += 1;
+      while (end > start + 1 && all[end - 1].trim() === "") end -= 1;
       const rest = marks.filter((one) => one.end <= start || one.start >= end);
       change([...rest, { start, end, severity }], `Marked as ${severity}.`, end);
     };
@@ -173,6 +177,7 @@
     if (!form) return;
     seconds = Number(form.dataset.seconds) || 0;
     again = AGAIN;
+    waiting = false;
     stir();
     form.querySelectorAll("input[type=range]").forEach(slider);
     form.querySelectorAll(".marking").forEach(marking);
@@ -197,6 +202,7 @@
     clearTimeout(timer);
     timer = undefined;
     note();
+    waiting = true;
     saving.then(() => event.detail.issueRequest(true));
   });
   const retry = (words) => {

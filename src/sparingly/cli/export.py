@@ -1,0 +1,181 @@
+"""``sparingly export``: what was chosen, as tasks of an annotation tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from sparingly.base.errors import UsageError
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
+
+if TYPE_CHECKING:
+    from sparingly.run.exchange.verbs import Exported
+
+LIST = "list"
+ToolOptions = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name=["--tool-option", "-T"],
+        help="An option of the tool, key=value; repeat for several.",
+        negative="",
+        show_default=False,
+    ),
+]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Asking:
+    """What is asked, and how it is shown."""
+
+    kind: Annotated[
+        Literal["score", "pair", "ranking", "spans"] | None,
+        Parameter(help="What is asked: pairs where the selection has pairs, else scores, unless given."),
+    ] = None
+    aspect: Annotated[
+        tuple[str, ...],
+        Parameter(
+            name=["--aspect", "-a"],
+            help="What people judge; repeat for several (overall unless given, points for spans).",
+            negative="",
+            show_default=False,
+        ),
+    ] = ()
+    scale: Annotated[str | None, Parameter(help="The lowest and highest score, such as 0-100.")] = None
+    before: Annotated[int, Parameter(help="Items of the document to show before an item.")] = 0
+    after: Annotated[int, Parameter(help="Items of the document to show after an item.")] = 0
+    merge: Annotated[
+        bool, Parameter(negative="--no-merge", help="Ask about equal outputs once; credit all models.")
+    ] = True
+    salt: Annotated[str, Parameter(help="A secret word that makes tokens of models hard to guess.")] = ""
+
+    def given(self) -> dict[str, Any]:
+        """Return what both sources of tasks take."""
+        return {
+            "kind": self.kind,
+            "scale": self.scale,
+            "context_before": self.before,
+            "context_after": self.after,
+            "merge": self.merge,
+            "salt": self.salt,
+        }
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Handing:
+    """Who judges what."""
+
+    assignment: Annotated[
+        Path | None, Parameter(help="Who judges what, from sparingly assign; anyone unless given.")
+    ] = None
+    controls: Annotated[
+        Path | None, Parameter(help="The control items that the assignment hands out, from sparingly assign.")
+    ] = None
+
+
+DEFAULT_ASKING = Asking()
+DEFAULT_HANDING = Handing()
+
+
+def export(
+    data: Annotated[
+        str | None, Parameter(help="The evaluation set, or a campaign, whose open round is exported.")
+    ] = None,
+    selection: Annotated[
+        Path | None, Parameter(help="The selection's file; not for a campaign, which knows what to ask.")
+    ] = None,
+    /,
+    *,
+    to: Annotated[str, Parameter(help="The tool, such as label-studio; list names them all.")],
+    out: Annotated[
+        Path | None, Parameter(name=["--out", "-o"], help="The folder for the tool's files.")
+    ] = None,
+    key: Annotated[
+        Path | None, Parameter(help="Where the key is kept; beside the folder or the campaign unless given.")
+    ] = None,
+    asking: Asking = DEFAULT_ASKING,
+    handing: Handing = DEFAULT_HANDING,
+    tool_option: ToolOptions = (),
+    name: Annotated[str | None, Parameter(help="The campaign's name, where there are several.")] = None,
+    seed: Seed = 0,
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> None:
+    """Write what was chosen as tasks of an annotation tool, with opaque tokens for the models.
+
+    The key that says what tokens stand for stays at home; sparingly import needs it.
+
+    ```
+    sparingly export --to list
+    sparingly export data.jsonl chosen.json --to label-studio --out for-raters --scale 0-100
+    sparingly export data.jsonl chosen.json --to csv -o sheets --assignment tasks.json
+    sparingly export campaign.db --to argilla -o round-1
+    ```
+    """
+    from sparingly.run.exchange.catalogue import exchanges
+    from sparingly.show.terminal.exchange import show_exported, show_tools
+
+    if to == LIST:
+        _list(json) if json else show_tools(exchanges())
+        return
+    if data is None or out is None:
+        raise UsageError("Name the data, the selection and a folder: export DATA SELECTION --to … --out DIR.")
+    asked = {**asking.given(), "to": to, "folder": out, "options": pairs_of(tool_option)}
+    with working("writing tasks"):
+        if selection is None:
+            found = _from_campaign(data, name, asking, {**asked, "key": key})
+        else:
+            more = {"key": key, "seed": seed, "aspects": asking.aspect or None}
+            found = _from_selection(Path(data), selection, handing, reading, {**asked, **more})
+    emit(found.to_dict()) if json else show_exported(found)
+
+
+def pairs_of(given: tuple[str, ...]) -> dict[str, str]:
+    """Return options that are written key=value."""
+    parts = [text.partition("=") for text in given]
+    for name, sign, _ in parts:
+        if not sign or not name:
+            raise UsageError(f'The option "{name}" is not of the form key=value.')
+    return {name: value for name, _, value in parts}
+
+
+def campaign_key(where: str) -> Path | None:
+    """Return where the key of a campaign in a file is kept: beside it; a database has no such place."""
+    return None if "://" in where else Path(f"{where}.key.json")
+
+
+def _list(json: bool) -> None:
+    from sparingly.run.exchange.catalogue import exchanges
+
+    emit([{"tool": one.name, "summary": one.summary, "kinds": list(one.kinds)} for one in exchanges()])
+
+
+def _from_selection(
+    data: Path, selection: Path, handing: Handing, reading: Reading, asked: dict[str, Any]
+) -> Exported:
+    from sparingly.data import io
+    from sparingly.data.selection import Selection
+    from sparingly.run.exchange.verbs import export_tasks
+    from sparingly.run.raters.assignment import Assignment
+
+    return export_tasks(
+        reading.load(data),
+        Selection.load(selection),
+        assignment=None if handing.assignment is None else Assignment.load(handing.assignment),
+        controls=None if handing.controls is None else io.load(handing.controls),
+        **asked,
+    )
+
+
+def _from_campaign(where: str, name: str | None, asking: Asking, asked: dict[str, Any]) -> Exported:
+    from sparingly.run.campaign.campaign import Campaign
+    from sparingly.run.exchange.verbs import export_tasks
+
+    if asking.aspect:
+        raise UsageError("A campaign knows what people judge: leave out --aspect.")
+    with Campaign(where, name) as campaign:
+        return export_tasks(campaign, **{**asked, "key": asked["key"] or campaign_key(where)})

@@ -1,0 +1,128 @@
+"""``sparingly import``: answers of an annotation tool, as ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
+from sparingly.cli.export import ToolOptions, campaign_key, pairs_of
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, emit, working
+
+if TYPE_CHECKING:
+    from sparingly.run.campaign.record import Recorded
+    from sparingly.run.exchange.report import Taken
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Answering:
+    """How answers are read."""
+
+    scale: Annotated[
+        str | None, Parameter(help="The scale of the numbers in the files, where it is not the exported one.")
+    ] = None
+    raters: Annotated[
+        str, Parameter(help="Names of raters by what the tool calls them, such as 3=Ada,4=Bo.")
+    ] = ""
+    rater: Annotated[str | None, Parameter(help="Who answered, where nothing else says.")] = None
+    assigned: Annotated[
+        bool, Parameter(negative="", help="Take the rater who was assigned for the one who answered.")
+    ] = False
+    strict: Annotated[bool, Parameter(negative="", help="Refuse files with a score outside the scale.")] = (
+        False
+    )
+
+
+DEFAULT_ANSWERING = Answering()
+
+
+def import_(
+    files: Annotated[tuple[Path, ...], Parameter(help="What the tool gave back.")],
+    /,
+    *,
+    tool: Annotated[
+        str | None, Parameter(name="--from", help="The tool; the one that the key was made for unless given.")
+    ] = None,
+    key: Annotated[
+        Path | None, Parameter(help="The key of the export; a campaign in a file knows its own.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Parameter(
+            name=["--out", "-o"],
+            help="Ratings as .csv or .jsonl; with --data the set with the ratings in it.",
+        ),
+    ] = None,
+    data: Annotated[Path | None, Parameter(help="The evaluation set to put the ratings into.")] = None,
+    campaign: Annotated[str | None, Parameter(help="Record the answers in this campaign.")] = None,
+    name: Annotated[str | None, Parameter(help="The campaign's name, where there are several.")] = None,
+    answering: Answering = DEFAULT_ANSWERING,
+    tool_option: ToolOptions = (),
+    reading: Reading = DEFAULT_READING,
+    json: Json = False,
+) -> int:
+    """Read the answers of an annotation tool; say what was taken and what was left out and why.
+
+    ```
+    sparingly import export.json --from label-studio --key for-raters.key.json --out ratings.csv
+    sparingly import export.json --key for-raters.key.json --data data.jsonl --out judged.jsonl
+    sparingly import export.json --campaign campaign.db --raters 3=Ada,4=Bo
+    ```
+    """
+    from sparingly.run.exchange.verbs import import_answers
+    from sparingly.show.terminal.campaign import show_recorded
+    from sparingly.show.terminal.exchange import show_taken
+
+    with working("reading answers"):
+        taken = import_answers(
+            files,
+            key=_key(key, campaign),
+            tool=tool,
+            scale=answering.scale,
+            raters=pairs_of(tuple(one for one in answering.raters.split(",") if one)),
+            rater=answering.rater,
+            assigned=answering.assigned,
+            strict=answering.strict,
+            options=pairs_of(tool_option),
+        )
+    _write(taken, out, data, reading)
+    recorded = None if campaign is None else _record(taken, campaign, name)
+    if json:
+        emit({**taken.to_dict(), **({} if recorded is None else {"recorded": recorded.to_dict()})})
+    else:
+        show_taken(taken, out)
+        if recorded is not None:
+            show_recorded(recorded)
+    return EXIT_NO if recorded is not None and recorded.refused else EXIT_DONE
+
+
+def _key(given: Path | None, campaign: str | None) -> Path:
+    found = given or (None if campaign is None else campaign_key(campaign))
+    if found is None:
+        raise UsageError("Name the key that the export wrote: --key FOLDER.key.json.")
+    return found
+
+
+def _write(taken: Taken, out: Path | None, data: Path | None, reading: Reading) -> None:
+    from sparingly.data import io
+
+    if data is not None and out is None:
+        raise UsageError("Name the file for the set with the ratings: --out judged.jsonl.")
+    if out is None:
+        return
+    if data is None:
+        taken.save(out)
+    else:
+        io.save(taken.into(reading.load(data)), out)
+
+
+def _record(taken: Taken, where: str, name: str | None) -> Recorded:
+    from sparingly.run.campaign.campaign import Campaign
+    from sparingly.run.exchange.recorded import record_taken
+
+    with Campaign(where, name) as running:
+        return record_taken(running, taken)

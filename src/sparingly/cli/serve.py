@@ -1,0 +1,222 @@
+"""``sparingly serve``: the web pages of a campaign, for raters and the organiser."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import secrets
+import socket
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from sparingly.base.errors import InputError, UsageError
+from sparingly.cli.campaign import Name, Where
+from sparingly.cli.options import Json, emit
+
+if TYPE_CHECKING:
+    from sparingly.show.web.web import Web
+
+_ONLY_OWNER = 0o600
+_OPEN = (
+    "sparingly: everybody who reaches this machine on the network can try these pages. Links and answers "
+    "travel unencrypted unless a proxy in front of it speaks HTTPS.\n"
+)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Showing:
+    """What raters see."""
+
+    form: Annotated[
+        Literal["score", "stars", "esa", "mqm"],
+        Parameter(
+            help="What raters fill in for an output; esa and mqm mark errors. Pairs have a form of their own."
+        ),
+    ] = "score"
+    texts: Annotated[
+        Literal["plain", "markdown"], Parameter(help="How texts are shown: as they are, or as Markdown.")
+    ] = "plain"
+    assignment: Annotated[
+        Path | None,
+        Parameter(help="Who judges what, from sparingly assign; else whoever comes gets what is open."),
+    ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Serving:
+    """Where the pages are."""
+
+    host: Annotated[str, Parameter(help="The address to listen at; only this machine unless given.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, Parameter(help="The port; 0 takes a free one.")] = 8000
+    secret_file: Annotated[
+        Path | None,
+        Parameter(help="What signs sessions; beside a campaign's file unless given.", show_default=False),
+    ] = None
+    once_links: Annotated[
+        Path | None,
+        Parameter(
+            help="Write the links here, readable only by you, and not on the terminal.", show_default=False
+        ),
+    ] = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach the pages."""
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+DEFAULT_SHOWING, DEFAULT_SERVING = Showing(), Serving()
+
+
+def serve(
+    where: Where,
+    /,
+    *,
+    raters: Annotated[
+        str, Parameter(help="Make a link for each of these, separated by commas.", show_default=False)
+    ] = "",
+    showing: Showing = DEFAULT_SHOWING,
+    serving: Serving = DEFAULT_SERVING,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Serve the pages on which raters judge and the organiser looks on; Ctrl-C ends it and loses nothing.
+
+    Links are told once: only their digests are kept. Make new ones by starting with --raters again.
+
+    ```
+    sparingly serve wmt.db --raters anna,ben
+    sparingly serve wmt.db --form esa --once-links links.txt
+    ```
+    """
+    from sparingly.run.raters.assignment import Assignment
+    from sparingly.show.web.access.guard import LOOPBACK
+    from sparingly.show.web.app import create_app
+
+    app = create_app(
+        where,
+        name,
+        secret=_secret(where, serving.secret_file),
+        form=showing.form,
+        texts=showing.texts,
+        assignment=None if showing.assignment is None else Assignment.load(showing.assignment),
+        hosts=LOOPBACK if serving.is_local else None,
+    )
+    web: Web = app.state.web
+    try:
+        names = [name.strip() for name in raters.split(",") if name.strip()]
+        with _listening(serving) as listener:
+            _begin(web)
+            _tell(_links(web, names, _address(serving, listener)), serving.once_links, json=json)
+            if not serving.is_local:
+                sys.stderr.write(_OPEN)
+            _run(app, listener)
+    finally:
+        web.campaign.disconnect()
+    if not json:
+        sys.stdout.write("stopped; everything that was acknowledged is kept.\n")
+
+
+def _begin(web: Web) -> None:
+    """Draw the first round, where nothing was asked yet: else there would be nothing to judge."""
+    if not web.campaign.status().closed and not any(one.rounds for one in web.campaign.status().sets):
+        web.campaign.next()
+
+
+def _links(web: Web, names: list[str], address: str) -> dict[str, str]:
+    links = {"organiser": f"{address}/o/{web.access.invite('organiser', by='command line')}"}
+    for name in names:
+        links[f"rater {name}"] = f"{address}/r/{web.access.invite('rater', name, by='command line')}"
+    return links
+
+
+def _tell(links: dict[str, str], file: Path | None, *, json: bool) -> None:
+    """Tell the links, this once."""
+    if file is not None:
+        _write_private(file, "".join(f"{whose}\t{link}\n" for whose, link in links.items()), replace=True)
+        shown = {"written": str(file)}
+    else:
+        shown = links
+    if json:
+        emit(shown)
+    else:
+        sys.stdout.write("".join(f"{whose}: {link}\n" for whose, link in shown.items()))
+        sys.stdout.write("Serving until Ctrl-C.\n")
+    sys.stdout.flush()
+
+
+def _listening(serving: Serving) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(
+            serving.host, serving.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        return socket.create_server(found[0][4][:2], family=found[0][0], backlog=512)
+    except (OSError, OverflowError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(
+            f"The pages cannot be at {serving.host}, port {serving.port} ({said}). Give another --port."
+        ) from None
+
+
+def _address(serving: Serving, listener: socket.socket) -> str:
+    """Return what the links begin with."""
+    host = serving.host
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
+        host = socket.gethostname()
+    return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+
+
+def _run(app: object, listener: socket.socket) -> None:
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=5,
+    )
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:
+        # The server has ended by then; leaving it is no failure.
+        return
+
+
+def _secret(where: str, file: Path | None) -> str:
+    """Return what signs sessions, the same after a restart; made on the first start."""
+    if file is None and "://" in where:
+        sys.stderr.write("sparingly: sessions end with this process; keep them with --secret-file.\n")
+        return secrets.token_urlsafe(32)
+    path = Path(f"{where}.secret") if file is None else file
+    if not path.exists() and (file is not None or Path(where).exists()):
+        _write_private(path, secrets.token_urlsafe(32))
+    if not path.exists():
+        return secrets.token_urlsafe(32)
+    secret = path.read_text(encoding="utf-8").strip()
+    if len(secret) < 32:
+        raise InputError(
+            "a secret has at least 32 letters", file=path, fix="Delete the file: a new one is made"
+        )
+    return secret
+
+
+def _write_private(path: Path, text: str, *, replace: bool = False) -> None:
+    """Write a file that nobody else can read, at any moment."""
+    if replace:
+        path.unlink(missing_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _ONLY_OWNER)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -1,0 +1,191 @@
+"""What the organiser's pages show, as texts and rows that a template only has to set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sparingly.run.campaign.access import Entry
+from sparingly.run.campaign.audit import Deed
+from sparingly.run.campaign.findings import AspectAgreement, Findings
+from sparingly.run.campaign.overview import Overview, RaterProgress
+from sparingly.run.campaign.standings import Standings
+from sparingly.show.web.organiser.figure import Picture, picture
+from sparingly.show.web.organiser.keeper import Kept
+from sparingly.show.web.texts import visible
+
+_HOUR, _MINUTE = 3600, 60
+
+
+def moment(text: str | datetime) -> str:
+    """Return a time as people read it, in UTC: 16 Nov 2026, 02:05."""
+    given = text if isinstance(text, datetime) else datetime.fromisoformat(text)
+    return f"{given.astimezone(UTC):%-d %b %Y, %H:%M} UTC"
+
+
+def duration(seconds: float | None) -> str:
+    """Return a duration as people read it: 40 s, 12 min, 3.5 h."""
+    if seconds is None:
+        return "-"
+    if seconds < 2 * _MINUTE:
+        return f"{seconds:.0f} s"
+    return f"{seconds / _MINUTE:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:.1f} h"
+
+
+def fixed(value: float, form: str = ".2f") -> str:
+    """Return a number with two digits after the point, or a dash where it is not known."""
+    return "-" if value != value else format(value, form)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """When something was computed, and whether more has come in since."""
+
+    when: str
+    seq: int
+    fresh: bool
+    problem: str = ""
+
+    @property
+    def mark(self) -> int:
+        """What tells two states of a page apart: the entry, and whether more has come in since."""
+        return 2 * self.seq + self.fresh
+
+
+def seen(kept: Kept[Any] | None, fresh: bool) -> Seen:
+    """Return what to say of the age of a result."""
+    return Seen("", 0, False) if kept is None else Seen(moment(kept.at), kept.seq, fresh, kept.problem)
+
+
+@dataclass(frozen=True)
+class RaterRow:
+    """One rater: whether a link opens, and what was done."""
+
+    rater: str
+    state: str
+    can_retire: bool
+    answers: int
+    corrections: int
+    hours: str
+    each: str
+    last: str
+    rounds: tuple[tuple[str, int], ...]
+
+
+def rater_rows(entries: Sequence[Entry], found: Overview) -> list[RaterRow]:
+    """Return everybody who was invited or has answered, by name."""
+    done = {one.rater: one for one in found.raters}
+    links: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.role == "rater":
+            links.setdefault(entry.rater, []).append(entry)
+    several = len({one.data for one in found.rounds}) > 1
+    return [
+        _rater_row(name, links.get(name, []), done.get(name), several) for name in sorted({*done, *links})
+    ]
+
+
+def _rater_row(name: str, links: list[Entry], done: RaterProgress | None, several: bool) -> RaterRow:
+    is_open = any(link.retired_at is None for link in links)
+    state = "no link" if not links else "invited" if is_open else "retired"
+    if done is None:
+        return RaterRow(name, state, is_open, 0, 0, "-", "-", "-", ())
+    timed = done.answers + done.corrections - done.without_time
+    rounds = tuple(
+        (f"{data}, round {count}" if several else f"round {count}", answers)
+        for (data, count), answers in sorted(done.by_round.items())
+    )
+    each = done.seconds / timed if timed else None
+    return RaterRow(
+        name,
+        "at work" if is_open else state,
+        is_open,
+        done.answers,
+        done.corrections,
+        duration(done.seconds),
+        duration(each),
+        moment(done.last),
+        rounds,
+    )
+
+
+@dataclass(frozen=True)
+class RankingView:
+    """The ranking of a data set with its picture."""
+
+    found: Standings
+    rows: list[tuple[str, str, str, str, str]]
+    picture: Picture | None
+
+
+def ranking_views(found: Findings) -> list[RankingView]:
+    """Return the rankings of all data sets: possible ranks, model, score, interval, chance to be the best."""
+    return [RankingView(one, _ranked(one), picture(one)) for one in found.standings]
+
+
+def _ranked(found: Standings) -> list[tuple[str, str, str, str, str]]:
+    digits = 2 if any(abs(one.score or 0.0) >= 10 for one in found.models) else 3
+    return [
+        (
+            one.ranks or "-",
+            one.model,
+            "-" if one.score is None else f"{one.score:.{digits}f}",
+            "-" if one.low is None or one.high is None else f"{one.low:.{digits}f} to {one.high:.{digits}f}",
+            "-" if one.chance_of_best is None else f"{100 * one.chance_of_best:.0f} %",
+        )
+        for one in found.models
+    ]
+
+
+@dataclass(frozen=True)
+class AgreementView:
+    """How well the raters of an aspect agree, in words and rows."""
+
+    title: str
+    sentence: str
+    pairs: list[tuple[str, str, str, str, str, str]]
+    flags: list[str]
+    notes: tuple[str, ...]
+
+
+def agreement_views(found: Findings) -> list[AgreementView]:
+    """Return the agreement on every aspect of every data set."""
+    several = len(found.standings) > 1
+    return [_agreement(one, several) for one in found.agreement]
+
+
+def _agreement(one: AspectAgreement, several: bool) -> AgreementView:
+    sentence = ""
+    if one.alpha is not None:
+        ends = "" if one.low is None or one.high is None else f" (95 %: {one.low:.2f} to {one.high:.2f})"
+        sentence = (
+            f"Krippendorff's α is {one.alpha:.2f}{ends}, on {one.common} outputs that two or more judged."
+        )
+    pairs = [
+        (
+            pair.first,
+            pair.second,
+            str(pair.n),
+            fixed(pair.kendall),
+            f"{100 * pair.exact:.0f} %",
+            fixed(pair.difference, "+.2f"),
+        )
+        for pair in one.pairs
+    ]
+    title = f"{one.data}: {one.aspect}" if several else one.aspect
+    return AgreementView(title, sentence, pairs, [flag.sentence for flag in one.flags], one.notes)
+
+
+def log_rows(deeds: Sequence[Deed]) -> list[tuple[str, str, str, str]]:
+    """Return the lines of the log: when, who, what, and the particulars."""
+    return [
+        (
+            moment(deed.at),
+            visible(deed.who),
+            visible(deed.what),
+            visible(", ".join(f"{name}: {value}" for name, value in deed.detail.items() if value != "")),
+        )
+        for deed in deeds
+    ]

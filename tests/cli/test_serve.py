@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from sparingly.base.errors import InputError
+from sparingly.cli.app import run
+from sparingly.cli.serve import Serving, _secret
+from tests.run.campaign.made import begin
+
+
+def test_a_secret_is_made_once_and_read_only_by_its_owner(tmp_path: Path) -> None:
+    where = tmp_path / "c.db"
+    begin(str(where)).disconnect()
+    secret = _secret(str(where), None)
+    file = tmp_path / "c.db.secret"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert _secret(str(where), None) == secret == file.read_text(encoding="utf-8")
+    assert len(secret) >= 43
+    assert _secret(str(where), tmp_path / "other") != secret
+    file.write_text("short", encoding="utf-8")
+    with pytest.raises(InputError, match="at least 32 letters"):
+        _secret(str(where), None)
+
+
+def test_a_server_without_a_file_tells_that_sessions_end(capsys: pytest.CaptureFixture[str]) -> None:
+    address = "postgresql+psycopg://user@host/name"
+    assert _secret(address, None) != _secret(address, None)
+    assert "--secret-file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [("127.0.0.1", True), ("127.8.8.8", True), ("localhost", True), ("::1", True), ("10.0.0.1", False),
+     ("::", False), ("example.org", False)],
+)  # fmt: skip
+def test_which_addresses_are_this_machine(host: str, local: bool) -> None:
+    assert Serving(host=host).is_local is local
+
+
+def test_what_cannot_be_served_is_said_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    begin("c.db").disconnect()
+    for line, words in (
+        ("serve none.db", "there is no such campaign"),
+        ("serve c.db --port 99999", "Give another --port"),
+        ("serve c.db --assignment none.json", "none.json"),
+    ):
+        assert run(line.split()) == 2
+        assert words in capsys.readouterr().err
+    assert not (tmp_path / "none.db.secret").exists()
+
+
+def test_marks_are_written_as_json_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    begin("c.db").disconnect()
+    assert run(["campaign", "marks", "c.db", "marks.jsonl"]) == 0
+    assert (tmp_path / "marks.jsonl").read_text(encoding="utf-8") == ""
+    assert run(["campaign", "marks", "c.db", "marks.csv"]) == 2
+    assert "marks.jsonl" in capsys.readouterr().err

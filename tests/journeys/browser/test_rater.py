@@ -1,0 +1,313 @@
+"""A rater's way through the pages, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from sparingly.data.evalset import EvalSet
+from tests.journeys.browser.conftest import Sites, Windows
+from tests.run.campaign.made import MODELS
+
+pytestmark = pytest.mark.journey
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \x1b[31m \u202eright to left"
+
+
+def small_set(outputs: list[list[str]], sources: list[str] | None = None) -> EvalSet:
+    items = [f"item-{place}" for place in range(len(outputs))]
+    return EvalSet.from_arrays(
+        items, MODELS, outputs=outputs, sources=sources or [f"source of {item}" for item in items]
+    )
+
+
+def two_items() -> EvalSet:
+    return small_set([[f"{word} {place}" for word in ("first", "second", "third")] for place in range(2)])
+
+
+def texts(page: Page) -> list[str]:
+    return page.locator(".output .text").all_inner_texts()
+
+
+def next_field(page: Page, kind: str) -> None:
+    """Press Tab until a field of a kind has the focus."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("kind => document.activeElement.matches(kind)", kind):
+            return
+    raise AssertionError(f"no {kind} can be reached with the keyboard")
+
+
+def test_a_whole_round_by_keyboard_only(serve: Sites, window: Windows) -> None:
+    site, page = serve(two_items(), budget=2, size=2), window()
+    page.goto(site.link("anna"))
+    expected = {}
+    for place in range(2):
+        expect(page.locator(".progress")).to_contain_text(f"{place} of 2 items judged")
+        expect(page.locator("input[type=number]").first).to_be_focused()
+        for at, text in enumerate(texts(page)):
+            if at:
+                next_field(page, "input[type=number]")
+            score = 10 * at + 7 * place
+            page.keyboard.type(str(score))
+            expected[text] = score
+        page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    data = two_items()
+    assert data.outputs is not None
+    found = {
+        data.outputs[data.positions([row["item"]])[0], MODELS.index(row["model"])]: row["score"]
+        for row in site.ratings
+    }
+    assert found == expected
+    assert all(row["seconds"] is not None for row in site.ratings)
+
+
+def test_the_slider_and_the_number_are_one(serve: Sites, window: Windows) -> None:
+    site, page = serve(), window()
+    page.goto(site.link("anna"))
+    number, slider = page.locator("input[type=number]").first, page.locator("input[type=range]").first
+    number.fill("80")
+    assert slider.input_value() == "80"
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert number.input_value() == "81"
+    assert slider.get_attribute("aria-valuetext") == "81"
+    page.locator("#send").click()
+    # The other outputs are not judged: nothing was sent.
+    assert site.ratings == []
+
+
+def test_errors_are_marked_by_keyboard(serve: Sites, window: Windows) -> None:
+    text = "Das 👍 Wort שלום ist 你好."
+    site = serve(small_set([[text] * 3]), budget=1, size=1, options={"form": "esa"})
+    page = window()
+    page.goto(site.link("anna"))
+    block = page.locator(".markable")
+    expect(block).to_be_focused()
+    page.keyboard.press("Control+Home")
+    for _ in range(5):
+        page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("2")
+    page.keyboard.press("Control+End")
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowLeft")
+    page.keyboard.press("1")
+    assert block.inner_text() == text
+    page.keyboard.type("the text does not change")
+    assert block.inner_text() == text
+    expect(page.locator(".marks li")).to_have_count(2)
+    page.keyboard.press("Delete")
+    expect(page.locator(".marks li")).to_have_count(1)
+    page.keyboard.press("Control+z")
+    expect(page.locator(".marks li")).to_have_count(2)
+    next_field(page, "input[type=number]")
+    page.keyboard.type("64")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    page.goto(f"{site.address}/rate")
+    page.get_by_role("link", name="Change your last answer").click()
+    marks = json.loads(page.locator("input[name^=marks]").input_value())
+    assert [(text[mark["start"] : mark["end"]], mark["severity"]) for mark in marks] == [
+        ("Das 👍", "major"), ("你好.", "minor"),
+    ]  # fmt: skip
+    assert [row["score"] for row in site.ratings] == [64] * 3
+
+
+def test_errors_are_marked_with_the_mouse(serve: Sites, window: Windows) -> None:
+    site = serve(small_set([["one two three"] * 3]), budget=1, size=1, options={"form": "mqm"})
+    page = window()
+    page.goto(site.link("anna"))
+    # A double click selects a word, with the blank behind it on some systems.
+    page.locator(".markable").dblclick(position={"x": 20, "y": 20})
+    page.get_by_role("button", name="3 critical").click()
+    expect(page.locator("mark.critical")).to_have_text("one")
+    page.get_by_role("button", name="Send and go on").click()
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    assert [row["score"] for row in site.ratings] == [75] * 3
+
+
+def test_stars_by_keyboard(serve: Sites, window: Windows) -> None:
+    site, page = serve(two_items(), budget=1, size=1, scale=(1, 5), options={"form": "stars"}), window()
+    page.goto(site.link("anna"))
+    for at in range(3):
+        if at:
+            next_field(page, "input[type=radio]")
+        page.keyboard.press("Space")
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    assert [row["score"] for row in site.ratings] == [2] * 3
+
+
+def test_pairs_by_keyboard(serve: Sites, window: Windows) -> None:
+    site = serve(two_items(), strategy="d_optimal", budget=2, size=None)
+    page = window()
+    page.goto(site.link("anna"))
+    while page.locator("#judge").count():
+        first = page.locator(".pair .text").first.inner_text()
+        for at in range(page.locator(".pair").count()):
+            if at:
+                next_field(page, "input[type=radio]")
+            page.keyboard.press("Space")
+        page.keyboard.press("Control+Enter")
+        expect(
+            page.locator(".pair .text").first.or_(page.get_by_role("heading", name="Nothing"))
+        ).not_to_have_text(first)
+    data = two_items()
+    assert data.outputs is not None
+    assert len(site.ratings) == 2
+    assert {abs(row["score"]) for row in site.ratings} == {1}
+
+
+def test_a_reload_in_the_middle_loses_nothing(serve: Sites, window: Windows) -> None:
+    site = serve(options={"form": "esa"})
+    page, link = window(), site.link("anna")
+    page.goto(link)
+    page.locator("input[type=number]").first.fill("35")
+    page.get_by_text("Comment").first.click()
+    page.locator("textarea").first.fill("half a thought")
+    page.locator(".markable").first.focus()
+    page.keyboard.press("Control+Shift+ArrowRight")
+    with page.expect_response(lambda answer: answer.url.endswith("/draft")):
+        page.keyboard.press("1")
+    expect(page.locator("#said")).to_have_text("Draft kept.")
+    marks = page.locator("input[name^=marks]").first.input_value()
+    elsewhere = window()
+    elsewhere.goto(link)
+    page.reload()
+    for one in (page, elsewhere):
+        assert one.locator("input[type=number]").first.input_value() == "35"
+        assert one.locator("textarea").first.input_value() == "half a thought"
+        assert one.locator("input[name^=marks]").first.input_value() == marks
+        assert len(json.loads(marks)) == 1
+    assert site.ratings == []
+
+
+def test_going_back_to_change_an_answer(serve: Sites, window: Windows) -> None:
+    site, page = serve(two_items(), budget=2, size=2), window()
+    page.goto(site.link("anna"))
+    for box in page.locator("input[type=number]").all():
+        box.fill("10")
+    page.locator("#send").click()
+    expect(page.locator(".progress")).to_contain_text("1 of 2")
+    page.locator("#previous").click()
+    expect(page.get_by_text("You have judged this item")).to_be_visible()
+    page.locator("input[type=number]").first.fill("90")
+    page.locator("#send").click()
+    expect(page.get_by_text("You have judged this item")).to_have_count(0)
+    assert page.url == f"{site.address}/rate"
+    assert sorted(row["score"] for row in site.ratings if row["corrects"]) == [10, 10, 90]
+
+
+def test_an_answer_is_sent_again_until_it_arrives(serve: Sites, window: Windows) -> None:
+    site, page = serve(two_items(), budget=1, size=1), window()
+    page.goto(site.link("anna"))
+    for box in page.locator("input[type=number]").all():
+        box.fill("10")
+    expect(page.locator("#said")).to_have_text("Draft kept.")
+    lost = {"count": 0}
+
+    def lose(route: Any) -> None:
+        lost["count"] += 1
+        if lost["count"] == 1:
+            route.abort()
+        elif lost["count"] == 2:
+            # It arrives, and the answer to it is lost.
+            route.fetch(max_redirects=0)
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route(
+        "**/rate/*", lambda route: lose(route) if route.request.method == "POST" else route.continue_()
+    )
+    page.locator("#send").click()
+    expect(page.locator("#said")).to_contain_text("not sent yet")
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    assert lost["count"] == 3
+    assert len(site.ratings) == 3
+    window.complaints.clear()
+
+
+def test_a_stranger_without_a_token(serve: Sites, window: Windows) -> None:
+    site, page = serve(name="Secret plans"), window()
+    for path in ("/", "/rate", "/r/guess", "/organiser"):
+        answer = page.goto(f"{site.address}{path}")
+        assert answer is not None
+        assert answer.status in (401, 404)
+        assert "Secret plans" not in page.content()
+    window.complaints.clear()
+
+
+def test_a_phone(serve: Sites, window: Windows) -> None:
+    site = serve(
+        small_set([["word " * 60, "w" * 300, "كلمة " * 60]]),
+        budget=1,
+        size=1,
+        scale=(1, 5),
+        options={"form": "stars"},
+    )
+    page = window(**PHONE)
+    page.goto(site.link("anna"))
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    for group in page.locator(".stars").all():
+        label = group.locator("label").nth(3)
+        size = label.bounding_box()
+        assert size is not None
+        assert min(size["width"], size["height"]) >= 40
+        label.tap()
+    page.get_by_role("button", name="Send and go on").tap()
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    assert [row["score"] for row in site.ratings] == [4] * 3
+
+
+def test_hostile_texts_do_nothing(serve: Sites, window: Windows) -> None:
+    chat = json.dumps([{"role": "user", "content": HOSTILE}, {"role": "assistant", "content": HOSTILE}])
+    for options in ({"texts": "markdown"}, {"form": "esa"}):
+        site, page = (
+            serve(small_set([[HOSTILE, "# " + HOSTILE, "ok"]], [chat]), budget=1, size=1, options=options),
+            window(),
+        )
+        page.goto(site.link("anna"))
+        expect(page.locator("#judge")).to_be_visible()
+        assert page.locator("main script, main img").count() == 0
+        assert (
+            "⇄right to left"
+            in page.locator(".output").first.inner_text() + page.locator(".output").nth(1).inner_text()
+        )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_is_accessible(
+    serve: Sites, window: Windows, accessible: Callable[[Page], None], theme: str
+) -> None:
+    chat = "User: Hello\nAssistant: Hi\nUser: And?"
+    data = small_set([["**one** two", "كلمة", "你好"]], [chat])
+    forms: list[dict[str, Any]] = [
+        {"options": {"form": "score", "texts": "markdown"}}, {"options": {"form": "stars"}, "scale": (1, 5)},
+        {"options": {"form": "esa"}}, {"options": {"form": "mqm"}}, {"strategy": "d_optimal", "size": None},
+    ]  # fmt: skip
+    page = window(color_scheme=theme)
+    for changed in forms:
+        site = serve(data, **{"budget": 1, "size": 1, **changed})
+        page.goto(site.link("anna"))
+        expect(page.locator("#judge")).to_be_visible()
+        if page.locator(".markable").count():
+            for key in ("1", "2", "3"):
+                page.keyboard.press("Control+Home")
+                page.keyboard.press("Shift+ArrowRight")
+                page.keyboard.press(key)
+        accessible(page)
+    site.web.campaign.close()
+    page.reload()
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    accessible(page)
+    for path in ("/nowhere", "/r/guess"):
+        page.goto(f"{site.address}{path}")
+        accessible(page)
+    window.complaints.clear()

@@ -1,0 +1,62 @@
+"""``sparingly serve`` as a user starts it, in a process of its own."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.journeys.command import parsed, run, start
+
+pytestmark = pytest.mark.journey
+
+
+@pytest.fixture
+def campaign(folder: Path) -> Path:
+    """A folder with a campaign that was just begun."""
+    run("campaign", "new", "c.db", "data.jsonl", "-m", "uniform", "-b", "4", "-a", "overall", cwd=folder)
+    return folder
+
+
+def test_pages_from_the_first_link_to_the_end(campaign: Path) -> None:
+    process = start("serve", "c.db", "--port", "0", "--raters", "anna,ben", cwd=campaign)
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(4)]
+    links = dict(line.strip().split(": ", 1) for line in lines[:3])
+    assert list(links) == ["organiser", "rater anna", "rater ben"]
+    assert all(re.fullmatch(r"http://127\.0\.0\.1:\d+/[ro]/[\w-]{43}", link) for link in links.values())
+    with httpx.Client(follow_redirects=True, timeout=30) as browser:
+        page = browser.get(links["rater anna"])
+        assert page.status_code == 200
+        assert page.url.path == "/rate"
+        question = browser.get(page.url.join("/api/question")).json()
+        token = browser.get(page.url.join("/api/progress")).json()["csrf"]
+        cards = [{"output": one["output"], "scores": {"overall": 50}} for one in question["outputs"]]
+        body = {"page": question["page"], "client": question["client"], "cards": cards, "seconds": 4}
+        answer = browser.post(page.url.join("/api/answer"), json=body, headers={"x-csrf-token": token})
+        assert answer.json()["new"] >= 1
+        foreign = browser.get(page.url.join("/rate"), headers={"host": "evil.example"})
+        assert foreign.status_code == 400
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert "stopped" in out
+    status = parsed(run("campaign", "status", "c.db", "--json", cwd=campaign).stdout)
+    assert status["sets"][0]["answers"] == answer.json()["new"]
+
+
+def test_links_can_go_into_a_file(campaign: Path) -> None:
+    process = start(
+        "serve", "c.db", "--port", "0", "--raters", "anna", "--once-links", "links.txt", cwd=campaign
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "written: links.txt\n"
+    lines = (campaign / "links.txt").read_text(encoding="utf-8").splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["organiser", "rater anna"]
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert "http" not in out

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.run.campaign.access import Access, digest_of
+from sparingly.run.campaign.audit import Audit
+from sparingly.run.campaign.database import Database
+from tests.run.campaign.made import begin
+
+
+def test_links_open_until_they_are_retired(where: str) -> None:
+    with begin(where) as campaign:
+        access = Access(campaign.database, campaign.name)
+        token, again = access.invite("rater", "anna"), access.invite("rater", "anna")
+        boss = access.invite("organiser")
+        assert len({token, again, boss}) == 3
+        assert min(map(len, (token, again, boss))) >= 43
+        for one, role, rater in ((token, "rater", "anna"), (boss, "organiser", "")):
+            entry = access.open_to(digest_of(one))
+            assert entry is not None
+            assert (entry.role, entry.rater) == (role, rater)
+        assert access.open_to(digest_of("guess")) is None
+        assert access.retire("anna") == 2
+        assert access.open_to(digest_of(token)) is None
+        assert access.open_to(digest_of(boss)) is not None
+        assert access.retire("anna") == 0
+        new = access.invite("rater", "anna")
+        assert access.open_to(digest_of(new)) is not None
+        assert [one.rater for one in access.entries()].count("anna") == 3
+
+
+def test_no_token_is_in_the_database(where: str) -> None:
+    with begin(where) as campaign:
+        access = Access(campaign.database, campaign.name)
+        token = access.invite("rater", "anna")
+        kept = repr(access.entries()) + repr(Audit(campaign.database, campaign.name).entries())
+        assert token not in kept
+        assert digest_of(token) in kept
+
+
+def test_links_of_one_campaign_do_not_open_another(where: str) -> None:
+    with begin(where, name="one") as one, begin(where, name="other") as other:
+        token = Access(one.database, "one").invite("rater", "anna")
+        assert Access(other.database, "other").open_to(digest_of(token)) is None
+
+
+@pytest.mark.parametrize("name", ["", " ", " anna", "an\nna", "x" * 101, "\ud800"])
+def test_names_that_are_none(where: str, name: str) -> None:
+    with begin(where) as campaign, pytest.raises(UsageError, match="1 to 100 letters"):
+        Access(campaign.database, campaign.name).invite("rater", name)
+
+
+def test_an_unknown_rater_is_not_retired(where: str) -> None:
+    with begin(where) as campaign:
+        access = Access(campaign.database, campaign.name)
+        access.invite("rater", "anna")
+        with pytest.raises(UnknownNameError, match="Did you mean anna"):
+            access.retire("ana")
+
+
+def test_the_newest_deeds_come_first(where: str) -> None:
+    begin(where).disconnect()
+    database = Database(where)
+    audit = Audit(database, "campaign")
+    for count in range(5):
+        audit.write("organiser", "counted", count=count)
+    assert [deed.detail["count"] for deed in audit.entries(3)] == [4, 3, 2]
+    database.close()

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sparingly
+from sparingly.base.errors import UsageError
+from sparingly.show.report.campaign_evidence import ends_of_rounds
+from tests.show.report.made import drawn, play
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("campaign") / "scored.db"
+    play(where, "waves", 80)
+    return where
+
+
+def test_report_on_a_campaign_of_several_rounds(scored: Path) -> None:
+    with sparingly.Campaign(scored) as running:
+        report = sparingly.report(running, figures=False)
+        scores = running.estimate(target="population")
+        rounds = len(running.rounds())
+    told = report.to_dict()
+    assert [one["score"] for one in told["estimate"]["models"]] == pytest.approx(scores.scores.tolist())
+    assert len(told["selections"]) == rounds == 4
+    seen = told["growth"]["seen"]
+    assert [point["n"] for point in seen] == sorted({point["n"] for point in seen})
+    assert seen[-1]["n"] == 80
+    assert seen[-1]["half_width"] < seen[0]["half_width"]
+    assert told["status"]["campaign"] == "campaign"
+    assert "sparingly verify CAMPAIGN" in report.markdown()
+    assert "all are answered" in report.markdown()
+
+
+def test_report_at_an_entry_of_the_journal(scored: Path) -> None:
+    with sparingly.Campaign(scored) as running:
+        first = ends_of_rounds(running, "data", running.status().last_seq)[0]
+        report = sparingly.report(running, at=first, figures=False)
+        assert report.evidence.estimate.n == len(running.rounds()[0])
+    assert len(report.evidence.rounds) == 1
+
+
+def test_ends_of_rounds_lie_between_the_rounds_answers(scored: Path) -> None:
+    with sparingly.Campaign(scored) as running:
+        last = running.status().last_seq
+        ends, rows = ends_of_rounds(running, "data", last), running.ratings()
+    assert len(ends) == 4
+    for number, end in enumerate(ends, 1):
+        assert {row["round"] for row in rows if row["seq"] <= end} == set(range(1, number + 1))
+    assert ends[-1] == max(row["seq"] for row in rows)
+
+
+def test_campaign_of_the_top_of_a_list_is_ranking_only(tmp_path: Path) -> None:
+    play(tmp_path / "top.db", "metric_var:metric=learned", 30)
+    with sparingly.Campaign(tmp_path / "top.db") as running:
+        report = sparingly.report(running, figures=False)
+    assert report.to_dict()["estimand"].startswith("Ranking only")
+    assert report.evidence.ranking is not None
+    assert report.evidence.ranking.target == "chosen"
+
+
+def test_campaign_of_comparisons_tells_strengths(tmp_path: Path) -> None:
+    play(tmp_path / "pairs.db", "d_optimal", 90)
+    with sparingly.Campaign(tmp_path / "pairs.db") as running:
+        report = sparingly.report(running, figures=False)
+        strengths = running.strengths()
+    told = report.to_dict()
+    assert told["costs"]["labels"] == strengths.comparisons == 90
+    assert [one["score"] for one in told["estimate"]["models"]] == pytest.approx(strengths.strengths.tolist())
+    assert "comparisons of two outputs" in told["estimand"]
+    assert "Strengths with intervals" in report.markdown()
+
+
+def test_wrong_questions_about_a_campaign(scored: Path) -> None:
+    with sparingly.Campaign(scored) as running:
+        with pytest.raises(UsageError, match="knows its own selections"):
+            sparingly.report(running, drawn(), figures=False)
+        with pytest.raises(UsageError, match="about overall, which cannot be changed to fluency"):
+            sparingly.report(running, None, "fluency", figures=False)

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import sparingly
+from sparingly.base.errors import ExtraMissingError, UnknownNameError, UsageError
+from sparingly.infer.estimate.result import Estimate
+from sparingly.show.figures import library
+from sparingly.show.report.document import Picture, Table
+from sparingly.show.report.pictures import svg
+from tests.show.report.made import HOSTILE, demo, drawn, hostile_report, plain_report
+
+SECTIONS = (
+    "question", "data", "selection", "representation", "scores", "ranks", "pairs", "curves", "raters",
+    "costs", "check",
+)  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Collects the tags, their attributes and the text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.words = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def tables(report: sparingly.Report, section: str) -> list[Table]:
+    found = next(one for one in report.sections if one.name == section)
+    return [part for part in found.parts if isinstance(part, Table)]
+
+
+def test_report_has_every_section_in_every_language() -> None:
+    report = plain_report()
+    assert tuple(section.name for section in report.sections) == SECTIONS
+    page, markdown, latex = report.html(), report.markdown(), report.latex()
+    for section in report.sections:
+        assert f'<section id="{section.name}"' in page
+        assert f"## {section.title}\n" in markdown
+        assert f"\\subsection*{{{section.title}}}" in latex
+
+
+def test_page_needs_nothing_from_elsewhere_and_says_who_is_best() -> None:
+    page = plain_report().html()
+    read = Reader(page)
+    assert page.startswith("<!DOCTYPE html>")
+    assert {"script", "link", "img", "iframe"}.isdisjoint(read.tags)
+    assert "http:" not in page
+    assert "https:" not in page
+    assert "default-src 'none'" in page
+    assert "Rowan has the highest score" in read.words.replace("\n", " ")
+    assert read.tags.count("h1") == 1
+    assert read.tags.count("table") == read.tags.count("caption")
+
+
+def test_numbers_are_those_of_estimate_and_rank() -> None:
+    report = plain_report()
+    scores = sparingly.estimate(demo(), drawn(), "overall", target="population")
+    ranking = sparingly.rank(demo(), drawn(), "overall")
+    told = {row[0]: row for row in tables(report, "scores")[0].rows}
+    for place, model in enumerate(scores.models):
+        assert float(told[model][1]) == pytest.approx(scores.scores[place], abs=0.005)
+        assert float(told[model][3]) == pytest.approx(scores.low[place], abs=0.005)
+        assert float(told[model][4]) == pytest.approx(scores.high[place], abs=0.005)
+    ranks = {row[0]: row[1] for row in tables(report, "ranks")[0].rows}
+    assert ranks == {one.model: one.ranks for one in ranking.models}
+    pairs = tables(report, "pairs")[0]
+    assert len(pairs.rows) == len(ranking.models)
+    assert (0, 8) in pairs.marked
+    assert ranking.corrected[0, 7] <= 0.05
+    unmarked = [(row, at) for row in range(8) for at in range(8) if (row, at + 1) not in pairs.marked]
+    assert all(row == at or ranking.corrected[row, at] > 0.05 for row, at in unmarked)
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "sentence"),
+    [
+        ("uniform", "population", "speak about inputs like these: the 240 items"),
+        ("uniform", "set", "what judging all 240 items of this set would say: 60 of them were drawn"),
+        ("metric_var:metric=learned", "set", "Ranking only: these are scores of the 60 chosen items, not of"),
+    ],
+)
+def test_report_says_what_the_numbers_speak_about(method: str, target: str, sentence: str) -> None:
+    chosen = sparingly.select(demo().without_labels(), method, 60)
+    report = sparingly.report(demo(), chosen, "overall", target=target, figures=False, curve=False)  # type: ignore[arg-type]
+    assert sentence in report.to_dict()["estimand"]
+    assert sentence in Reader(report.html()).words
+
+
+def test_only_what_was_asked_for_counts() -> None:
+    chosen = sparingly.select(demo().without_labels(), "uniform", 30, seed=4)
+    told = sparingly.report(demo(), chosen, "overall", figures=False, curve=False).to_dict()
+    assert told["costs"]["items"] == 30
+    rows = set(demo().positions(chosen.items))
+    table = demo().ratings
+    own = table.aspects.index("overall")
+    asked = [
+        row for row in range(len(table)) if table.item[row] in rows and table.aspect[row] == own
+        and table.model[row] < len(demo().models)
+    ]  # fmt: skip
+    assert told["costs"]["labels"] == len(asked)
+
+
+def test_without_a_selection_judged_items_are_a_uniform_sample() -> None:
+    report = sparingly.report(demo(), None, "overall", figures=False)
+    assert "taken for a uniform sample" in Reader(report.html()).words
+    assert "representation" not in [section.name for section in report.sections]
+
+
+def test_too_few_judgements_leave_no_ranking() -> None:
+    chosen = sparingly.select(demo().without_labels(), "uniform", 1, seed=1)
+    report = sparingly.report(demo(), chosen, "overall", figures=False, curve=False)
+    assert report.evidence.ranking is None
+    assert "Too few items" in Reader(report.html()).words
+    assert report.to_dict()["ranking"] is None
+    assert "are too few to tell how severe they are." in Reader(report.html()).words
+
+
+# --- names that mean harm ---------------------------------------------------------------------------
+
+
+def test_no_name_becomes_a_tag_or_an_attribute() -> None:
+    page = hostile_report().html()
+    read = Reader(page)
+    assert "script" not in read.tags
+    assert "onload" not in dict(read.attributes)
+    assert HOSTILE[0] in read.words
+    assert "\x1b" not in page
+
+
+def test_no_name_becomes_markup_of_markdown() -> None:
+    text = hostile_report().markdown()
+    outside = re.sub(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", "", text, flags=re.DOTALL)
+    assert not re.search(r"(?<!\\)<script", outside)
+    assert not re.search(r"(?<!\\)\*\*bold", outside)
+    assert not re.search(r"!(?<!\\)\[", outside)
+    widths = {}
+    for block in re.findall(r"(?:^\|.*\|\n?)+", text, re.MULTILINE):
+        lines = block.strip().split("\n")
+        cells = [len(re.findall(r"(?<!\\)\|", line)) for line in lines]
+        widths[lines[0]] = set(cells)
+    assert widths
+    assert all(len(found) == 1 for found in widths.values()), widths
+
+
+def test_latex_is_balanced_and_escaped() -> None:
+    for report in (plain_report(), hostile_report()):
+        text = report.latex()
+        assert text.count("\\begin{tabular}") == text.count("\\end{tabular}") > 5
+        assert "\\input{" not in text
+        bare = text.replace("\\{", "").replace("\\}", "")
+        assert bare.count("{") == bare.count("}")
+        assert not re.search(r"(?<!\\)[%#]", text)
+        for block in re.findall(r"\\begin\{tabular\}\{([^\n]*)\}\n(.*?)\\end\{tabular\}", text, re.DOTALL):
+            columns = len(re.sub(r"p\{\w+\}", "p", block[0]))
+            rows = [line for line in block[1].split("\n") if line.endswith("\\\\")]
+            assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {columns - 1}
+
+
+# --- JSON and files ---------------------------------------------------------------------------------
+
+
+def test_json_is_versioned_and_holds_what_verify_needs(tmp_path: Path) -> None:
+    plain_report().save(tmp_path / "r.json")
+    told = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
+    assert (told["format"], told["version"]) == ("sparingly/report", 1)
+    for name in ("estimate", "ranking"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(told[name]), encoding="utf-8")
+    scores = Estimate.load(tmp_path / "estimate.json")
+    assert sparingly.verify(scores, demo()).ok
+    assert sparingly.verify(sparingly.Ranking.load(tmp_path / "ranking.json"), demo()).ok
+
+
+def test_formats_and_endings(tmp_path: Path) -> None:
+    report = plain_report()
+    written = report.save(tmp_path / "told.html", ["html", "md", "tex", "json"])
+    assert [path.name for path in written] == ["told.html", "told.md", "told.tex", "told.json"]
+    assert written[1].read_text(encoding="utf-8") == report.markdown()
+    with pytest.raises(UsageError, match=r"ending must be one of \.html, \.md, \.tex, \.json"):
+        report.save(tmp_path / "told.pdf")
+    with pytest.raises(UnknownNameError, match="format of a report"):
+        report.save(tmp_path / "told.html", ["html", "docx"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "told.html",
+        "told.json",
+        "told.md",
+        "told.tex",
+    ]
+
+
+# --- pictures ---------------------------------------------------------------------------------------
+
+
+def test_pictures_are_inside_the_page_with_words_for_those_who_cannot_see_them() -> None:
+    report = sparingly.report(demo(), drawn(), "overall")
+    names = [part.name for one in report.sections for part in one.parts if isinstance(part, Picture)]
+    assert names == ["representation", "scores", "ranks", "pairs", "growth", "agreement"]
+    page = report.html()
+    labels = re.findall(r'<svg role="img" aria-label="([^"]+)"', page)
+    assert len(labels) == page.count("<svg ") == len(names)
+    assert "Rowan: rank 1-" in labels[2]
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    (pairs,) = (
+        part
+        for one in report.sections
+        for part in one.parts
+        if isinstance(part, Picture) and part.name == "pairs"
+    )
+    assert svg(pairs) == svg(pairs)
+
+
+def test_pictures_of_hostile_names_stay_pictures() -> None:
+    read = Reader(hostile_report(figures=True).html())
+    assert "script" not in read.tags
+    assert "onload" not in dict(read.attributes)
+
+
+def test_missing_extra_is_named_and_pages_without_pictures_need_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "_PACKAGES", ("no_such_package_at_all",))
+    with pytest.raises(ExtraMissingError, match=r"sparingly\[report\]"):
+        sparingly.report(demo(), drawn(), "overall")
+    assert sparingly.report(demo(), drawn(), "overall", figures=False, curve=False).html()
+
+
+def test_report_of_other_things_is_refused() -> None:
+    with pytest.raises(UsageError, match="are for campaigns"):
+        sparingly.report(demo(), drawn(), "overall", data="en-de", figures=False)
+
+
+def test_curve_says_why_there_is_none() -> None:
+    held = replace(
+        plain_report().evidence, curve=None, no_curve="the method cannot be played again here: no."
+    )
+    from sparingly.show.report.report import report_on
+
+    assert "The method cannot be played again here: no." in report_on(held, figures=False).markdown()
