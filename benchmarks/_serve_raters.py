@@ -78,7 +78,7 @@ class Rater:
         self._ask("draft", "POST", f"{form[1]}/draft", {**hidden, **some, "seconds": "1"})
         time.sleep(think / 2)
         self.log.sent[hidden["client"]] = (self.name, frozenset(map(float, scores)))
-        for _ in range(2 if len(self.log.sent) % TWICE == 0 else 1):
+        for _ in range(2 if len(self.log.sent) % TWICE == 1 else 1):
             self.log.sent_again += hidden["client"] in self.log.acknowledged
             self._ask("answer", "POST", form[1], {**hidden, **fields, "seconds": f"{think:.1f}"})
             self.log.acknowledged.add(hidden["client"])

@@ -125,8 +125,9 @@ def exported(every: list[Fold], path: Path) -> None:
     arrays: dict[str, NDArray[np.generic]] = {}
     for fold in every:
         corpus = corpus_of(fold.past, parse_targets(TARGETS), "zscore")
-        arrays[f"{fold.family}/texts"] = np.array(corpus.texts)[corpus.text]
-        arrays[f"{fold.family}/utilities"] = corpus.targets
+        places, means = corpus.training(np.ones(len(corpus.text), bool))
+        arrays[f"{fold.family}/texts"] = np.array(corpus.texts)[places]
+        arrays[f"{fold.family}/utilities"] = means
         arrays |= {f"{fold.family}/{name}": np.array(sources_of(data)) for name, data in fold.new.items()}
     np.savez_compressed(path, allow_pickle=False, **arrays)
 

@@ -96,10 +96,10 @@ def texts(
     return made, which
 
 
-def lines(sources: int, seed: int) -> Iterator[list[str]]:
+def lines(sources: int, seed: int, types: int = TYPES) -> Iterator[list[str]]:
     """Yield chunks of JSON lines; copies are of texts of the chunk before, or of their own."""
     generator = np.random.default_rng(seed)
-    vocabularies = [vocabulary(script, TYPES // len(SCRIPTS), generator) for script in SCRIPTS]
+    vocabularies = [vocabulary(script, types // len(SCRIPTS), generator) for script in SCRIPTS]
     before: tuple[list[str], NDArray[np.int64]] | None = None
     for first in range(0, sources, CHUNK):
         made, which = texts(min(CHUNK, sources - first), vocabularies, generator)
@@ -122,14 +122,16 @@ def lines(sources: int, seed: int) -> Iterator[list[str]]:
         ]
 
 
-def write_pool(folder: Path, sources: int, files: int = 8, packed: bool = False, seed: int = 1) -> list[Path]:
+def write_pool(
+    folder: Path, sources: int, files: int = 8, packed: bool = False, seed: int = 1, types: int = TYPES
+) -> list[Path]:
     """Write a pool into several files, chunk by chunk in turn."""
     folder.mkdir(parents=True, exist_ok=True)
     ending = ".jsonl.gz" if packed else ".jsonl"
     paths = [folder / f"pool-{place:03d}{ending}" for place in range(files)]
     for path in paths:
         path.write_bytes(b"")
-    for place, chunk in enumerate(lines(sources, seed)):
+    for place, chunk in enumerate(lines(sources, seed, types)):
         with closing(_opened(paths[place % files], packed)) as file:
             file.write("".join(chunk).encode())
     return paths

@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # What pip installs for a tool, call by call. Pearmut asks for Python 3.12, but runs on 3.11 without the
 # package that it needs for PDF files only.
 TOOLS: dict[str, tuple[tuple[str, ...], ...]] = {
+    # Its SDK does not name a package that it imports.
+    "argilla": (("argilla==2.8.0", "requests"),),
     "label-studio": (("label-studio-sdk==2.1.2",),),
     "pearmut": (
         ("--no-deps", "--ignore-requires-python", "pearmut==1.1.6"),

@@ -1,4 +1,4 @@
-"""Run the tests that embed with a real transformer, in an environment of their own.
+"""Run the tests that embed with, or train, a real transformer, in an environment of their own.
 
 torch is large, so it stays out of ``.venv`` and of ``uv.lock``: this makes ``.cache/transformer`` with pip
 (torch first, which takes a build for the processor where the index offers one), then runs the marked tests.
@@ -6,6 +6,7 @@ torch is large, so it stays out of ``.venv`` and of ``uv.lock``: this makes ``.c
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import venv
@@ -43,7 +44,9 @@ def main() -> int:
         "tests/signals/embed",
         "tests/choose/distil/encoder",
     ]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    # The transformers are tiny: threads would only wait for each other.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from sparingly.data.synthetic import load_demo, make_evalset
     from sparingly.data.tables import Preferences, Ratings
     from sparingly.infer import ControlVariate, Greg, Mean, Ppi, StratifiedMean, WeightedMean
-    from sparingly.infer.analysis.changes import Changes, ModelChange, changes
+    from sparingly.infer.analysis.changes import Changes, changes
     from sparingly.infer.analysis.chosen_norms import ChosenNorms, chosen_norms
     from sparingly.infer.analysis.cluster_norms import ClusterNorms, cluster_norms
     from sparingly.infer.analysis.difference_map import DifferenceMap, difference_map
@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from sparingly.infer.estimate.sequences import bernstein_sequence, betting_interval, betting_sequence
     from sparingly.infer.estimate.severity import Severity, severity
     from sparingly.infer.expect.expect import Expected, expect
-    from sparingly.infer.plan.growth import Growth, growth
+    from sparingly.infer.plan.growth import growth
     from sparingly.infer.plan.judge_mix import JudgeMix, judge_mix
     from sparingly.infer.plan.plan import plan
     from sparingly.infer.plan.precision import Precision, precision
@@ -212,7 +212,6 @@ __all__ = [
     "Finished",
     "Futility",
     "Greg",
-    "Growth",
     "Guided",
     "Heuristic",
     "IncrementalStrata",
@@ -234,7 +233,6 @@ __all__ = [
     "MetricQuality",
     "MetricVar",
     "Mix",
-    "ModelChange",
     "OneShot",
     "PairTests",
     "PairWinner",

@@ -18,6 +18,7 @@ DATA = sparingly.load_demo()
 def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the demo's data and a selection of it."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
     sparingly.save(DATA.without_labels(), "data.jsonl")
     sparingly.select(DATA, "uniform", 6, seed=1).save("chosen.json")
     return tmp_path
@@ -64,6 +65,12 @@ def test_raters_of_an_assignment_have_files_of_their_own(
     shown = capsys.readouterr().out
     assert "outside the scale 0 to 100" in shown
     assert "a control item" in shown
+    apart = ["--controls", "controls.jsonl", "--controls-out", "judged-controls.jsonl"]
+    assert run(["import", *files, "--key", "out.key.json", *apart]) == 0
+    controls = sparingly.load("judged-controls.jsonl")
+    assert set(controls.ratings.raters) == {"Ada"}
+    assert run(["import", *files, "--key", "out.key.json", *apart[:2]]) == 2
+    assert "need both" in capsys.readouterr().err
     assert run(["import", *files, "--key", "out.key.json", "--strict"]) == 2
     assert "tasks-Bo.csv, line 2, field overall: the score 101 is outside" in capsys.readouterr().err
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sparingly import distil, make_evalset
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, EXIT_WRONG
 from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.select import select_pool
@@ -80,6 +81,20 @@ def test_lists_of_ids_come_from_selections_and_texts(command: Command) -> None:
     assert sorted(row.stratum or "" for row in Selection.load("few.json")) == ["law", "news", "news"]
 
 
+def test_a_model_scores_and_languages_are_told(command: Command) -> None:
+    distil(make_evalset(items=60, models=3, seed=1), "hard=metric_avg:metric=source_length").save("m.skops")
+    line = "pool score pool --by distilled:model=m.skops --identify --languages de,ja,ru --out scored"
+    code, out, err = command(line)
+    assert (code, err) == (EXIT_DONE, "")
+    assert "records are sources, scored by distilled:utility=hard,digest=" in out
+    assert "sources are unlike the texts that the model was trained on" in out
+    told = json.loads(command("pool select scored -m top -b 4 --languages ja,de --json")[1])
+    assert told["removed"]["language"] > 0
+    code, _, err = command("pool select scored -m top -b 4 --languages xx")
+    assert (code, err.count("\n")) == (EXIT_WRONG, 1)
+    assert "xx" in err
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -89,6 +104,8 @@ def test_lists_of_ids_come_from_selections_and_texts(command: Command) -> None:
         ),
         ("pool score nothing.jsonl --out scored", "nothing.jsonl: there is no such file."),
         ("pool score pool --by json:nothing --out scored", "The function json:nothing cannot be imported"),
+        ("pool score pool --by distilled:model=no.skops --out scored", "no.skops: there is no such file."),
+        ("pool score pool --languages de --out scored", "add identify"),
         ("pool select pool -m top -b 5", "pool: this is no scored pool. Score it first with"),
         ("pool select pool -b 5", "--design"),
         ("pool select pool -m top --groups domain --quota news", '"news" is no quota'),

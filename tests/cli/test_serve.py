@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 import stat
 from pathlib import Path
 
@@ -45,13 +46,15 @@ def test_what_cannot_be_served_is_said_in_a_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     begin("c.db").disconnect()
-    for line, words in (
-        ("serve none.db", "there is no such campaign"),
-        ("serve c.db --port 99999", "Give another --port"),
-        ("serve c.db --assignment none.json", "none.json"),
-    ):
-        assert run(line.split()) == 2
-        assert words in capsys.readouterr().err
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        for line, words in (
+            ("serve none.db", "there is no such campaign"),
+            ("serve c.db --port 99999", "from 0 to 65535"),
+            (f"serve c.db --port {taken.getsockname()[1]}", "Give another --port"),
+            ("serve c.db --assignment none.json", "none.json"),
+        ):
+            assert run(line.split()) == 2
+            assert words in capsys.readouterr().err
     assert not (tmp_path / "none.db.secret").exists()
 
 

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
-
-from label_studio_sdk.converter import Converter
-from label_studio_sdk.label_interface import LabelInterface
 
 
 def main(config: Path, tasks: Path, annotated: Path, out: Path) -> None:
     """Let the SDK judge every file; any complaint ends the program."""
     text = config.read_text(encoding="utf-8")
-    interface = LabelInterface(text)
+    interface = import_module("label_studio_sdk.label_interface").LabelInterface(text)
     interface.validate()
     for task in json.loads(tasks.read_text(encoding="utf-8")):
         assert interface.validate_task(task), task
@@ -25,7 +23,8 @@ def main(config: Path, tasks: Path, annotated: Path, out: Path) -> None:
             found = [interface.validate_region(one, return_errors=True) for one in annotation["result"]]
             assert not any(found), found
             assert interface.validate_annotation(annotation), annotation
-    Converter(text, None).convert_to_json_min(str(annotated), str(out), is_dir=False)
+    converter = import_module("label_studio_sdk.converter").Converter(text, None)
+    converter.convert_to_json_min(str(annotated), str(out), is_dir=False)
 
 
 if __name__ == "__main__":

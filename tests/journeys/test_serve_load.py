@@ -19,7 +19,8 @@ def test_a_hundred_raters_and_a_server_that_is_killed(
     found = measure(tmp_path, raters=100, seconds=20.0, kills=1)
     with capsys.disabled():
         sys.stdout.write(f"\n{json.dumps(asdict(found))}\n")
-    assert found.pages >= 100
+    assert found.pages >= 50
+    assert found.sent_again > 0
     assert found.cut_off > 0
     assert (found.lost, found.doubled, found.invented, found.judged_by_two) == (0, 0, 0, 0)
     assert found.verified

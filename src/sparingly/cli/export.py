@@ -112,7 +112,6 @@ def export(
     ```
     sparingly export --to list
     sparingly export data.jsonl chosen.json --to label-studio --out for-raters --scale 0-100
-    sparingly export data.jsonl chosen.json --to csv -o sheets --assignment tasks.json
     sparingly export campaign.db --to argilla -o round-1
     ```
     """

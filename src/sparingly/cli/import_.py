@@ -37,7 +37,31 @@ class Answering:
     )
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Receiving:
+    """Where the ratings go."""
+
+    out: Annotated[
+        Path | None,
+        Parameter(
+            name=["--out", "-o"],
+            help="Ratings as .csv or .jsonl; with --data the set with the ratings in it.",
+        ),
+    ] = None
+    data: Annotated[Path | None, Parameter(help="The evaluation set to put the ratings into.")] = None
+    controls: Annotated[
+        Path | None, Parameter(help="The control items that were handed out, to put their ratings into.")
+    ] = None
+    controls_out: Annotated[
+        Path | None, Parameter(help="Where to write them, for sparingly raters --controls.")
+    ] = None
+    campaign: Annotated[str | None, Parameter(help="Record the answers in this campaign.")] = None
+    name: Annotated[str | None, Parameter(help="The campaign's name, where there are several.")] = None
+
+
 DEFAULT_ANSWERING = Answering()
+DEFAULT_RECEIVING = Receiving()
 
 
 def import_(
@@ -50,16 +74,7 @@ def import_(
     key: Annotated[
         Path | None, Parameter(help="The key of the export; a campaign in a file knows its own.")
     ] = None,
-    out: Annotated[
-        Path | None,
-        Parameter(
-            name=["--out", "-o"],
-            help="Ratings as .csv or .jsonl; with --data the set with the ratings in it.",
-        ),
-    ] = None,
-    data: Annotated[Path | None, Parameter(help="The evaluation set to put the ratings into.")] = None,
-    campaign: Annotated[str | None, Parameter(help="Record the answers in this campaign.")] = None,
-    name: Annotated[str | None, Parameter(help="The campaign's name, where there are several.")] = None,
+    receiving: Receiving = DEFAULT_RECEIVING,
     answering: Answering = DEFAULT_ANSWERING,
     tool_option: ToolOptions = (),
     reading: Reading = DEFAULT_READING,
@@ -80,7 +95,7 @@ def import_(
     with working("reading answers"):
         taken = import_answers(
             files,
-            key=_key(key, campaign),
+            key=_key(key, receiving.campaign),
             tool=tool,
             scale=answering.scale,
             raters=pairs_of(tuple(one for one in answering.raters.split(",") if one)),
@@ -89,12 +104,12 @@ def import_(
             strict=answering.strict,
             options=pairs_of(tool_option),
         )
-    _write(taken, out, data, reading)
-    recorded = None if campaign is None else _record(taken, campaign, name)
+    _write(taken, receiving, reading)
+    recorded = _record(taken, receiving)
     if json:
         emit({**taken.to_dict(), **({} if recorded is None else {"recorded": recorded.to_dict()})})
     else:
-        show_taken(taken, out)
+        show_taken(taken, receiving.out)
         if recorded is not None:
             show_recorded(recorded)
     return EXIT_NO if recorded is not None and recorded.refused else EXIT_DONE
@@ -107,22 +122,26 @@ def _key(given: Path | None, campaign: str | None) -> Path:
     return found
 
 
-def _write(taken: Taken, out: Path | None, data: Path | None, reading: Reading) -> None:
+def _write(taken: Taken, receiving: Receiving, reading: Reading) -> None:
     from sparingly.data import io
 
-    if data is not None and out is None:
+    if receiving.data is not None and receiving.out is None:
         raise UsageError("Name the file for the set with the ratings: --out judged.jsonl.")
-    if out is None:
-        return
-    if data is None:
-        taken.save(out)
-    else:
-        io.save(taken.into(reading.load(data)), out)
+    if (receiving.controls is None) != (receiving.controls_out is None):
+        raise UsageError("Ratings of control items need both: --controls FILE and --controls-out FILE.")
+    if receiving.controls is not None and receiving.controls_out is not None:
+        io.save(taken.controls_into(io.load(receiving.controls)), receiving.controls_out)
+    if receiving.out is not None and receiving.data is None:
+        taken.save(receiving.out)
+    elif receiving.out is not None and receiving.data is not None:
+        io.save(taken.into(reading.load(receiving.data)), receiving.out)
 
 
-def _record(taken: Taken, where: str, name: str | None) -> Recorded:
+def _record(taken: Taken, receiving: Receiving) -> Recorded | None:
+    if receiving.campaign is None:
+        return None
     from sparingly.run.campaign.campaign import Campaign
     from sparingly.run.exchange.recorded import record_taken
 
-    with Campaign(where, name) as running:
+    with Campaign(receiving.campaign, receiving.name) as running:
         return record_taken(running, taken)

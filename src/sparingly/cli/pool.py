@@ -155,7 +155,7 @@ class Quotas:
 
     groups: Annotated[
         str | None,
-        Parameter(help="A column, or length, utility or embedding for bands: a quota of every group."),
+        Parameter(help="A column, or length, utility, embedding for bands: a quota each; a,b crosses them."),
     ] = None
     quota: Annotated[
         str, Parameter(help="equal, share (by size), or numbers of sources, news=100,chat=50.")
@@ -212,6 +212,7 @@ def score(
 
     ```
     sparingly pool score crawl/ --out scored --near
+    sparingly pool score /shared/crawl --out /shared/scored --embed hashed --cluster tcp://10.0.0.1:8786
     sparingly pool score 'news-*.jsonl.gz' --by difficulty --against tests.jsonl --out scored
     sparingly pool score pool.parquet --by distilled:model=hard.skops --identify --jobs 2 --out scored
     ```
@@ -272,6 +273,7 @@ def select(
     sparingly pool select scored -m pivotal -b 2000 --near 0.8 -o chosen.json -o chosen.jsonl
     sparingly pool select scored -m top -b 500 --groups domain --shortest 5 -o chosen.json
     sparingly pool select scored -m uniform -b 1000 --anchors last.txt --never last-year.json
+    sparingly pool select scored -m uniform -b 1000 --spread embedding --cluster tcp://10.0.0.1:8786
     ```
     """
     from sparingly.choose.pool.select import select_pool

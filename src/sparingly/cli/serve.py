@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sparingly.show.web.web import Web
 
 _ONLY_OWNER = 0o600
+_LAST_PORT = 65_535
 _OPEN = (
     "sparingly: everybody who reaches this machine on the network can try these pages. Links and answers "
     "travel unencrypted unless a proxy in front of it speaks HTTPS.\n"
@@ -122,6 +123,9 @@ def serve(
             if not serving.is_local:
                 sys.stderr.write(_OPEN)
             _run(app, listener)
+    except KeyboardInterrupt:
+        # This is how it ends; what was acknowledged is on disk at any moment.
+        pass
     finally:
         web.campaign.disconnect()
     if not json:
@@ -157,15 +161,16 @@ def _tell(links: dict[str, str], file: Path | None, *, json: bool) -> None:
 
 
 def _listening(serving: Serving) -> socket.socket:
+    # Looking the address up would quietly take a larger number modulo 65536.
+    if not 0 <= serving.port <= _LAST_PORT:
+        raise UsageError(f"A port is a number from 0 to {_LAST_PORT}, not {serving.port}.")
     try:
-        found = socket.getaddrinfo(
-            serving.host, serving.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
+        found = socket.getaddrinfo(serving.host, serving.port, type=socket.SOCK_STREAM)
         return socket.create_server(found[0][4][:2], family=found[0][0], backlog=512)
-    except (OSError, OverflowError) as error:
-        said = error.strerror if isinstance(error, OSError) else error
+    except OSError as error:
         raise UsageError(
-            f"The pages cannot be at {serving.host}, port {serving.port} ({said}). Give another --port."
+            f"The pages cannot be at {serving.host}, port {serving.port} ({error.strerror}). "
+            "Give another --port or --host."
         ) from None
 
 
@@ -188,11 +193,7 @@ def _run(app: object, listener: socket.socket) -> None:
         ws="none",
         timeout_graceful_shutdown=5,
     )
-    try:
-        uvicorn.Server(config).run(sockets=[listener])
-    except KeyboardInterrupt:
-        # The server has ended by then; leaving it is no failure.
-        return
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 def _secret(where: str, file: Path | None) -> str:

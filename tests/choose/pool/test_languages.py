@@ -91,6 +91,7 @@ def test_groups_are_crossed(spoken: ScoredPool) -> None:
     strata = chosen.selection.stratum
     assert strata is not None
     assert len(set(strata.tolist())) == 10
+    assert verify_pool(chosen.selection, spoken).ok
     for name, row in zip(strata, chosen.rows, strict=True):
         language, _, band = name.partition(", ")
         low, high = (float(number) for number in band.partition(": ")[2].split(" to "))

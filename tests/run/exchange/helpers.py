@@ -8,7 +8,6 @@ import numpy as np
 
 import sparingly
 from sparingly.data.selection import Selection
-from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.tasks import Tasks
 
 MODELS = ('say "hi"', "7", "GPT-4 (beam = 4)", "a+b", "模型", "نموذج")
@@ -62,11 +61,6 @@ def pairs_of(data: sparingly.EvalSet, pairs: list[tuple[str, str, str]]) -> Sele
 def texts_in(folder: Any) -> str:
     """Return everything that an export wrote, as one text."""
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.iterdir()))
-
-
-def credited(key: Key, task: str, token: str) -> tuple[str, ...]:
-    """Return the models that an answer about a token is credited to."""
-    return tuple(key.questions[task].outputs[token])
 
 
 def slots(tasks: Tasks) -> int:

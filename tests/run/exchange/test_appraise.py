@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +19,24 @@ from sparingly.run.exchange.make import make_tasks
 from sparingly.run.exchange.scale import Scale
 from sparingly.run.exchange.taking import ANSWERED_AGAIN, CONTROL, UNKNOWN_OUTPUT, UNKNOWN_TASK
 from sparingly.run.exchange.tasks import Tasks
+from tests.run.exchange.appraise_fake import (
+    LANGUAGES,
+    USER,
+    Row,
+    answering,
+    batch_items,
+    direct,
+    documents,
+    expected,
+    lead,
+    pairs,
+    read,
+    times,
+)
 from tests.run.exchange.asked import (
     ITEMS,
     MODELS,
     TEXTS,
-    Fake,
     adds_up,
     asked_set,
     everything,
@@ -37,126 +48,55 @@ from tests.run.exchange.asked import (
     there_and_back,
 )
 
-LANGUAGES = {"source": "eng", "target": "deu"}
-USER = "engdeu0101"
-Row = list[str]
-Rows = Callable[[Path], list[Row]]
-
-
-def _read(folder: Path, name: str) -> Any:
-    return json.loads((folder / name).read_text(encoding="utf-8"))
-
-
-def _items(folder: Path) -> list[dict[str, Any]]:
-    return [item for batch in _read(folder, "batches.json") for item in batch["items"]]
-
-
-def _lead(item: dict[str, Any], system: str, text: str, user: str = USER) -> Row:
-    score = str(score_for(text))
-    return [user, system, str(item["itemID"]), item["itemType"], "eng", "deu", score]
-
-
-def _times(place: int) -> Row:
-    return [str(1000.5 + 100 * place), str(1012.5 + 100 * place)]
-
-
-def _direct(folder: Path) -> list[Row]:
-    """Return the seven columns and the times, with joined systems expanded into a row each."""
-    return [
-        [*_lead(item, system, item["targetText"]), *_times(place)]
-        for place, item in enumerate(_items(folder))
-        for system in item["targetID"].split("+")
-    ]
-
-
-def _documents(folder: Path) -> list[Row]:
-    return [
-        [
-            *_lead(item, item["targetID"], item["targetText"]),
-            item["documentID"],
-            str(item["isCompleteDocument"]),
-            "[]",
-            *_times(place),
-        ]
-        for place, item in enumerate(_items(folder))
-    ]
-
-
-def _pairs(folder: Path) -> list[Row]:
-    return [
-        [*_lead(item, system, target["targetText"]), "", "None", *_times(place)]
-        for place, item in enumerate(_items(folder))
-        for target in item["targets"]
-        for system in target["targetID"].split("+")
-    ]
-
-
-def _answering(rows: Rows, change: Callable[[list[Row]], list[Row]] = lambda rows: rows) -> Fake:
-    def fake(folder: Path) -> list[Path]:
-        path = folder / "scores.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, quoting=csv.QUOTE_MINIMAL).writerows(change(rows(folder)))
-        return [path, folder / "batches.json"]
-
-    return fake
-
-
-def _expected(texts: Any, rater: str = USER) -> dict[Any, float]:
-    return {
-        (item, model, "overall", rater): float(score_for(text))
-        for item, row in zip(ITEMS, texts, strict=True)
-        for model, text in zip(MODELS, row, strict=True)
-    }
-
 
 def _tasks(data: EvalSet | None = None, **asked: Any) -> Tasks:
     held = asked_set() if data is None else data
     return make_tasks(held, everything(held), seed=7, **asked)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(outputs)
 def test_direct_scores_come_back(texts: list[list[str]]) -> None:
     taken = there_and_back(
-        "appraise", _answering(_direct), asked_set(texts, documents=False), options=LANGUAGES
+        "appraise", answering(direct), asked_set(texts, documents=False), options=LANGUAGES
     )
-    assert scores_by_cell(taken) == _expected(texts)
+    assert scores_by_cell(taken) == expected(texts)
     assert taken.missing == 0
     assert set(taken.left_out) <= {CREDITED}
     assert adds_up(taken)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(outputs)
 def test_documents_come_back_without_their_own_scores(texts: list[list[str]]) -> None:
-    taken = there_and_back("appraise", _answering(_documents), asked_set(texts), options=LANGUAGES)
-    assert scores_by_cell(taken) == _expected(texts)
+    taken = there_and_back("appraise", answering(documents), asked_set(texts), options=LANGUAGES)
+    assert scores_by_cell(taken) == expected(texts)
     assert set(taken.left_out) == {WHOLE_DOCUMENT}
     assert adds_up(taken)
 
 
 def test_equal_outputs_are_joined_as_appraise_joins_them() -> None:
     data = asked_set(documents=False)
-    taken = there_and_back("appraise", _answering(_direct), data, options=LANGUAGES)
+    taken = there_and_back("appraise", answering(direct), data, options=LANGUAGES)
     assert taken.left_out == {CREDITED: 1}
     joined = there_and_back(
         "appraise",
-        _answering(
+        answering(
             lambda folder: [
-                [*_lead(item, item["targetID"], item["targetText"]), *_times(place)]
-                for place, item in enumerate(_items(folder))
+                [*lead(item, item["targetID"], item["targetText"]), *times(place)]
+                for place, item in enumerate(batch_items(folder))
             ]
         ),
         data,
         options=LANGUAGES,
     )
     assert joined.left_out == {}
-    assert scores_by_cell(joined) == scores_by_cell(taken) == _expected(TEXTS)
+    assert scores_by_cell(joined) == scores_by_cell(taken) == expected(TEXTS)
 
 
 def test_a_document_is_whole_in_order_and_followed_by_its_own_row() -> None:
     def look(folder: Path) -> list[Row]:
-        items = [item for item in _items(folder) if item["documentID"] == "doc a"]
+        items = [item for item in batch_items(folder) if item["documentID"] == "doc a"]
         systems = list(dict.fromkeys(item["targetID"] for item in items))
         assert [item["targetID"] for item in items] == sorted(
             (item["targetID"] for item in items), key=systems.index
@@ -168,14 +108,14 @@ def test_a_document_is_whole_in_order_and_followed_by_its_own_row() -> None:
             assert [item["isCompleteDocument"] for item in own] == [False] * len(sources) + [True]
             assert own[-1]["sourceText"] == " ".join(sources)
         assert not any(model in json.dumps(items) for model in MODELS[1:2])
-        return _documents(folder)
+        return documents(folder)
 
-    assert len(there_and_back("appraise", _answering(look), options=LANGUAGES)) == 11
+    assert len(there_and_back("appraise", answering(look), options=LANGUAGES)) == 11
 
 
 def test_the_manifest_names_languages_type_and_shares() -> None:
     def look(folder: Path) -> list[Row]:
-        manifest = _read(folder, "manifest.json")
+        manifest = read(folder, "manifest.json")
         assert len(manifest.pop("CAMPAIGN_KEY")) == 16
         assert manifest == {
             "CAMPAIGN_URL": "http://127.0.0.1:8000/dashboard/sso/",
@@ -185,7 +125,7 @@ def test_the_manifest_names_languages_type_and_shares() -> None:
             "TASKS_TO_ANNOTATORS": [["eng", "deu", "uniform", 3, 3]],
             "TASK_TYPE": "Document",
         }
-        batches = _read(folder, "batches.json")
+        batches = read(folder, "batches.json")
         # Documents with their own rows are 2 or 3 or 4 items, and none is torn.
         assert [len(batch["items"]) for batch in batches] == [4, 7, 6]
         assert batches[1]["task"] == {
@@ -196,15 +136,15 @@ def test_the_manifest_names_languages_type_and_shares() -> None:
             "sourceLanguage": "eng",
             "targetLanguage": "deu",
         }
-        return _documents(folder)
+        return documents(folder)
 
-    there_and_back("appraise", _answering(look), options={**LANGUAGES, "size": "7"})
+    there_and_back("appraise", answering(look), options={**LANGUAGES, "size": "7"})
 
 
 def test_other_scales_are_asked_on_a_hundred_points_and_come_back() -> None:
-    taken = there_and_back("appraise", _answering(_documents), options=LANGUAGES, scale="1-5")
+    taken = there_and_back("appraise", answering(documents), options=LANGUAGES, scale="1-5")
     assert scores_by_cell(taken) == {
-        cell: pytest.approx(1 + score / 25) for cell, score in _expected(TEXTS).items()
+        cell: pytest.approx(1 + score / 25) for cell, score in expected(TEXTS).items()
     }
 
 
@@ -222,14 +162,14 @@ def test_raters_get_a_batch_each_with_control_items_under_the_types_of_appraise(
     hands = sparingly.assign(chosen, ["ann", "bob"], data=data, controls=controls, overlap=0.0, seed=3)
 
     def look(folder: Path) -> list[Row]:
-        assert len(_read(folder, "batches.json")) == 2
-        types = [item["itemType"] for item in _items(folder)]
+        assert len(read(folder, "batches.json")) == 2
+        types = [item["itemType"] for item in batch_items(folder)]
         assert {"BAD", "REF", "CHK"} <= set(types)
         assert types.count("TGT") == 11
-        return _direct(folder)
+        return direct(folder)
 
     taken = there_and_back(
-        "appraise", _answering(look), data, chosen, options=LANGUAGES, assignment=hands, controls=controls
+        "appraise", answering(look), data, chosen, options=LANGUAGES, assignment=hands, controls=controls
     )
     assert {row["rater"] for row in taken.rows()} == {"ann", "bob"}
     assert all(row["rater"] == row["assigned"] for row in taken.rows())
@@ -242,7 +182,7 @@ def test_what_appraise_repeats_is_a_check() -> None:
         return [*rows, [*rows[0][:3], "CHK", *rows[0][4:7], "1", "2"]]
 
     data = asked_set((("a", "b", "c"), *TEXTS[1:]), documents=False)
-    taken = there_and_back("appraise", _answering(_direct, change), data, options=LANGUAGES)
+    taken = there_and_back("appraise", answering(direct, change), data, options=LANGUAGES)
     assert taken.left_out == {CHECK: 1}
     assert adds_up(taken)
 
@@ -252,7 +192,7 @@ def test_a_later_answer_replaces_an_earlier_one_whatever_the_order() -> None:
         return [[*rows[0][:6], "1", "999999", "1000000"], *rows]
 
     data = asked_set((("a", "b", "c"), *TEXTS[1:]), documents=False)
-    taken = there_and_back("appraise", _answering(_direct, change), data, options=LANGUAGES)
+    taken = there_and_back("appraise", answering(direct, change), data, options=LANGUAGES)
     assert taken.left_out == {ANSWERED_AGAIN: 1}
     assert 1.0 in scores_by_cell(taken).values()
     assert adds_up(taken)
@@ -265,29 +205,29 @@ def test_strangers_are_left_out() -> None:
         return [*rows, tutorial, other]
 
     data = asked_set(documents=False)
-    taken = there_and_back("appraise", _answering(_direct, change), data, options=LANGUAGES)
+    taken = there_and_back("appraise", answering(direct, change), data, options=LANGUAGES)
     assert taken.left_out == {CREDITED: 1, UNKNOWN_TASK: 1, UNKNOWN_OUTPUT: 1}
 
 
 def test_batch_info_and_older_columns_are_read() -> None:
     def older(folder: Path) -> list[Row]:
-        return [[*row[:9], *row[10:]] for row in _documents(folder)]
+        return [[*row[:9], *row[10:]] for row in documents(folder)]
 
     def with_batches(folder: Path) -> list[Row]:
-        return [[*row, "1", "17"] for row in _documents(folder)]
+        return [[*row, "1", "17"] for row in documents(folder)]
 
     for rows in (older, with_batches):
-        taken = there_and_back("appraise", _answering(rows), options=LANGUAGES)
-        assert scores_by_cell(taken) == _expected(TEXTS)
+        taken = there_and_back("appraise", answering(rows), options=LANGUAGES)
+        assert scores_by_cell(taken) == expected(TEXTS)
         assert {row["seconds"] for row in taken.rows()} <= {12.0, 6.0}
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(outputs)
 def test_pairs_come_back_as_the_better_side(texts: list[list[str]]) -> None:
     data = asked_set(texts)
     assume(len({text for row in texts for text in row}) > 1)
-    taken = there_and_back("appraise", _answering(_pairs), data, paired(data), options=LANGUAGES)
+    taken = there_and_back("appraise", answering(pairs), data, paired(data), options=LANGUAGES)
     written = {
         (item, model): score_for(text)
         for item, row in zip(ITEMS, texts, strict=True)
@@ -304,15 +244,15 @@ def test_pairs_come_back_as_the_better_side(texts: list[list[str]]) -> None:
 
 def test_pairwise_batches_are_filled_up_to_a_hundred_items() -> None:
     def look(folder: Path) -> list[Row]:
-        (batch,) = _read(folder, "batches.json")
+        (batch,) = read(folder, "batches.json")
         assert [len(batch["items"]), batch["task"]["batchSize"]] == [100, 100]
         types = [item["itemType"] for item in batch["items"]]
         assert (types.count("TGT"), types.count("CHK")) == (3, 97)
-        assert _read(folder, "manifest.json")["TASK_TYPE"] == "Pairwise"
-        return _pairs(folder)
+        assert read(folder, "manifest.json")["TASK_TYPE"] == "Pairwise"
+        return pairs(folder)
 
     data = asked_set()
-    taken = there_and_back("appraise", _answering(look), data, paired(data), options=LANGUAGES)
+    taken = there_and_back("appraise", answering(look), data, paired(data), options=LANGUAGES)
     # One of four pairs has equal outputs, so nobody is asked.
     assert (len(taken), taken.left_out, len(taken.same)) == (3, {CHECK: 97}, 1)
 
@@ -320,7 +260,7 @@ def test_pairwise_batches_are_filled_up_to_a_hundred_items() -> None:
 def test_half_a_pair_is_left_out() -> None:
     data = asked_set()
     taken = there_and_back(
-        "appraise", _answering(_pairs, lambda rows: rows[1:6]), data, paired(data), options=LANGUAGES
+        "appraise", answering(pairs, lambda rows: rows[1:6]), data, paired(data), options=LANGUAGES
     )
     assert taken.left_out == {HALF_A_PAIR: 1}
     assert (len(taken), taken.missing) == (2, 1)
@@ -332,7 +272,7 @@ marks = st.lists(
 )
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(outputs, marks, st.sampled_from([json.dumps, repr]))
 def test_marks_come_back_in_code_points(texts: list[list[str]], given_marks: list[Any], spell: Any) -> None:
     data = asked_set(texts)
@@ -340,8 +280,8 @@ def test_marks_come_back_in_code_points(texts: list[list[str]], given_marks: lis
     wanted: set[tuple[str, str, int, int, str]] = set()
 
     def rows(folder: Path) -> list[Row]:
-        found = _documents(folder)
-        for row, item in zip(found, _items(folder), strict=True):
+        found = documents(folder)
+        for row, item in zip(found, batch_items(folder), strict=True):
             question = tasks.key.questions[item["sourceID"]]
             # The page trims a text and counts UTF-16 units in the rest.
             text = item["targetText"].strip(SPACES)
@@ -359,7 +299,7 @@ def test_marks_come_back_in_code_points(texts: list[list[str]], given_marks: lis
             row[9] = spell(held)
         return found
 
-    taken = there_and_back("appraise", _answering(rows), data, options=LANGUAGES, kind="spans")
+    taken = there_and_back("appraise", answering(rows), data, options=LANGUAGES, kind="spans")
     assert spans_of(taken.judgements) == wanted
     assert {span.category for one in taken.judgements for span in one.spans} <= {"A > B"}
     assert (taken.left_out, taken.missing) == ({}, 0)
@@ -367,27 +307,28 @@ def test_marks_come_back_in_code_points(texts: list[list[str]], given_marks: lis
 
 def test_esa_has_a_score_beside_the_marks_and_what_is_missing() -> None:
     def rows(folder: Path) -> list[Row]:
-        assert _read(folder, "manifest.json")["TASK_OPTIONS"] == "ESA"
-        assert all(item["mqm"] == [] and not item["isCompleteDocument"] for item in _items(folder))
+        assert read(folder, "manifest.json")["TASK_OPTIONS"] == "ESA"
+        assert all(item["mqm"] == [] and not item["isCompleteDocument"] for item in batch_items(folder))
         missing = {"start_i": "missing", "end_i": "missing", "severity": "major", "error_type": None}
         return [
-            [*row[:9], json.dumps([missing] if row[6] != "0" else []), *row[10:]]
-            for row in _documents(folder)
+            [*row[:9], json.dumps([missing] if row[6] != "0" else []), *row[10:]] for row in documents(folder)
         ]
 
-    taken = there_and_back("appraise", _answering(rows), options=LANGUAGES, kind="spans", aspects="overall")
-    assert scores_by_cell(taken) == _expected(TEXTS)
+    taken = there_and_back("appraise", answering(rows), options=LANGUAGES, kind="spans", aspects="overall")
+    assert scores_by_cell(taken) == expected(TEXTS)
     assert {span.category for one in taken.judgements for span in one.spans} == {"missing"}
 
 
 def test_marks_need_the_batches() -> None:
     def rows(folder: Path) -> list[Row]:
         mark = {"start_i": 0, "end_i": 0, "severity": "minor"}
-        return [[*row[:9], json.dumps([mark]), *row[10:]] for row in _documents(folder)]
+        return [[*row[:9], json.dumps([mark]), *row[10:]] for row in documents(folder)]
 
-    fake = _answering(rows)
+    fake = answering(rows)
     with pytest.raises(InputError, match=r"Give batches\.json beside the CSV"):
         there_and_back("appraise", lambda folder: fake(folder)[:1], options=LANGUAGES, kind="spans")
+    with pytest.raises(InputError, match="Give the CSV of scores, too"):
+        there_and_back("appraise", lambda folder: fake(folder)[1:], options=LANGUAGES, kind="spans")
 
 
 @pytest.mark.parametrize(
@@ -423,7 +364,7 @@ def test_other_columns_get_a_sentence() -> None:
         return [["user", "system", "item", "type", "eng", "deu", "score"], *rows]
 
     with pytest.raises(InputError, match=r"scores\.csv, line 1: 7 columns that are not those of Appraise"):
-        there_and_back("appraise", _answering(_direct, change), asked_set(documents=False), options=LANGUAGES)
+        there_and_back("appraise", answering(direct, change), asked_set(documents=False), options=LANGUAGES)
 
 
 def test_numbers_are_those_that_a_database_holds() -> None:

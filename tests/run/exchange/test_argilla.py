@@ -56,8 +56,10 @@ def test_fields_and_questions_fit_the_records(tmp_path: Path) -> None:
         assert all(isinstance(text, str) for text in record["fields"].values())
     named = [one["settings"]["field"] for one in settings["questions"] if one["settings"]["type"] == "span"]
     assert set(named) <= set(fields)
-    known = {one["name"] for one in settings["metadata"]}
-    assert all(set(record["metadata"]) <= known for record in records)
+    types = {"terms": (str, list), "integer": (int,), "float": (float,)}
+    known = {one["name"]: types[one["settings"]["type"]] for one in settings["metadata"]}
+    for record in records:
+        assert all(isinstance(value, known[name]) for name, value in record["metadata"].items())
 
 
 def test_drafts_and_discarded_responses_are_left_out(tmp_path: Path) -> None:

@@ -42,6 +42,12 @@ def test_a_key_is_the_same_after_reading_and_only_its_owner_opens_it(tmp_path: P
     key = replace(tasks.key, tool="csv", unknown={"later": 1})
     key.save(tmp_path / "key.json")
     assert Key.load(tmp_path / "key.json") == key
+    text = json.dumps(json.loads((tmp_path / "key.json").read_text("utf-8")), sort_keys=True)
+    (tmp_path / "sorted.json").write_text(text, encoding="utf-8")
+    again = Key.load(tmp_path / "sorted.json")
+    assert [list(one.outputs) for one in again.questions.values()] == [
+        list(one.outputs) for one in key.questions.values()
+    ]
     assert stat.S_IMODE((tmp_path / "key.json").stat().st_mode) == 0o600
 
 
@@ -73,6 +79,7 @@ def test_a_question_is_found_by_its_item_and_rater() -> None:
         ({"scales": {"overall": [1]}}, "is no scale"),
         ({"questions": 3}, "a list"),
         ({"questions": [{"task": "x"}]}, "no id"),
+        ({"questions": [{"task": "x", "item": "i", "shown": ["a"]}]}, "not those of the outputs"),
         ({"same": [{"item": "a", "pair": ["b"]}]}, "no pair of models"),
     ],
 )

@@ -23,82 +23,24 @@ from sparingly.run.exchange.taking import (
     UNKNOWN_TASK,
 )
 from tests.run.exchange.asked import (
-    ITEMS,
     MODELS,
     TEXTS,
-    Fake,
     adds_up,
     asked_set,
     everything,
     outputs,
-    score_for,
     scores_by_cell,
     spans_of,
     there_and_back,
 )  # fmt: skip
-
-Entry = dict[str, Any]
-
-
-def _documents(folder: Path) -> list[tuple[str, int, list[Any]]]:
-    """Return user, number and items of every document, as Pearmut hands them out."""
-    made = json.loads((folder / "campaign.json").read_text(encoding="utf-8"))
-    if made["info"]["assignment"] == "single-stream":
-        return [("anna", number, document) for number, document in enumerate(made["data"])]
-    return [
-        (user, number, document)
-        for user, task in zip(made["info"]["users"], made["data"], strict=True)
-        for number, document in enumerate(task)
-    ]
+from tests.run.exchange.pearmut_fake import Entry, answering, expected, log, log_entries, log_entry
 
 
-def _entry(user: str, number: int | str, items: list[Any], answers: Any, start: float = 1000.0) -> Entry:
-    return {
-        "annotation": answers,
-        "actions": [{"time": start + gap, "action": "score"} for gap in (0.0, 10.0, 200.0)],
-        "item": items,
-        "user_id": user,
-        "item_i": number,
-    }
-
-
-def _scored(item: dict[str, Any]) -> dict[str, Any]:
-    return {
-        token: {"score": score_for(text.removeprefix(GUARD)), "error_spans": [], "textfield": None}
-        for token, text in item["tgt"].items()
-    }
-
-
-def _entries(folder: Path) -> list[Entry]:
-    return [
-        _entry(user, number, items, [_scored(item) for item in items], start=1000.0 * (at + 1))
-        for at, (user, number, items) in enumerate(_documents(folder))
-    ]
-
-
-def _log(folder: Path, entries: list[Entry]) -> list[Path]:
-    path = folder / "sparingly-1.jsonl"
-    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
-    return [path]
-
-
-def _answering(change: Any = lambda entries: entries) -> Fake:
-    return lambda folder: _log(folder, change(_entries(folder)))
-
-
-def _expected(texts: Any, rater: str = "anna", aspect: str = "overall") -> dict[Any, float]:
-    return {
-        (item, model, aspect, rater): float(score_for(text))
-        for item, row in zip(ITEMS, texts, strict=True)
-        for model, text in zip(MODELS, row, strict=True)
-    }
-
-
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(outputs)
 def test_scores_come_back_to_their_items_and_models(texts: list[list[str]]) -> None:
-    taken = there_and_back("pearmut", _answering(), asked_set(texts))
-    assert scores_by_cell(taken) == _expected(texts)
+    taken = there_and_back("pearmut", answering(), asked_set(texts))
+    assert scores_by_cell(taken) == expected(texts)
     assert (taken.missing, taken.left_out) == (0, {})
 
 
@@ -110,8 +52,7 @@ def test_the_campaign_has_no_names_of_models_and_documents_in_order() -> None:
     orders = [[item["item_id"] for item in document] for document in made["data"]]
     assert sorted(orders, key=len) == [["ü-4"], ["seg 1", "2", "x/3"]]
     tokens = [list(item["tgt"]) for item in max(made["data"], key=len)]
-    order = [token for token in tokens[1]]
-    assert tokens[0] == [token for token in order if token in tokens[0]]
+    assert tokens[0] == [token for token in tokens[1] if token in tokens[0]]
     assert len(tokens[0]) == 2
     assert made["info"] == {
         "assignment": "single-stream",
@@ -142,7 +83,7 @@ def test_raters_have_lists_of_their_own_under_names_that_fit_links() -> None:
     data = asked_set()
     chosen = everything(data)
     hands = sparingly.assign(chosen, ["ann", "böb & co"], data=data, overlap=0.0, seed=3)
-    taken = there_and_back("pearmut", _answering(), data, chosen, assignment=hands)
+    taken = there_and_back("pearmut", answering(), data, chosen, assignment=hands)
     rows = taken.rows()
     assert {row["rater"] for row in rows} == {"ann", "böb & co"}
     assert all(row["rater"] == row["assigned"] for row in rows)
@@ -157,7 +98,7 @@ def test_control_items_are_kept_apart() -> None:
     chosen = everything(data)
     controls = sparingly.control_items(data, chosen, kinds=("repeat",), share=0.5, seed=1)
     hands = sparingly.assign(chosen, ["ann"], data=data, controls=controls, seed=3)
-    taken = there_and_back("pearmut", _answering(), data, chosen, assignment=hands, controls=controls)
+    taken = there_and_back("pearmut", answering(), data, chosen, assignment=hands, controls=controls)
     assert len(taken.controls) == taken.left_out[CONTROL] == len(controls)
     assert taken.missing == 0
     assert adds_up(taken)
@@ -169,7 +110,7 @@ def test_a_reset_voids_what_the_user_said_before_it() -> None:
         other = {**entries[0], "user_id": "other"}
         return [*entries, other, reset, entries[0]]
 
-    taken = there_and_back("pearmut", _answering(change))
+    taken = there_and_back("pearmut", answering(change))
     assert {rater for *_, rater in scores_by_cell(taken)} == {"anna", "other"}
     # Eleven texts to judge: twelve outputs, two of which are equal.
     assert taken.left_out == {RESET: 11}
@@ -180,8 +121,8 @@ def test_pages_around_the_campaign_are_not_judged() -> None:
     def change(entries: list[Entry]) -> list[Entry]:
         return [{**entries[0], "item_i": name} for name in ("welcome_0", "random_1", "goodbye_0")] + entries
 
-    taken = there_and_back("pearmut", _answering(change))
-    assert scores_by_cell(taken) == _expected(TEXTS)
+    taken = there_and_back("pearmut", answering(change))
+    assert scores_by_cell(taken) == expected(TEXTS)
     assert set(taken.left_out) == {EXTRA_PAGE}
     assert adds_up(taken)
 
@@ -198,7 +139,7 @@ def test_the_last_submission_counts() -> None:
         ]
         return entries + later
 
-    taken = there_and_back("pearmut", _answering(change))
+    taken = there_and_back("pearmut", answering(change))
     assert set(scores_by_cell(taken).values()) == {1.0}
     assert taken.left_out == {ANSWERED_AGAIN: 11}
     assert adds_up(taken)
@@ -212,7 +153,7 @@ def test_skipped_items_and_missing_scores_are_left_out() -> None:
         first[1:] = [None for _ in first[1:]]
         return entries
 
-    taken = there_and_back("pearmut", _answering(change))
+    taken = there_and_back("pearmut", answering(change))
     assert set(taken.left_out) <= {NOT_ANSWERED, CANCELLED}
     assert taken.left_out[NOT_ANSWERED] >= 2
     assert taken.missing == sum(taken.left_out.values())
@@ -227,7 +168,7 @@ def test_what_was_skipped_is_said_so() -> None:
                 said["score"] = None
         return entries
 
-    taken = there_and_back("pearmut", _answering(change))
+    taken = there_and_back("pearmut", answering(change))
     assert set(taken.left_out) == {CANCELLED}
     assert len(taken) > 0
     assert adds_up(taken)
@@ -241,7 +182,7 @@ def test_the_mean_of_sliders_stands_in_for_a_score() -> None:
                     said.update(score=None, sliders={"fluency": 20, "adequacy": 41, "style": None})
         return entries
 
-    taken = there_and_back("pearmut", _answering(change))
+    taken = there_and_back("pearmut", answering(change))
     assert set(scores_by_cell(taken).values()) == {30.5}
 
 
@@ -261,14 +202,14 @@ def test_several_aspects_and_other_scales_are_sliders() -> None:
         {"name": "how_fluent", "min": 1.0, "max": 5.0, "step": 1},
         {"name": "overall", "min": 0.0, "max": 1.0, "step": 0.01},
     ]
-    taken = there_and_back("pearmut", _answering(change), aspects=aspects)
+    taken = there_and_back("pearmut", answering(change), aspects=aspects)
     scores = {(aspect, score) for (_, _, aspect, _), score in scores_by_cell(taken).items()}
     assert scores == {("how fluent?", 4.0), ("overall", 0.25)}
     assert taken.missing == 0
 
 
 def test_seconds_are_shared_and_pauses_capped() -> None:
-    taken = there_and_back("pearmut", _answering())
+    taken = there_and_back("pearmut", answering())
     # 10 seconds and a pause of 190 that counts as 61, for each of two documents.
     assert sum(row["seconds"] for row in taken.rows()) == pytest.approx(2 * 71.0)
 
@@ -278,17 +219,17 @@ def test_failed_checks_are_told() -> None:
         entries[0]["validations"] = [True, False, False]
         return entries
 
-    assert there_and_back("pearmut", _answering(change)).notes == ("anna failed 2 of Pearmut's checks.",)
+    assert there_and_back("pearmut", answering(change)).notes == ("anna failed 2 of Pearmut's checks.",)
 
 
 def test_a_download_of_several_campaigns_is_read() -> None:
     def fake(folder: Path) -> list[Path]:
         path = folder / "annotations.json"
         reset = {"user_id": "anna", "annotation": "__RESET__"}
-        path.write_text(json.dumps({"other": [reset], "sparingly-1": _entries(folder)}, indent=1))
+        path.write_text(json.dumps({"other": [reset], "sparingly-1": log_entries(folder)}, indent=1))
         return [path]
 
-    assert scores_by_cell(there_and_back("pearmut", fake)) == _expected(TEXTS)
+    assert scores_by_cell(there_and_back("pearmut", fake)) == expected(TEXTS)
 
 
 def test_items_are_found_without_the_id_of_the_task() -> None:
@@ -298,11 +239,41 @@ def test_items_are_found_without_the_id_of_the_task() -> None:
                 {name: value for name, value in item.items() if name != "task"} for item in entry["item"]
             ]
         stranger = {"item_id": "nobody", "tgt": {"a": "b"}}
-        return [*entries, _entry("anna", 9, [stranger], [{"a": {"score": 3}}])]
+        return [*entries, log_entry("anna", 9, [stranger], [{"a": {"score": 3}}])]
 
-    taken = there_and_back("pearmut", _answering(change))
-    assert scores_by_cell(taken) == _expected(TEXTS)
+    taken = there_and_back("pearmut", answering(change))
+    assert scores_by_cell(taken) == expected(TEXTS)
     assert taken.left_out == {UNKNOWN_TASK: 1}
+
+
+@settings(max_examples=15)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2), st.integers(0, 8)), max_size=6))
+def test_whatever_stands_in_the_log_is_counted(blows: list[tuple[int, int, int]]) -> None:
+    rubbish: list[Any] = [
+        None,
+        [],
+        {},
+        "x",
+        3,
+        [None],
+        {"score": "?"},
+        "__RESET__",
+        {"stranger": {"score": 2}},
+    ]
+
+    def change(entries: list[Entry]) -> list[Entry]:
+        for at, where, what in blows:
+            entry = json.loads(json.dumps(entries[at % len(entries)]))
+            if where == 0:
+                entry["annotation"] = rubbish[what]
+            elif where == 1 and isinstance(entry["annotation"], list) and entry["annotation"]:
+                entry["annotation"][0] = rubbish[what]
+            else:
+                entry["item"] = rubbish[what]
+            entries = [*entries, entry]
+        return entries
+
+    assert adds_up(there_and_back("pearmut", answering(change)))
 
 
 marks = st.lists(
@@ -317,7 +288,7 @@ def _utf16(text: str, start: int, end: int) -> tuple[int, int]:
     return before, before + inside - 1
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(outputs, marks)
 def test_spans_come_back_in_code_points(texts: list[list[str]], given_marks: list[Any]) -> None:
     wanted: set[tuple[str, str, int, int, str]] = set()
@@ -330,7 +301,7 @@ def test_spans_come_back_in_code_points(texts: list[list[str]], given_marks: lis
     }
 
     def fake(folder: Path) -> list[Path]:
-        entries = _entries(folder)
+        entries = log_entries(folder)
         for entry in entries:
             for item, answer in zip(entry["item"], entry["annotation"], strict=True):
                 for token, said in answer.items():
@@ -343,7 +314,7 @@ def test_spans_come_back_in_code_points(texts: list[list[str]], given_marks: lis
                             )
                             models = credited[item["task"], token]
                             wanted.add((item["item_id"], models, start, end, severity.lower()))
-        return _log(folder, entries)
+        return log(folder, entries)
 
     taken = there_and_back("pearmut", fake, data, kind="spans")
     assert spans_of(taken.judgements) == wanted
@@ -366,11 +337,27 @@ def test_marks_cut_letters_miss_text_and_stand_before_html() -> None:
                         said["error_spans"] = [{"start_i": 1, "end_i": 4, "severity": "minor"}]
         return entries
 
-    taken = there_and_back("pearmut", _answering(change), kind="spans", aspects="overall")
+    taken = there_and_back("pearmut", answering(change), kind="spans", aspects="overall")
     found = {(text, start, end) for _, text, start, end, _ in spans_of(taken.judgements)}
     same = "+".join(sorted(MODELS[:2]))
     assert found == {(same, 4, 5), (same, 10, 11), (MODELS[2], 0, 4)}
     assert {span.category for one in taken.judgements for span in one.spans} == {"", "missing"}
+
+
+def test_what_is_missing_from_an_empty_output_counts() -> None:
+    def change(entries: list[Entry]) -> list[Entry]:
+        for entry in entries:
+            for item, answer in zip(entry["item"], entry["annotation"], strict=True):
+                for token, said in answer.items():
+                    if item["tgt"][token] == "":
+                        said["error_spans"] = [{"start_i": 0, "end_i": 0, "severity": "major"}]
+        return entries
+
+    points = there_and_back("pearmut", answering(change), kind="spans")
+    assert points.left_out == {}
+    assert {cell[:2] for cell, score in scores_by_cell(points).items() if score == -5} == {("ü-4", MODELS[2])}
+    scored = there_and_back("pearmut", answering(change), kind="spans", aspects="overall")
+    assert scores_by_cell(scored) == expected(TEXTS)
 
 
 def test_a_mark_without_a_severity_is_left_out() -> None:
@@ -379,7 +366,7 @@ def test_a_mark_without_a_severity_is_left_out() -> None:
             said["error_spans"] = [{"start_i": 0, "end_i": 0, "severity": None}]
         return entries
 
-    taken = there_and_back("pearmut", _answering(change), kind="spans")
+    taken = there_and_back("pearmut", answering(change), kind="spans")
     assert list(taken.left_out) == ["a mark without a place or a severity"]
     assert adds_up(taken)
 
@@ -393,6 +380,7 @@ def test_a_mark_without_a_severity_is_left_out() -> None:
         ({"users": "none"}, {}, "no whole number"),
         ({"protocol": "XYZ"}, {}, "none of DA, ESA, cESA, MQM"),
         ({"protocol": "DA"}, {"kind": "spans"}, "no spans"),
+        ({"protocol": "ESA"}, {}, "marks spans"),
         ({"protocl": "DA"}, {}, "protocol"),
         ({}, {"kind": "ranking"}, "cannot ask for rankings"),
     ],

@@ -112,7 +112,7 @@ def _expected(texts: Any, rater: str = "anna", aspect: str = "overall") -> dict[
     }
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(outputs)
 def test_scores_come_back_to_their_items_and_models(texts: list[list[str]]) -> None:
     taken = there_and_back("potato", _answering(), asked_set(texts))
@@ -145,7 +145,9 @@ def test_letters_that_yaml_refuses_are_written_as_their_codes() -> None:
         text = (folder / "config.yaml").read_text(encoding="utf-8")
         assert "\\u0085" in text
         assert "\x85" not in text
-        assert _config(folder)["annotation_schemes"][0]["description"].startswith("is it\x85 good? 😀: from 0")
+        assert _config(folder)["annotation_schemes"][0]["description"].startswith(
+            "is it\x85 good? 😀: from 0"
+        )
         return _answering(lambda item: [_label("is_it_good", "slider", "3")])(folder)
 
     taken = there_and_back("potato", look, aspects="is it\x85 good? 😀")
@@ -233,7 +235,7 @@ def test_exports_as_lines_and_tables_are_read_and_the_last_answer_counts() -> No
     assert adds_up(taken)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(outputs, st.sampled_from(["binary", "scale"]))
 def test_pairs_come_back_as_the_better_side(texts: list[list[str]], mode: str) -> None:
     def answer(item: Item) -> Labels:
@@ -272,7 +274,7 @@ marks = st.lists(
 )
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(outputs, marks)
 def test_spans_come_back_in_code_points(texts: list[list[str]], given_marks: list[Any]) -> None:
     data = asked_set(texts)
@@ -363,6 +365,12 @@ def test_other_files_get_a_sentence() -> None:
         (folder / "nothing").mkdir()
         return [folder / "nothing"]
 
+    def strange(folder: Path) -> list[Path]:
+        (folder / "x.jsonl").write_text('{"a": 1}\n')
+        return [folder / "x.jsonl"]
+
+    with pytest.raises(InputError, match="neither an item nor an answer"):
+        there_and_back("potato", strange)
     with pytest.raises(InputError, match=r"no user_state\.json of Potato"):
         there_and_back("potato", other)
     with pytest.raises(InputError, match=r"no user_state\.json in this folder"):

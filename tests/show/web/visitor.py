@@ -10,19 +10,30 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from fastapi import FastAPI
 
 from sparingly.data.evalset import EvalSet
 from sparingly.show.web.app import create_app
 from sparingly.show.web.web import Web
-from tests.run.campaign.made import begin
+from tests.run.campaign.made import MODELS, begin
 
 with warnings.catch_warnings():
     # The test client says that it will use another library one day.
     warnings.simplefilter("ignore")
     from fastapi.testclient import TestClient
 
-__all__ = ["SECRET", "TestClient", "Visitor", "action_of", "fields_of", "served", "web_of"]
+__all__ = [
+    "SECRET",
+    "TestClient",
+    "Visitor",
+    "action_of",
+    "fields_of",
+    "ratings",
+    "served",
+    "small_set",
+    "web_of",
+]
 SECRET = "known to tests alone " * 2
 
 
@@ -101,3 +112,16 @@ def action_of(page: str) -> str:
     found = re.search(r'<form id="judge"[^>]*action="([^"]+)"', page)
     assert found is not None
     return found[1]
+
+
+def small_set(outputs: list[list[str]], **parts: Any) -> EvalSet:
+    """Items × three models with these outputs."""
+    items = parts.pop("items", [f"item-{place:02d}" for place in range(len(outputs))])
+    metric = {"chrF": np.arange(len(outputs) * 3, dtype=float).reshape(-1, 3)}
+    sources = parts.pop("sources", [f"source of {item}" for item in items])
+    return EvalSet.from_arrays(items, MODELS, metrics=metric, outputs=outputs, sources=sources, **parts)
+
+
+def ratings(visitor: Visitor) -> list[dict[str, Any]]:
+    """Every answer so far."""
+    return visitor.web.campaign.ratings()

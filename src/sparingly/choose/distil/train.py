@@ -50,8 +50,7 @@ def distil(
     """Learn utilities of past evaluations from sources, to tell them for sources that no model has seen.
 
     Û(x) ≈ U(x, M) (Zouhar et al. 2025, eq. 10). The model's card has the hold-out correlation: with several
-    data sets each is told by the others, with one its documents (or items) are held out in turn. Look at it
-    before you rely on the model.
+    data sets each is told by the others, with one its documents (or items) are held out in turn.
 
     Args:
         data: An evaluation set, or several, by name.
@@ -60,7 +59,7 @@ def distil(
         learner: ``ridge``; ``boosting`` of trees on top of it; or ``encoder``, a transformer.
         features: ``ngrams`` of characters and words; or an embedding: a sentence-transformers model,
             ``column:name``, or a file of vectors. Length, rarity, type–token ratio, digits, punctuation and
-            name-like words are always used, except by an encoder.
+            name-like words are always used.
         encoder: The transformer that an encoder starts from, by name or folder; or all of its settings.
         scale: How utilities of several sets are made comparable: ``zscore``, ``rank`` or ``none``.
         hold_out: What is held out to see how well utilities are told: ``sets``, one at a time, where there

@@ -47,8 +47,12 @@ def groups_of(pool: ScoredPool, frame: Frame, by: str | None, bands: int) -> Gro
     """
     if by is None:
         return Groups(("",), np.zeros(len(frame), np.int64))
-    names = [name.strip() for name in by.split(",")]
-    return reduce(_crossed, (_grouped(pool, frame, name, bands) for name in names))
+    return reduce(_crossed, (_grouped(pool, frame, name, bands) for name in names_of(by)))
+
+
+def names_of(by: str | None) -> list[str]:
+    """Return what groups are made by."""
+    return [] if by is None else [name.strip() for name in by.split(",")]
 
 
 def _crossed(one: Groups, other: Groups) -> Groups:

@@ -25,6 +25,7 @@ from sparingly.choose.pool.quotas import (
     Quota,
     after_anchors,
     groups_of,
+    names_of,
     shares_of,
     with_quota,
 )
@@ -72,7 +73,8 @@ def select_pool(
         spread: ``embedding`` draws along a path through clusters of embeddings: the sources differ more.
         clusters: The number of these clusters, about.
         seed: Settles ties and draws; the same seed gives the same answer.
-        groups: A kept column, ``length`` or ``utility``: the selection gets its quota of every group.
+        groups: A kept column, ``language``, ``length`` or ``utility``: the selection gets its quota of every
+            group; several are crossed, ``domain,utility``.
         quota: Equal parts, parts by size (``share``), or numbers by name, which need no budget.
         bands: The number of bands of ``length`` or ``utility``.
         cost: What judging a source costs: a kept column, or ``length`` for seconds by its length.
@@ -117,7 +119,7 @@ class _Asked:
     @property
     def embedded(self) -> bool:
         """Whether embeddings have a part in the selection."""
-        return self.design.spread or self.wanted.cosine is not None or self.groups == EMBEDDING
+        return self.design.spread or self.wanted.cosine is not None or EMBEDDING in names_of(self.groups)
 
     def method(self, pool: ScoredPool) -> str:
         """Return everything that the selection follows from, beside the sources, in the form of methods."""

@@ -77,4 +77,4 @@ def _selected(before: str | None, after: str | None) -> str:
         return "Only one of the two says what was chosen to be judged."
     if methods[0] != methods[1]:
         return f"Chosen by another method: {methods[0]} before, {methods[1]} after."
-    return "Other items were chosen, by the same method."
+    return "Another selection, by the same method."

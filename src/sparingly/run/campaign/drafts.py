@@ -7,6 +7,7 @@ from datetime import UTC
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from sparingly.run.campaign.database import Database
+from sparingly.run.campaign.joint import Joint
 from sparingly.run.campaign.journal import Clock, utc_now
 from sparingly.run.campaign.tables import DRAFTS
 
@@ -14,18 +15,24 @@ from sparingly.run.campaign.tables import DRAFTS
 class Drafts:
     """The drafts of a campaign: one for a rater and an item, as text."""
 
-    def __init__(self, database: Database, campaign: str, clock: Clock = utc_now) -> None:
+    def __init__(
+        self, database: Database, campaign: str, clock: Clock = utc_now, joint: Joint | None = None
+    ) -> None:
         self.database, self.campaign, self.clock = database, campaign, clock
+        self._joint = joint or Joint(database)
 
     def save(self, rater: str, data: str, item: str, content: str) -> None:
         """Keep a draft in place of the one before."""
         at = self.clock().astimezone(UTC).isoformat(timespec="microseconds")
         where = self._where(rater, data, item)
-        with self.database.writing() as connection:
+
+        def write(connection: Connection) -> None:
             changed = connection.execute(update(DRAFTS).where(*where).values(at=at, content=content))
             if not changed.rowcount:
                 key = {"campaign": self.campaign, "rater": rater, "data": data, "item": item}
                 connection.execute(insert(DRAFTS), {**key, "at": at, "content": content})
+
+        self._joint.do(write)
 
     def read(self, rater: str, data: str, item: str) -> str | None:
         """Return a draft, where there is one."""

@@ -16,7 +16,7 @@ from sparingly.base.errors import InputError
 from sparingly.data import files
 from sparingly.data.values import parse_number
 from sparingly.run.exchange.appraise_batches import JUDGED, number_of
-from sparingly.run.exchange.browser import SPACES, marked_span
+from sparingly.run.exchange.browser import SPACES, marked_span, take_marks
 from sparingly.run.exchange.judgement import Given
 from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.spans import Span
@@ -163,7 +163,8 @@ class _Scores:
             self.taking.leave(BAD_SPAN, line.where, len(self.taking.key.asked_aspects))
             return
         scores = {aspect: _given_score(line) for aspect in aspects}
-        self.taking.spans(question, token, [span for span in found if span is not None], given, scores)
+        whole = [span for span in found if span is not None]
+        take_marks(self.taking, question, token, whole, given, scores)
 
     def _span(self, mark: Any, question: Question, token: str, line: Line) -> Span | None:
         text = self.texts.get((line.item, token))
@@ -189,6 +190,8 @@ def read_scores(paths: Sequence[Path], taking: Taking) -> None:
     """Take the scores of some CSV files; JSON files among them are the batches that they belong to."""
     texts = {place: text for path in paths if _is_json(path) for place, text in _texts(path)}
     scores = _Scores(taking, texts)
+    if all(map(_is_json, paths)):
+        raise InputError("these are batches only", file=paths[0], fix="Give the CSV of scores, too")
     for path in paths:
         if not _is_json(path):
             for line in lines_of(path, pairs=taking.key.kind == "pair"):

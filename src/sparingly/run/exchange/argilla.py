@@ -30,6 +30,8 @@ NO_STATUS = (
 )
 _SEVERITIES = ("minor", "major", "critical")
 _SIDES = {"left": 1.0, "tie": 0.0, "right": -1.0}
+# Metadata are terms unless they are numbers.
+_TYPES = {"round": "integer", "inclusion_probability": "float", "position": "float"}
 _STATUS = {"discarded": CANCELLED, "draft": DRAFT}
 
 
@@ -83,7 +85,7 @@ def settings_of(tasks: Tasks, options: Options) -> dict[str, Any]:
         "guidelines": None,
         "fields": fields,
         "questions": [*_questions(tasks, least, most), _comment()],
-        "metadata": [{"name": name, "settings": {"type": "terms"}} for name in names],
+        "metadata": [{"name": name, "settings": {"type": _TYPES.get(name, "terms")}} for name in names],
         "vectors": [],
         "allow_extra_metadata": True,
         "distribution": {"strategy": "overlap", "min_submitted": 1},

@@ -10,7 +10,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sparingly.run.exchange.spans import Span
+from sparingly.base.errors import DataError
+from sparingly.run.exchange.judgement import Given
+from sparingly.run.exchange.key import POINTS, Question
+from sparingly.run.exchange.spans import Span, penalty
+from sparingly.run.exchange.taking import BAD_SPAN, Taking
 
 # The category of a mark for something that is not in the text at all.
 MISSING = "missing"
@@ -70,6 +74,28 @@ def marked_span(mark: Mapping[str, Any], text: str, severity: str, category: str
     if start >= length:
         return omission(text, severity)
     return Span(*whole_letters(text, start, min(last + 1, length)), severity, category)
+
+
+def take_marks(
+    taking: Taking,
+    question: Question,
+    token: str,
+    spans: Iterable[Span],
+    given: Given,
+    scores: Mapping[str, Any],
+) -> None:
+    """Take marks with scores beside them; what is missing from an empty output has points, but no place."""
+    held = list(spans)
+    placed = [span for span in held if span.start < span.end]
+    if len(placed) == len(held) or taking.key.aspects:
+        taking.spans(question, token, placed, given, scores)
+        return
+    try:
+        points = penalty(held)
+    except DataError:
+        taking.leave(BAD_SPAN, given.where)
+    else:
+        taking.score(question, token, POINTS, points, given)
 
 
 def _place(value: Any) -> int | None:

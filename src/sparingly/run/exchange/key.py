@@ -70,7 +70,8 @@ class Question:
         """Return the question as plain values; what is not there is left out."""
         values = {**vars(self), "outputs": {token: list(names) for token, names in self.outputs.items()}}
         values |= {"texts": dict(self.texts), "probabilities": dict(self.probabilities)}
-        values |= {"before": list(self.before), "after": list(self.after)}
+        # The sides of a pair and the order on the page, whatever a program does to the order of an object.
+        values |= {"shown": list(self.outputs), "before": list(self.before), "after": list(self.after)}
         return {name: value for name, value in values.items() if value not in (None, "", [], {})}
 
 
@@ -100,6 +101,7 @@ class Key:
         tool: The tool that it was exported to.
         tool_scales: The scales that the tool used, where they are others.
         digest: The digest of the items and texts that left.
+        selection: The signature of the selection; empty for a campaign, which keeps its own.
         unknown: What a file says beyond that; kept when it is saved.
     """
 
@@ -113,6 +115,7 @@ class Key:
     tool: str = ""
     tool_scales: Mapping[str, Scale] = field(default_factory=dict)
     digest: str = ""
+    selection: str = ""
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -181,6 +184,7 @@ class Key:
             tool=self.tool,
             tool_scales=self.tool_scales,
             digest=other.digest,
+            selection=other.selection,
             unknown=self.unknown,
         )
 
@@ -196,6 +200,7 @@ class Key:
             "seed": self.seed,
             "salt": self.salt,
             "digest": self.digest,
+            "selection": self.selection,
             "models": dict(self.models),
             **self.unknown,
             "questions": [question.to_dict() for question in self.questions.values()],
@@ -233,6 +238,7 @@ class Key:
             salt=as_text(values.get("salt"), "salt") or "",
             tool=as_text(values.get("tool"), "tool") or "",
             digest=as_text(values.get("digest"), "digest") or "",
+            selection=as_text(values.get("selection"), "selection") or "",
             unknown={name: value for name, value in values.items() if name not in _KNOWN},
         )
 
@@ -248,6 +254,7 @@ _KNOWN = frozenset(
         "seed",
         "salt",
         "digest",
+        "selection",
         "models",
         "questions",
         "same",
@@ -284,12 +291,15 @@ def _optional(values: Mapping[str, Any], name: str, field: str) -> float | None:
 
 def _question(values: Mapping[str, Any], field: str) -> Question:
     outputs = as_mapping(values.get("outputs"), f"{field}.outputs")
+    order = _ids(values.get("shown"), f"{field}.shown") or tuple(outputs)
+    if sorted(order) != sorted(outputs):
+        raise InputError("the tokens shown are not those of the outputs", field=f"{field}.shown")
     texts = as_mapping(values.get("texts"), f"{field}.texts")
     chances = as_mapping(values.get("probabilities"), f"{field}.probabilities")
     return Question(
         task=as_id(values.get("task"), f"{field}.task"),
         item=as_id(values.get("item"), f"{field}.item"),
-        outputs={token: _ids(names, f"{field}.outputs") for token, names in outputs.items()},
+        outputs={token: _ids(outputs[token], f"{field}.outputs") for token in order},
         texts={token: as_whole(count, f"{field}.texts") for token, count in texts.items()},
         shown_item=as_text(values.get("shown_item"), f"{field}.shown_item") or "",
         data=as_text(values.get("data"), f"{field}.data") or "",

@@ -266,9 +266,7 @@ def _ranks(lists: Any) -> dict[str, float] | None:
     buckets = {name: _listed(ids) for name, ids in lists.items()}
     ranked = {name: ids for name, ids in buckets.items() if name.startswith("rank_")}
     if ranked:
-        return {
-            str(token): float(name.rpartition("_")[2]) for name, ids in ranked.items() for token in ids
-        }
+        return {str(token): float(name.rpartition("_")[2]) for name, ids in ranked.items() for token in ids}
     order = next(iter(buckets.values()), [])
     return {str(token): float(rank) for rank, token in enumerate(order, 1)} or None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sparingly.base.errors import UnknownNameError, UsageError
@@ -60,7 +61,8 @@ def make_tasks(
     manner = Manner(
         asked, _scales(aspects, scale, asked), seed, salt, context_before, context_after, merge, texts
     )
-    return compose(asks, manner, data.models)
+    tasks = compose(asks, manner, data.models)
+    return replace(tasks, key=replace(tasks.key, selection=str(selection.signature)))
 
 
 def make_campaign_tasks(

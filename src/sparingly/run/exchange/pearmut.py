@@ -130,6 +130,8 @@ def _protocol(tasks: Tasks, options: Options) -> str:
         raise UsageError(f'The protocol "{given}" is none of {", ".join(PROTOCOLS)}.')
     if tasks.kind == "spans" and given == "DA":
         raise UsageError("The protocol DA has no spans: take ESA or MQM.")
+    if tasks.kind == "score" and given != "DA":
+        raise UsageError(f"The protocol {given} marks spans: ask for the kind spans.")
     return given
 
 

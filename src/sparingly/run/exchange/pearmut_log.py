@@ -12,7 +12,7 @@ from typing import Any
 
 from sparingly.base.errors import InputError
 from sparingly.data import files
-from sparingly.run.exchange.browser import marked_span
+from sparingly.run.exchange.browser import marked_span, take_marks
 from sparingly.run.exchange.judgement import Given
 from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.spans import Span
@@ -181,7 +181,7 @@ class _Entry:
         if len(whole) < len(found):
             self.taking.leave(BAD_MARK, given.where, len(self.taking.key.asked_aspects))
             return
-        self.taking.spans(question, token, whole, given, scores)
+        take_marks(self.taking, question, token, whole, given, scores)
 
 
 def _span(mark: Any, text: str, letters: int | None) -> Span | None:

@@ -131,10 +131,12 @@ def read_answers(paths: Sequence[Path], taking: Taking, schemes: Mapping[str, st
     for path in _all_files(paths):
         if path.suffix.lower() == ".jsonl":
             for line, row in files.json_lines(path):
-                if OUTPUT in row and "id" in row:
-                    answers.texts[str(row["id"])] = str(row[OUTPUT])
-                elif "instance_id" in row:
+                if "instance_id" in row:
                     found.append(_exported(row, f"{path.name}, line {line}"))
+                elif "id" in row:
+                    answers.texts[str(row["id"])] = str(row.get(OUTPUT, ""))
+                else:
+                    raise InputError("neither an item nor an answer of Potato", file=path, line=line)
         else:
             found += _state(path) if path.suffix.lower() == ".json" else _table(path)
     for record in found:

@@ -8,11 +8,11 @@ question about it. Offsets of spans are code points.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sparingly.base import rng
 from sparingly.base.errors import UsageError
 from sparingly.run.exchange.exchange import Exchange, Options, carried, file_stem
 from sparingly.run.exchange.files import read_json_rows, write_jsonl
@@ -119,8 +119,13 @@ def _hashed(row: dict[str, Any]) -> dict[str, Any]:
     content = f"{row['text']}\x1f{row.get('source', '')}"
     asked = "\x1f".join((content, row.get("label", ""), *(one["text"] for one in row.get("options", ()))))
     named = f"{asked}\x1f{row['meta']['task']}\x1f{row['meta'].get('token', '')}"
-    shown, question = (int(key) % 2**31 for key in rng.keys_of([content, named]))
-    return {**row, "_input_hash": shown, "_task_hash": question}
+    return {**row, "_input_hash": _hash(content), "_task_hash": _hash(named)}
+
+
+def _hash(text: str) -> int:
+    """Return a number of 31 bits, which every database and JavaScript can hold."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).digest()
+    return int.from_bytes(digest, "little") % 2**31
 
 
 # --- answers ------------------------------------------------------------------------------------------

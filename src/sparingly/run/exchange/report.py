@@ -120,22 +120,20 @@ def answers_to(key: Key, question: Question) -> int:
 
 
 def missing_from(key: Key, judgements: Iterable[Judgement]) -> int:
-    """Return how many answers are still to come: of the rater who was asked, or of anyone."""
-    found: dict[tuple[Any, ...], set[str]] = {}
+    """Return how many answers are still to come: as many raters for a cell as were asked about it.
+
+    Raters are counted, not compared by name: a tool may call them otherwise.
+    """
+    answered: dict[tuple[Any, ...], set[str]] = {}
     for one in judgements:
-        found.setdefault(_asked(one.question, one.groups, one.aspect), set()).add(one.rater)
-    wanted = [
-        (question, _asked(question, groups, aspect))
-        for question in key.questions.values()
-        if question.control is None
-        for groups in _groups(key, question)
-        for aspect in key.asked_aspects
-    ]
-    # A tool may name raters otherwise: then the counts tell, two raters for an item that two were asked for.
+        answered.setdefault(_asked(one.question, one.groups, one.aspect), set()).add(one.rater)
     asked: dict[tuple[Any, ...], int] = {}
-    for _, cell in wanted:
-        asked[cell] = asked.get(cell, 0) + 1
-    return sum(max(0, count - len(found.get(cell, ()))) for cell, count in asked.items())
+    for question in key.questions.values():
+        for groups in _groups(key, question) if question.control is None else ():
+            for aspect in key.asked_aspects:
+                cell = _asked(question, groups, aspect)
+                asked[cell] = asked.get(cell, 0) + 1
+    return sum(max(0, count - len(answered.get(cell, ()))) for cell, count in asked.items())
 
 
 def ties_of(key: Key) -> tuple[Judgement, ...]:

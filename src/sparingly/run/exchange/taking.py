@@ -12,7 +12,7 @@ from sparingly.base.errors import DataError, InputError
 from sparingly.data.values import as_number, parse_number, shown
 from sparingly.run.exchange.judgement import Given, Judgement
 from sparingly.run.exchange.key import POINTS, Key, Question
-from sparingly.run.exchange.report import Taken, missing_from, ties_of
+from sparingly.run.exchange.report import Taken, answers_to, missing_from, ties_of
 from sparingly.run.exchange.scale import Scale
 from sparingly.run.exchange.spans import Span, penalty
 
@@ -69,8 +69,6 @@ class Taking:
 
     def leave_question(self, reason: str, question: Question, where: str) -> None:
         """Leave out everything that a task asked for."""
-        from sparingly.run.exchange.report import answers_to
-
         self.leave(reason, where, answers_to(self.key, question))
 
     def note(self, sentence: str) -> None:

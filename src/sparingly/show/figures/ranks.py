@@ -46,13 +46,17 @@ def draw_ranks(found: Ranking) -> VConcatChart:
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(groups))]
     ticks = list(range(1, count + 1, max(1, count // 20)))
     scale = alt.Scale(domain=[0.6, count + 0.4], nice=False, zero=False)
-    x = alt.X("best:Q").title("rank").axis(values=ticks, format="d", labelOverlap=False).scale(scale)
+    axis = alt.Axis(values=ticks, format="d", labelOverlap=False, title="rank")
     base = alt.Chart(inline(rows)).encode(
         y=model_axis("model", names),
         color=alt.Color("group:N").scale(domain=groups, range=colours).legend(None),
     )
-    lines = base.mark_rule(strokeWidth=7, opacity=0.45, strokeCap="round").encode(x=x, x2="worst:Q")
-    points = base.mark_point(filled=True, size=60, opacity=1).encode(x=alt.X("rank:Q").scale(scale))
+    lines = base.mark_rule(strokeWidth=7, opacity=0.45, strokeCap="round").encode(
+        x=alt.X("best:Q").axis(axis).scale(scale), x2="worst:Q"
+    )
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(
+        x=alt.X("rank:Q").axis(axis).scale(scale)
+    )
     chart = alt.layer(lines, points).properties(width=WIDTH - 180, height=step_height(names))
     told = f"all at once with {100 * (1 - found.alpha):g} % confidence; a colour is a group"
     return framed(chart, f"Possible ranks by {found.aspect}", told, [])

@@ -79,7 +79,7 @@ def _(part: Facts) -> str:
     rows = "".join(
         f'<tr><th scope="row">{_text(name)}</th><td>{_text(value)}</td></tr>' for name, value in part.rows
     )
-    return f'<table class="facts"><caption>{_text(part.caption)}</caption><tbody>{rows}</tbody></table>'
+    return f'<table class="facts"><caption>{_plain(part.caption)}</caption><tbody>{rows}</tbody></table>'
 
 
 @_part.register
@@ -90,7 +90,7 @@ def _(part: Table) -> str:
         for name, kind in zip(part.columns, kinds, strict=True)
     )
     body = "\n".join(_row(part, place, kinds) for place in range(len(part.rows)))
-    caption = _text(part.caption)
+    caption = _plain(part.caption)
     label = escape(one_line(part.caption), quote=True)
     opening = f'<div class="wide" role="region" aria-label="{label}" tabindex="0">'
     return (

@@ -50,7 +50,7 @@ def _(part: Notes) -> str:
 @_part.register
 def _(part: Facts) -> str:
     rows = [(escaped(name), _text(value)) for name, value in part.rows]
-    return _tabular(_text(part.caption), "lp{9cm}", [], rows, frozenset())
+    return _tabular(escaped(part.caption), "lp{9cm}", [], rows, frozenset())
 
 
 @_part.register
@@ -59,7 +59,7 @@ def _(part: Table) -> str:
     numbers = len(part.columns) - part.texts
     kinds = ("p{8cm}" if long else "l") + "l" * (part.texts - 1) + "r" * numbers
     rows = [tuple(map(escaped, row)) for row in part.rows]
-    return _tabular(_text(part.caption), kinds, list(map(escaped, part.columns)), rows, part.breaks)
+    return _tabular(escaped(part.caption), kinds, list(map(escaped, part.columns)), rows, part.breaks)
 
 
 @_part.register

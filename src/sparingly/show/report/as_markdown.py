@@ -8,7 +8,7 @@ from functools import singledispatch
 
 from sparingly.base.errors import one_line
 from sparingly.show.report.document import Commands, Facts, Notes, Part, Picture, Section, Table, Words
-from sparingly.show.report.markup import code, pieces
+from sparingly.show.report.markup import cell, code, pieces
 
 _MEANING = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 
@@ -31,6 +31,11 @@ def _text(text: str) -> str:
     return "".join(code(piece) if is_code else escaped(piece) for piece, is_code in pieces(text))
 
 
+def _cell(text: str) -> str:
+    """Return a text with its code spans for a table, where a bar ends the cell even in code."""
+    return "".join(cell(code(piece)) if is_code else escaped(piece) for piece, is_code in pieces(text))
+
+
 @singledispatch
 def _part(part: Part) -> str:
     raise TypeError(f"A report has no part of the kind {type(part).__name__}.")
@@ -48,17 +53,15 @@ def _(part: Notes) -> str:
 
 @_part.register
 def _(part: Facts) -> str:
-    rows = [
-        (escaped(name), _text(value).replace("|", "\\|").replace("\\\\|", "\\|")) for name, value in part.rows
-    ]
-    return _table(("", _text(part.caption)), rows, numbers=0)
+    rows = [(escaped(name), _cell(value)) for name, value in part.rows]
+    return _table(("", escaped(part.caption)), rows, numbers=0)
 
 
 @_part.register
 def _(part: Table) -> str:
     rows = [tuple(map(escaped, row)) for row in part.rows]
     columns = tuple(map(escaped, part.columns))
-    return f"{_text(part.caption)}:\n\n{_table(columns, rows, numbers=len(columns) - part.texts)}"
+    return f"{escaped(part.caption)}:\n\n{_table(columns, rows, numbers=len(columns) - part.texts)}"
 
 
 @_part.register

@@ -1,6 +1,7 @@
 """What a report is made of, whatever it is written as: sections of sentences, facts, tables and pictures.
 
-Texts hold no markup but code spans (see ``markup.code``); every writer escapes the rest for its language.
+Sentences, notes and facts may hold code spans (see ``markup.code``), and no other markup; captions and cells
+hold none. Every writer escapes the rest for its language.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.resources import files
@@ -16,6 +15,7 @@ from sparingly._version import __version__
 from sparingly.base.errors import SparinglyError
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.raters.assignment import Assignment
+from sparingly.show.web import organiser
 from sparingly.show.web.access import links
 from sparingly.show.web.access.doors import ForeignFormError, NoEntryError
 from sparingly.show.web.access.guard import LOOPBACK, Guard, Limits, Message
@@ -23,8 +23,6 @@ from sparingly.show.web.access.sessions import COOKIES, Sessions
 from sparingly.show.web.rater import api, router
 from sparingly.show.web.rater.counter import Counter
 from sparingly.show.web.web import Form, Texts, Web
-
-_ORGANISER = "sparingly.show.web.organiser"
 
 
 def create_app(
@@ -53,7 +51,7 @@ def create_app(
     """
     campaign = Campaign(where, name)
     try:
-        web = Web(campaign, secret, form, texts, assignment, organised=_organiser_is_there())
+        web = Web(campaign, secret, form, texts, assignment)
         sessions = web.sessions
     except BaseException:
         campaign.disconnect()
@@ -70,16 +68,9 @@ def create_app(
     app.include_router(links.router)
     app.include_router(router.router)
     app.include_router(api.router)
-    if web.organised:
-        app.include_router(importlib.import_module(_ORGANISER).router)
+    app.include_router(organiser.router)
     _add_errors(app, web)
     return app
-
-
-def _organiser_is_there() -> bool:
-    return importlib.util.find_spec(_ORGANISER) is not None and hasattr(
-        importlib.import_module(_ORGANISER), "router"
-    )
 
 
 def _lifespan(campaign: Campaign) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:

@@ -15,6 +15,7 @@ from sparingly.run.campaign.audit import Audit
 from sparingly.run.campaign.board import Board
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.drafts import Drafts
+from sparingly.run.campaign.joint import Joint
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web.access.sessions import Session, Sessions
 
@@ -32,7 +33,6 @@ class Web:
         form: What raters fill in where single outputs are judged.
         texts: How outputs are shown: as they are, or as Markdown.
         assignment: Who judges what; without one, whoever comes is given what is open.
-        organised: Whether the pages of the organiser are there.
     """
 
     campaign: Campaign
@@ -40,7 +40,6 @@ class Web:
     form: Form = "score"
     texts: Texts = "plain"
     assignment: Assignment | None = None
-    organised: bool = True
 
     def __post_init__(self) -> None:
         for kind, given, known in (("form", self.form, Form), ("kind of texts", self.texts, Texts)):
@@ -67,7 +66,12 @@ class Web:
     @cached_property
     def drafts(self) -> Drafts:
         """What raters have typed and not sent."""
-        return Drafts(self.campaign.database, self.campaign.name)
+        return Drafts(self.campaign.database, self.campaign.name, joint=self.joint)
+
+    @cached_property
+    def joint(self) -> Joint:
+        """What small things are written with, so that many raters wait for the disk together."""
+        return Joint(self.campaign.database)
 
     @cached_property
     def sessions(self) -> Sessions:

@@ -17,6 +17,7 @@ import sparingly
 from sparingly.base.errors import EXIT_DONE, InputError, UsageError
 from sparingly.choose.distil.encoder.base import base_digest, built, load_base
 from sparingly.choose.distil.encoder.network import Network
+from sparingly.choose.pool.told import told_by
 from sparingly.cli.app import run
 from sparingly.data.evalset import EvalSet
 from tests.choose.distil.encoder.made_base import quick, save_base
@@ -96,6 +97,14 @@ def test_the_utility_takes_it(file: Path, model: sparingly.DistilledModel) -> No
     found = sparingly.verify(chosen, NEW)
     assert found.problems == ()
     assert any("judged now: Beta;" in note for note in found.notes)
+
+
+def test_a_pool_is_scored_by_it_however_it_is_cut(file: Path, model: sparingly.DistilledModel) -> None:
+    scorer = told_by(f'distilled:model="{file}",utility=hard')
+    texts = [*NEW.sources.tolist(), "Съешь ещё этих булок."]  # type: ignore[union-attr]
+    parts = [scorer.with_flags(texts[start : start + 7]) for start in range(0, len(texts), 7)]
+    np.testing.assert_array_equal(np.concatenate([told for told, _ in parts]), model.predict(texts, "hard"))
+    assert np.concatenate([unlike for _, unlike in parts])[-1]
 
 
 def test_the_command_line_trains_shows_and_applies(

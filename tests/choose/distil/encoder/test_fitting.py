@@ -122,7 +122,7 @@ def test_half_precision_is_for_graphics_cards(monkeypatch: pytest.MonkeyPatch) -
     assert fitting.half_precision("cpu", "auto") is None
     assert fitting.half_precision("cuda", "full") is None
     for has_it, kind in ((True, torch.bfloat16), (False, torch.float16)):
-        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda has_it=has_it: has_it)
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda has_it=has_it, **how: has_it)
         assert fitting.half_precision("cuda", "auto") is kind
 
 

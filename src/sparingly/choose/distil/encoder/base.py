@@ -35,7 +35,8 @@ def load_base(name: str, longest: int) -> Base:
     try:
         with _silent(transformers.utils.logging):
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **how)
-            model = transformers.AutoModel.from_pretrained(name, use_safetensors=True, **how)
+            # Weights that were saved in half precision cannot be trained in it: small steps vanish.
+            model = transformers.AutoModel.from_pretrained(name, use_safetensors=True, **how).float()
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, AttributeError, TypeError) as error:
         raise UsageError(_not_loaded(name, is_folder, error)) from None
     if not getattr(tokenizer, "is_fast", False):
@@ -55,7 +56,7 @@ def built(config: dict[str, Any]) -> Any:
         raise InputError(f'transformers knows no model of the type "{kind}"', field="config.model_type")
     try:
         settled = transformers.AutoConfig.for_model(kind, **values)
-        model = transformers.AutoModel.from_config(settled, trust_remote_code=False)
+        model = transformers.AutoModel.from_config(settled, trust_remote_code=False).float()
     except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, ImportError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise InputError(

@@ -238,7 +238,8 @@ def half_precision(device: str, precision: str) -> Any | None:
     torch = package("torch")
     if device != "cuda" or precision == "full":
         return None
-    return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+    has_it = torch.cuda.is_bf16_supported(including_emulation=False)
+    return torch.bfloat16 if has_it else torch.float16
 
 
 def _under(held: dict[str, Any], start: str) -> dict[str, Any]:

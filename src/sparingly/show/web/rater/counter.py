@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from sparingly.base.errors import UsageError
@@ -27,14 +28,16 @@ class Counter:
         self.desk = Desk(web)
         self.sheets = Sheets(web, self.desk)
         self.aspects = tuple(web.campaign.settings.aspects)
+        self._asked: Mapping[Page, object] = {}
         self._pages: dict[str, Page] = {}
 
     def page(self, handle: str) -> Page | None:
         """Return the page with a handle, of all that are asked."""
-        board = self.web.board
-        board.refresh()
-        if len(self._pages) != len(board.pages) or handle not in self._pages:
-            self._pages = {self.sheets.handle(page): page for page in list(board.pages)}
+        self.web.board.refresh()
+        asked = self.web.board.pages
+        if asked is not self._asked:
+            self._pages = {self.sheets.handle(page): page for page in asked}
+            self._asked = asked
         return self._pages.get(handle)
 
     def own_page(self, session: Session, handle: str) -> Page | None:
@@ -89,6 +92,7 @@ class Counter:
         if len(content) > _LONGEST_DRAFT:
             raise UsageError("This is too long to be kept.")
         self.web.drafts.save(session.rater, page.data, page.item, content)
+        self.desk.renew(session.rater, page)
 
     def why_nothing(self) -> str:
         """Say why there is nothing to judge."""

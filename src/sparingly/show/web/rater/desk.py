@@ -58,17 +58,28 @@ class Desk:
             return page
         if not any(self._free(held, rater)):
             return None
-        with self.web.campaign.database.writing() as connection:
-            return self._lend(connection, rater)
+        return self.web.joint.do(lambda connection: self._lend(connection, rater))
 
     def finish(self, rater: str, page: Page, marks: Mapping[int, Sequence[Mark]]) -> None:
         """Forget the draft of a page that was judged, keep its marks, and lend what comes next."""
-        with self.web.campaign.database.writing() as connection:
+
+        def write(connection: Connection) -> None:
             self.web.drafts.drop(connection, rater, page.data, page.item)
             if marks:
                 keep_marks(connection, self.web.campaign.name, marks)
             if self.web.assignment is None:
                 self._lend(connection, rater)
+
+        self.web.joint.do(write)
+
+    def renew(self, rater: str, page: Page) -> None:
+        """Lend a page for longer to a rater who is at it."""
+        unit = self.board.unit_of(page)
+        with self.web.campaign.database.reading() as connection:
+            name, until = self.leases.held(connection).get(unit, ("", ""))
+        if name == rater and not self.leases.is_fresh(until):
+            with self.web.campaign.database.writing() as connection:
+                self.leases.lend(connection, unit, rater)
 
     def is_mine(self, rater: str, page: Page) -> bool:
         """Say whether a rater may open a page: it is lent or assigned to them, or they have judged it."""
