@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 OLDEST = (3, 11)
+# What the demo draws its report with.
+EXTRA = "report"
 
 
 def main() -> int:
@@ -71,7 +73,7 @@ def _install(dev: bool) -> int:
 
 def _install_with_uv(uv: str, dev: bool) -> int:
     _say(f"Preparing .venv with uv ({'package and tools' if dev else 'package only'}).")
-    groups = ["--group", "dev"] if dev else ["--no-default-groups", "--inexact"]
+    groups = ["--group", "dev"] if dev else ["--no-default-groups", "--inexact", "--extra", EXTRA]
     environment = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
     environment["UV_PROJECT_ENVIRONMENT"] = str(VENV)
     command = [uv, "sync", "--quiet", "--frozen", "--python", sys.executable, *groups]
@@ -88,7 +90,8 @@ def _install_with_pip(dev: bool) -> int:
         pins = Path(folder) / "constraints.txt"
         pins.write_text("\n".join(locked_versions(ROOT / "uv.lock")) + "\n", encoding="utf-8")
         pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-        what = ["--editable", str(ROOT), *(["--group", f"{ROOT / 'pyproject.toml'}:dev"] if dev else [])]
+        group = ["--group", f"{ROOT / 'pyproject.toml'}:dev"] if dev else []
+        what = ["--editable", f"{ROOT}[{EXTRA}]", *group]
         # Dependency groups are understood from pip 25.1 on.
         return _call([*pip, "--upgrade", "pip>=25.1"]) or _call([*pip, "--constraint", str(pins), *what])
 

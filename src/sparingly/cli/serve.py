@@ -133,9 +133,11 @@ def serve(
 
 
 def _begin(web: Web) -> None:
-    """Draw the first round, where nothing was asked yet: else there would be nothing to judge."""
-    if not web.campaign.status().closed and not any(one.rounds for one in web.campaign.status().sets):
+    """Draw the first round, where nothing was asked yet, and read the data before anybody waits for it."""
+    found = web.campaign.status()
+    if not found.closed and not any(one.rounds for one in found.sets):
         web.campaign.next()
+    web.board.refresh()
 
 
 def _links(web: Web, names: list[str], address: str) -> dict[str, str]:
@@ -166,12 +168,15 @@ def _listening(serving: Serving) -> socket.socket:
         raise UsageError(f"A port is a number from 0 to {_LAST_PORT}, not {serving.port}.")
     try:
         found = socket.getaddrinfo(serving.host, serving.port, type=socket.SOCK_STREAM)
-        return socket.create_server(found[0][4][:2], family=found[0][0], backlog=512)
+        listener = socket.create_server(found[0][4][:2], family=found[0][0], backlog=512)
     except OSError as error:
         raise UsageError(
             f"The pages cannot be at {serving.host}, port {serving.port} ({error.strerror}). "
             "Give another --port or --host."
         ) from None
+    # Connections inherit it: else the end of an answer waits 40 ms until its beginning is confirmed.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _address(serving: Serving, listener: socket.socket) -> str:

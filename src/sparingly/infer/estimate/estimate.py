@@ -51,18 +51,16 @@ def estimate(
     Args:
         data: The evaluation set with the judgements.
         selection: What was chosen to be judged. Without it the judged items are taken for a uniform sample.
-            Where it was drawn from more items than the data has, from a pool of sources say, scores are of
-            all of these.
             One without inclusion probabilities gives the scores of the chosen items and no more, and says so.
-        aspect: What was judged: an aspect, or a combination such as ``sum:of=[fluency,adequacy]``. The only
-            one there is unless given.
+            One drawn from more items than the data has, such as a pool, gives the scores of all of them.
+        aspect: What was judged: an aspect (the only one unless given), or ``sum:of=[fluency,adequacy]``.
         estimator: ``weighted_mean``, ``greg``, ``control_variate:metric=COMET`` … By default ``greg`` where
             there are metrics, else ``stratified_mean`` or ``weighted_mean``.
         target: What the scores speak about: this ``set`` (no error is left when everything is judged), or
             the ``population`` of inputs like these.
         level: How often intervals are to hold the truth.
-        interval: ``auto`` (what holds at this sample size and skewness), ``t``, ``bootstrap``, or, from the
-            scale alone, ``betting``, ``hoeffding``, ``bernstein``; ``none``.
+        interval: ``auto`` (by sample size and skewness), ``t``, ``bootstrap``, ``none``, or, from the scale
+            alone, ``betting``, ``hoeffding``, ``bernstein``.
         scale: The lowest and the highest score that there can be.
         by: A column of the items: also estimate its groups.
         seed: The seed of folds and bootstrap.
@@ -83,9 +81,8 @@ def estimate(
     if selection is not None and not selection.is_probability_sample:
         return _chosen_only(view, scores, selection, name, asked, _ignored(estimator, interval, scale, by))
     outside, told = items_outside(data, selection), without_truth(view, name)
-    asked_for = estimator_for(estimator, outside, by)
     sample = with_outside(_judged_sample(view, scores, selection, scale), outside)
-    method = _settled(asked_for, told, sample)
+    method = _settled(estimator_for(estimator, outside, by), told, sample)
     linear = _noted(method.linear(sample, told, seed), sample, selection)
     whole = assemble(sample, linear, view.models, asked, aspect=name, estimator=str(method))
     used = _used(view, sample.rows, sample.scores)

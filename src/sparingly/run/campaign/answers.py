@@ -15,7 +15,10 @@ COLUMNS = (
     "client",
 )  # fmt: skip
 # A form to fill in shows these; they come back unread.
-SHOWN = ("round", "source", "output", "first_output", "second_output", "reference", "context")
+SHOWN = (
+    "round", "source", "output", "first_output", "second_output", "reference", "context", "document",
+    "probability", "assigned", "spans",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
