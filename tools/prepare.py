@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 OLDEST = (3, 11)
-# What the demo draws its report with.
-EXTRA = "report"
+# What the demo draws its report with, and what its pages are served by.
+EXTRAS = ("report", "web")
 
 
 def main() -> int:
@@ -73,7 +73,8 @@ def _install(dev: bool) -> int:
 
 def _install_with_uv(uv: str, dev: bool) -> int:
     _say(f"Preparing .venv with uv ({'package and tools' if dev else 'package only'}).")
-    groups = ["--group", "dev"] if dev else ["--no-default-groups", "--inexact", "--extra", EXTRA]
+    extras = [word for extra in EXTRAS for word in ("--extra", extra)]
+    groups = ["--group", "dev"] if dev else ["--no-default-groups", "--inexact", *extras]
     environment = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
     environment["UV_PROJECT_ENVIRONMENT"] = str(VENV)
     command = [uv, "sync", "--quiet", "--frozen", "--python", sys.executable, *groups]
@@ -91,7 +92,7 @@ def _install_with_pip(dev: bool) -> int:
         pins.write_text("\n".join(locked_versions(ROOT / "uv.lock")) + "\n", encoding="utf-8")
         pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
         group = ["--group", f"{ROOT / 'pyproject.toml'}:dev"] if dev else []
-        what = ["--editable", f"{ROOT}[{EXTRA}]", *group]
+        what = ["--editable", f"{ROOT}[{','.join(EXTRAS)}]", *group]
         # Dependency groups are understood from pip 25.1 on.
         return _call([*pip, "--upgrade", "pip>=25.1"]) or _call([*pip, "--constraint", str(pins), *what])
 

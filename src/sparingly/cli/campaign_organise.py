@@ -80,6 +80,7 @@ def hours(
     ```
     """
     from sparingly.cli.forms import write_rows
+    from sparingly.data.files import without_formulas
     from sparingly.run.campaign.hours import hours as worked
     from sparingly.run.campaign.hours import sheet
     from sparingly.show.terminal.organise import show_hours
@@ -87,7 +88,7 @@ def hours(
     with opened(where, name) as running:
         columns, rows = sheet(worked(running, at=at), rate)
     if out is not None:
-        write_rows(rows, columns, out)
+        write_rows([without_formulas(row, ("rater",)) for row in rows], columns, out)
     if json:
         emit(rows)
     else:

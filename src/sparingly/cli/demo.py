@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 METHOD, BUDGET, TRUTH = "metric_var:metric=learned", "20%", "overall"
 DESIGN, SHARE = "local_pivotal", "50%"
-STRATEGY, ITEMS, SCALE, RATERS = "waves", 60, (0.0, 100.0), "anna,ben"
+NAME, STRATEGY, ITEMS, SCALE, RATERS = "sparingly demo", "waves", 60, (0.0, 100.0), "anna,ben"
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,8 @@ def _serve(data: EvalSet, where: Path, seed: int, port: int) -> None:
     from sparingly.run.campaign.campaign import Campaign
 
     if not where.exists():
-        Campaign.new(
-            where, data.without_labels(), STRATEGY, ITEMS, aspects=TRUTH, scale=SCALE, seed=seed
-        ).disconnect()
+        begun = Campaign.new(
+            where, data.without_labels(), STRATEGY, ITEMS, name=NAME, aspects=TRUTH, scale=SCALE, seed=seed
+        )
+        begun.disconnect()
     pages(str(where), raters=RATERS, serving=Serving(port=port))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,16 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import UsageError
 from sparingly.cli.options import write_text
+from sparingly.data.files import csv_text, without_formulas
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.questions import Question
 
+_TEXTS = ("source", "output", "first_output", "second_output")
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 def write_form(questions: Iterable[Question], path: Path) -> None:
     """Write what is to be judged, one row per answer; ``campaign record`` reads it when it is filled in."""
     rows = [row for question in questions for row in question.to_rows()]
+    if path.suffix.lower() != ".jsonl":
+        # These columns come back unread.
+        rows = [without_formulas(row, _TEXTS) for row in rows]
     columns = list(dict.fromkeys(name for row in rows for name in row)) or ["item", "model", "score"]
     write_rows(rows, columns, path)
 
@@ -34,8 +37,4 @@ def write_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], path: 
         return
     if suffix not in _SEPARATORS:
         raise UsageError(f'The extension "{suffix}" of {path.name} is none of .csv, .tsv and .jsonl.')
-    target = io.StringIO()
-    writer = csv.DictWriter(target, columns, delimiter=_SEPARATORS[suffix], lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, target.getvalue())
+    write_text(path, csv_text(rows, columns, _SEPARATORS[suffix]))

@@ -61,6 +61,19 @@ class Serving:
         Path | None,
         Parameter(help="What signs sessions; beside a campaign's file unless given.", show_default=False),
     ] = None
+    public: Annotated[
+        str | None,
+        Parameter(
+            help="What links begin with, where a proxy stands in front, such as https://judge.example.org.",
+            show_default=False,
+        ),
+    ] = None
+    renew_organiser: Annotated[
+        bool,
+        Parameter(
+            negative="", help="Take back earlier links of the organiser, such as one that others have seen."
+        ),
+    ] = False
     once_links: Annotated[
         Path | None,
         Parameter(
@@ -99,6 +112,7 @@ def serve(
     ```
     sparingly serve wmt.db --raters anna,ben
     sparingly serve wmt.db --form esa --once-links links.txt
+    sparingly serve wmt.db --public https://judge.example.org
     ```
     """
     from sparingly.run.raters.assignment import Assignment
@@ -113,13 +127,18 @@ def serve(
         texts=showing.texts,
         assignment=None if showing.assignment is None else Assignment.load(showing.assignment),
         hosts=LOOPBACK if serving.is_local else None,
+        public=None if serving.public is None else serving.public.rstrip("/"),
     )
     web: Web = app.state.web
     try:
         names = [name.strip() for name in raters.split(",") if name.strip()]
         with _listening(serving) as listener:
             _begin(web)
-            _tell(_links(web, names, _address(serving, listener)), serving.once_links, json=json)
+            if serving.renew_organiser:
+                web.access.retire_organiser(by="command line")
+            _tell(
+                _links(web, names, web.public or _address(serving, listener)), serving.once_links, json=json
+            )
             if not serving.is_local:
                 sys.stderr.write(_OPEN)
             _run(app, listener)

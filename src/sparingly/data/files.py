@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import lzma
 import os
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
@@ -23,6 +24,37 @@ _FOREIGN = {
     b"PK\x03\x04": "a ZIP archive",
     b"\x28\xb5\x2f\xfd": "compressed with zstd",
 }
+
+# A spreadsheet takes a text that begins so for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def without_formulas(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
+    """Return a row of a table in whose given columns, the texts of others, no spreadsheet sees a formula."""
+    guarded = {
+        name: f"'{row[name]}"
+        for name in columns
+        if isinstance(row.get(name), str) and row[name].startswith(_FORMULA)
+    }
+    return {**row, **guarded}
+
+
+def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], separator: str = ",") -> str:
+    """Return rows as CSV with a header; what is missing stays empty, what is in no column is left out."""
+    lines: list[str] = []
+
+    class _Lines:
+        def write(self, line: str) -> int:
+            lines.append(line.removesuffix("\r\n") + "\n")
+            return len(line)
+
+    # With this end of line, fields with either letter of it are quoted: a lone one would break the row.
+    writer = csv.DictWriter(
+        _Lines(), columns, extrasaction="ignore", delimiter=separator, lineterminator="\r\n"
+    )
+    writer.writeheader()
+    writer.writerows(rows)
+    return "".join(lines)
 
 
 def open_binary(path: Path) -> IO[bytes]:

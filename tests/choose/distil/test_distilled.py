@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import sparingly
 from sparingly.base.errors import DataError, UsageError
 from sparingly.choose.distil.apply import apply_distilled
 from sparingly.choose.distil.families import families_of, family_of
+from sparingly.choose.distil.notes import both_sides_notes
 from sparingly.data.evalset import EvalSet
 from tests.choose.distil.made_past import made_past
 
@@ -106,6 +108,12 @@ def test_families_by_name() -> None:
     names = ["Llama3-70B", "llama-3.1-8b", "GPT-4", "ONLINE-A", "M2M100", "7B", "Ünique_x"]
     assert [family_of(name) for name in names] == ["llama", "llama", "gpt", None, None, None, "ünique"]
     assert families_of(["ONLINE-A", "GPT-4"], {"ONLINE-A": "web"}) == {"ONLINE-A": "web", "GPT-4": "gpt"}
+
+
+def test_a_family_that_was_said_does_not_hide_the_names(model: sparingly.DistilledModel) -> None:
+    card = replace(model.card, models=("Alpha-7B", "Beta"), families={"Alpha-7B": "Greek", "Beta": "beta"})
+    (note,) = both_sides_notes(card, ["alpha-13B", "greek-2", "Delta"])
+    assert ": alpha-13B, greek-2;" in note
 
 
 def test_apply_writes_columns_or_metrics(model: sparingly.DistilledModel) -> None:

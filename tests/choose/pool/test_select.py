@@ -106,7 +106,7 @@ def test_counts_add_up_and_probabilities_are_known(pool: ScoredPool, asked: dict
 
 
 def test_what_was_changed_by_hand_is_not_verified(pool: ScoredPool) -> None:
-    values = select_pool(pool, 10, design="uniform", quota={"law": 3, "news": 2}, groups="domain").selection
+    values = select_pool(pool, design="uniform", quota={"law": 3, "news": 2}, groups="domain").selection
     assert verify_pool(values, pool).ok
     told = values.to_dict()
     told["rows"][0]["item"] = "s0" if told["rows"][0]["item"] != "s0" else "s1"
@@ -160,6 +160,34 @@ def test_numbers_by_name_draw_from_their_groups_alone(pool: ScoredPool) -> None:
     assert sum(row.weight or 0 for row in chosen.selection) == pytest.approx(chosen.selection.signature.of)
 
 
+def test_anchors_count_towards_the_number_of_their_group(pool: ScoredPool) -> None:
+    domain = {str(row.item): row.stratum for row in whole_by_domain(pool)}
+    news = sorted(name for name, group in domain.items() if group == "news")
+    chat = sorted(name for name, group in domain.items() if group == "chat")
+    asked: dict[str, Any] = {"groups": "domain", "quota": {"law": 3, "news": 4}}
+    for design in ("top", "uniform", "pivotal"):
+        chosen = select_pool(pool, design=design, anchors=[*news[:2], *chat[:5]], **asked).selection
+        assert sorted(str(row.stratum) for row in chosen) == ["chat"] * 5 + ["law"] * 3 + ["news"] * 4
+        if design == "uniform":
+            assert sum(row.weight or 0 for row in chosen) == pytest.approx(chosen.signature.of)
+        assert verify_pool(chosen, pool).ok
+    with pytest.raises(UsageError, match="more anchors than the quota asks for in news"):
+        select_pool(pool, design="uniform", anchors=news[:5], **asked)
+
+
+def test_sources_that_could_not_be_drawn_are_not_spoken_for(pool: ScoredPool) -> None:
+    domain = {str(row.item): row.stratum for row in whole_by_domain(pool)}
+    news = sorted(name for name, group in domain.items() if group == "news")[:2]
+    quota = {"law": 3, "news": 2}
+    with pytest.raises(UsageError, match="leaves news without any draw"):
+        select_pool(pool, design="uniform", anchors=news, groups="domain", quota=quota)
+    with pytest.raises(UsageError, match="anchors take the whole budget"):
+        select_pool(pool, 2, design="uniform", anchors=news)
+    assert list(select_pool(pool, 2, design="top", anchors=news).selection.items) != []
+    with pytest.raises(UsageError, match="go without a budget"):
+        select_pool(pool, 10, design="uniform", groups="domain", quota=quota)
+
+
 def test_anchors_stay_and_the_rest_is_refreshed(pool: ScoredPool) -> None:
     last = [str(name) for name in select_pool(pool, 20, design="uniform", seed=3).selection.items]
     anchors = last[:5]
@@ -188,6 +216,28 @@ def test_copies_of_what_must_not_be_chosen_go_too(pool: ScoredPool) -> None:
         assert barred.removed["never"] == 1
         kept = select_pool(pool, "100%", design="top", anchors=[name])
         assert copies & set(kept.selection.items) == {name}
+        several = select_pool(pool, "100%", design="top", never=[name], duplicates=True)
+        assert not copies & set(several.selection.items)
+
+
+def test_what_must_not_be_chosen_bars_its_likes_though_it_is_too_short_itself(tmp_path: Path) -> None:
+    text = "a sentence that was published with last year's test set and must never be seen again"
+    records = [
+        {"id": "old", "text": text},
+        {"id": "like", "text": f"{text} !"},
+        {
+            "id": "new",
+            "text": "something else by far that nobody has published yet, and it is a bit longer than the other",
+        },
+    ]
+    pool = score_pool(write_pool(tmp_path, [("jsonl", records)]), tmp_path / "scored", near=True)
+    words = len(text.split())
+    chosen = select_pool(pool, "100%", design="top", never=["old"], near=0.8, shortest=words + 1)
+    assert list(chosen.selection.items) == ["new"]
+    assert {name: count for name, count in chosen.removed.items() if count} == {
+        "near_duplicate": 1,
+        "never": 1,
+    }
 
 
 def test_an_id_with_two_texts_is_chosen_once(pool: ScoredPool) -> None:

@@ -47,6 +47,7 @@ def test_the_model_tells_the_utility(folder: Path, pool: ScoredPool) -> None:
     texts = pool.column("source").to_series().to_list()
     assert np.array_equal(pool.column("utility").to_series().to_numpy(), model.predict(texts, "hard"))
     assert pool.by == f"distilled:utility=hard,digest={model.digest}"
+    assert "learned on Alpha-7B, Beta: if one of them is judged" in pool.notes[-1]
 
 
 def test_workers_batches_and_the_models_place_change_nothing(folder: Path, pool: ScoredPool) -> None:
@@ -73,6 +74,9 @@ def test_unknown_kinds_of_texts_are_counted_and_left_out_when_asked(pool: Scored
         select_pool(pool, 40, design="uniform", familiar=True).selection.items
     )
     assert verify_pool(chosen.selection, pool).ok
+    everything = select_pool(pool, "100%", design="uniform").selection.notes
+    assert f"{pool.unlike} of the 61 chosen sources are unlike" in " ".join(everything)
+    assert not any("chosen sources are unlike" in note for note in chosen.selection.notes)
     plain = score_pool(pool.folder.parent / "pool", pool.folder.parent / "plain")
     with pytest.raises(UsageError, match="Only a model knows"):
         select_pool(plain, 5, design="top", familiar=True)

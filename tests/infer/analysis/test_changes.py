@@ -166,6 +166,56 @@ def test_changed_data_and_changed_judgements_are_seen_from_the_digests() -> None
     )
 
 
+def test_scores_of_two_aspects_are_not_subtracted() -> None:
+    chosen = sparingly.select(DATA, "uniform", 60, seed=1)
+    found = sparingly.changes(*(sparingly.rank(DATA, chosen, name) for name in ("overall", "fluency")))
+    assert found.shared == "other aspect"
+    assert {(one.change, one.error, one.moved) for one in found.models} == {(None, None, False)}
+    assert None not in {one.ranks_before for one in found.models}
+
+
+def test_other_data_with_the_same_ids_are_not_taken_for_the_same_judgements() -> None:
+    half = DATA.take(items=DATA.items[:120])
+    few = sparingly.estimate(
+        half, sparingly.select(half, "uniform", 60), "overall", estimator="weighted_mean"
+    )
+    more = sparingly.estimate(
+        DATA, sparingly.select(DATA, "uniform", 200), "overall", estimator="weighted_mean"
+    )
+    found = sparingly.changes(few, more)
+    assert found.shared == "other data"
+    assert "The set has 240 items instead of 120." in found.reasons
+    for one in found.models:
+        errors = [held.standard_errors[held.models.index(one.model)] for held in (few, more)]
+        assert one.error == pytest.approx(hypot(*errors))
+
+
+def test_the_same_items_judged_otherwise_are_said_to_be_so() -> None:
+    from sparingly.data.build import rebuild
+
+    before = ranked(60)
+    assert before.selection is not None
+    aspects = {**DATA.aspects, "overall": DATA.aspects["overall"] + 1.0}
+    found = sparingly.changes(
+        before, sparingly.rank(rebuild(DATA, aspects=aspects), before.selection, "overall")
+    )
+    assert found.shared == "again"
+    assert found.notes[0].startswith("the same items, judged otherwise")
+
+
+def test_another_estimator_is_no_addition_of_judgements() -> None:
+    few, more = made([10.0], [3.0]), made([9.0], [4.0], n=100, estimator="greg")
+    assert sparingly.changes(few, more, nested=True).models[0].error == 5.0
+
+
+def test_picked_items_have_no_error_of_a_change() -> None:
+    lists = [sparingly.select(DATA, "metric_var:metric=learned", count) for count in (40, 80)]
+    found = sparingly.changes(*(sparingly.rank(DATA, one, "overall") for one in lists))
+    assert {one.error for one in found.models} == {None}
+    assert not any(one.moved for one in found.models)
+    assert any("picked, not drawn" in note for note in found.notes)
+
+
 def test_plain_values_hold_no_nan() -> None:
     told = sparingly.changes(ranked(40), ranked(80)).to_dict()
     assert told["models"][0].keys() >= {"model", "before", "after", "moved", "reranked"}

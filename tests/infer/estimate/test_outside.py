@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -82,3 +84,11 @@ def test_weights_of_items_need_the_others(demo: EvalSet) -> None:
     chosen = sparingly.select(weighed, "uniform", 60, seed=1)
     with pytest.raises(UsageError, match="Items count by their weights, and 180"):
         sparingly.estimate(weighed.take(items=chosen.items), chosen, "overall")
+
+
+def test_a_later_round_does_not_speak_for_the_set_on_its_own(demo: EvalSet, first: Selection) -> None:
+    signature = replace(first.signature, round=2, earlier="0", aspect="overall")
+    with pytest.raises(UsageError, match="This is round 2 of several"):
+        sparingly.estimate(demo, replace(first, signature=signature), "overall")
+    one = replace(first, signature=replace(signature, round=1))
+    assert sparingly.estimate(demo, one, "overall").n == len(first)

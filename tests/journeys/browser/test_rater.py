@@ -311,3 +311,26 @@ def test_every_page_is_accessible(
         page.goto(f"{site.address}{path}")
         accessible(page)
     window.complaints.clear()
+
+
+def test_who_types_is_told_when_drafts_are_kept_no_more(serve: Sites, window: Windows) -> None:
+    site, page = serve(two_items(), budget=1, size=1), window()
+    page.goto(site.link("anna"))
+    box, said = page.locator("input[type=number]").first, page.locator("#said")
+    failing = {"on": True}
+
+    def fail(route: Any) -> None:
+        route.fulfill(status=503, body="") if failing["on"] else route.continue_()
+
+    page.route("**/draft", fail)
+    box.fill("10")
+    expect(said).to_have_text("The server is busy: the draft is not kept yet.")
+    failing["on"] = False
+    # Nobody needs to type for it to be tried again.
+    expect(said).to_have_text("Draft kept.")
+    site.web.access.retire("anna")
+    box.fill("20")
+    expect(said).to_contain_text("Your session has ended, and drafts are kept no more")
+    page.goto(site.link("anna"))
+    expect(box).to_have_value("10")
+    window.complaints.clear()

@@ -6,6 +6,7 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.run.campaign.access import Access, digest_of
 from sparingly.run.campaign.audit import Audit
 from sparingly.run.campaign.database import Database
+from sparingly.run.campaign.leases import Leases
 from tests.run.campaign.made import begin
 
 
@@ -67,3 +68,32 @@ def test_the_newest_deeds_come_first(where: str) -> None:
         audit.write("organiser", "counted", count=count)
     assert [deed.detail["count"] for deed in audit.entries(3)] == [4, 3, 2]
     database.close()
+
+
+def test_what_a_retired_rater_was_at_is_free_for_others(where: str) -> None:
+    with begin(where) as campaign:
+        access, leases = Access(campaign.database, campaign.name), Leases(campaign.name)
+        for name in ("anna", "ben"):
+            access.invite("rater", name)
+            with campaign.database.writing() as connection:
+                leases.lend(connection, ("data", f"item of {name}"), name)
+        access.retire("anna")
+        with campaign.database.reading() as connection:
+            assert {rater for rater, _ in leases.held(connection).values()} == {"ben"}
+
+
+def test_links_of_the_organiser_are_taken_back_and_no_others(where: str) -> None:
+    with begin(where) as campaign:
+        access = Access(campaign.database, campaign.name)
+        seen, also, rater = (
+            access.invite("organiser"),
+            access.invite("organiser"),
+            access.invite("rater", "anna"),
+        )
+        assert access.retire_organiser() == 2
+        assert [access.open_to(digest_of(one)) for one in (seen, also)] == [None, None]
+        assert access.open_to(digest_of(rater)) is not None
+        assert access.open_to(digest_of(access.invite("organiser"))) is not None
+        assert "organiser's links retired" in [
+            deed.what for deed in Audit(campaign.database, campaign.name).entries()
+        ]

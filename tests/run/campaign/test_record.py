@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sparingly.base.errors import DataError, UsageError
 from sparingly.run.campaign.answers import Answer
 from sparingly.run.campaign.campaign import Campaign
+from sparingly.run.campaign.marks import Mark, marks_at
 from sparingly.run.campaign.record import Acknowledgement
 from tests.run.campaign.made import answer_all, begin, made_set, row
 
@@ -231,3 +232,45 @@ def test_answers_about_a_withdrawn_model_are_refused(where: str) -> None:
 def test_errors_are_of_the_house(where: str) -> None:
     with begin(where) as campaign, pytest.raises(DataError):
         campaign.record("no-such-file.csv")
+
+
+def test_marked_errors_are_written_with_their_answer(where: str) -> None:
+    first, other = (Mark(0, 1, "minor"),), (Mark(2, 3, "major"),)
+    with begin(where) as campaign:
+        campaign.next()
+        question = campaign.questions()[0]
+
+        def send(marks: tuple[Mark, ...] | None) -> list[Acknowledgement]:
+            seen: list[Acknowledgement] = []
+            one = Answer("ann", question.item, 50.0, question.model, client="page-one", marks=marks)
+            campaign.record([one], acknowledge=seen.append)
+            return seen
+
+        def kept() -> dict[int, Any]:
+            with campaign.database.reading() as connection:
+                return marks_at(connection, campaign.name, 99)
+
+        (bare,) = send(None)
+        assert (bare.what, kept()) == ("new", {})
+        # The same answer, now with its marks: they are added, and nothing is doubled.
+        for _ in range(2):
+            assert [(one.what, one.seq) for one in send(first)] == [("same", bare.seq)]
+        assert kept() == {bare.seq: [first[0].to_dict()]}
+        # Other marks are another answer, although the score is the same.
+        (changed,) = send(other)
+        assert changed.what == "correction"
+        assert kept() == {bare.seq: [first[0].to_dict()], changed.seq: [other[0].to_dict()]}
+        (emptied,) = send(())
+        assert (emptied.what, kept()[emptied.seq or 0]) == ("correction", [])
+        assert campaign.verify().ok
+
+
+def test_an_answer_that_is_undone_takes_its_marks_along(where: str) -> None:
+    with begin(where) as campaign:
+        campaign.next()
+        question = campaign.questions()[0]
+        good = Answer("ann", question.item, 50.0, question.model, marks=(Mark(0, 1, "minor"),))
+        with pytest.raises(UsageError, match="Nothing was recorded"):
+            campaign.record([good, Answer("ann", "nowhere", 50.0, question.model)], on_error="rollback")
+        with campaign.database.reading() as connection:
+            assert marks_at(connection, campaign.name, 99) == {}

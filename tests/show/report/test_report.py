@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import sparingly
 from sparingly.base.errors import ExtraMissingError, UnknownNameError, UsageError
+from sparingly.data.build import rebuild
 from sparingly.infer.estimate.result import Estimate
 from sparingly.show.figures import library
 from sparingly.show.report.document import Picture, Table
@@ -100,6 +104,91 @@ def test_report_says_what_the_numbers_speak_about(method: str, target: str, sent
     report = sparingly.report(demo(), chosen, "overall", target=target, figures=False, curve=False)  # type: ignore[arg-type]
     assert sentence in report.to_dict()["estimand"]
     assert sentence in Reader(report.html()).words
+
+
+def told_of(data: sparingly.EvalSet, chosen: sparingly.Selection | None, **asked: Any) -> str:
+    report = sparingly.report(data, chosen, "overall", figures=False, curve=False, **asked)
+    estimand: str = report.to_dict()["estimand"]
+    return estimand
+
+
+def test_what_could_not_be_chosen_is_not_spoken_for() -> None:
+    chosen = sparingly.select(demo().without_labels(), "uniform", 60, never=list(demo().items[:10]))
+    told = told_of(demo(), chosen, target="set")
+    assert "judging all 230 items of this set that could be chosen (10 could not) would say" in told
+
+
+def test_what_was_drawn_and_not_judged_is_told() -> None:
+    chosen = sparingly.select(demo().without_labels(), "uniform", 60)
+    scores = np.array(demo().aspects["overall"])
+    scores[demo().positions(chosen.items[:7])] = np.nan
+    told = told_of(rebuild(demo(), aspects={"overall": scores}, ratings=sparingly.Ratings()), chosen)
+    assert "60 of them were drawn by known chances, of which 53 are judged and the others taken to be" in told
+
+
+def test_everything_judged_is_no_sample_of_the_set() -> None:
+    assert "all of them are judged" in told_of(demo(), None)
+
+
+def test_one_model_is_not_ranked_and_has_its_score() -> None:
+    alone = demo().take(models=["Rowan"])
+    chosen = sparingly.select(alone.without_labels(), "uniform", 60)
+    report = sparingly.report(alone, chosen, "overall", figures=False, curve=False)
+    assert report.lead[0].startswith("`Rowan` scores ")
+    assert "(95 % interval from " in report.lead[0]
+    assert "How good is `Rowan` by `overall`, on inputs like these?" in report.markdown()
+
+
+@pytest.fixture(scope="module")
+def from_pool(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., sparingly.Selection]:
+    """Draw 80 from a pool of the demo's sources, of which 5 are never chosen."""
+    folder = tmp_path_factory.mktemp("pool")
+    sources = demo().sources
+    assert sources is not None
+    with (folder / "pool.jsonl").open("w", encoding="utf-8") as file:
+        for name, text in zip(demo().items, sources, strict=True):
+            file.write(json.dumps({"id": str(name), "text": f"{text} {name}"}) + "\n")
+    pool = sparingly.score_pool(folder / "pool.jsonl", folder / "scored")
+    never = list(demo().items[-5:])
+    return lambda **asked: sparingly.select_pool(pool, 80, **asked, never=never).selection
+
+
+@pytest.mark.parametrize(
+    ("design", "sentences"),
+    [
+        ("pivotal", ("judging all 235 items that the draw chose from, of which 80 are in the data, would",)),
+        ("top", ("scores of the 80 chosen items, not of the 235 items that they were chosen from",)),
+    ],
+)
+def test_pool_whose_other_sources_are_not_in_the_data(
+    from_pool: Callable[..., sparingly.Selection], design: str, sentences: tuple[str, ...]
+) -> None:
+    chosen = from_pool(design=design)
+    answered = demo().take(items=chosen.items)
+    report = sparingly.report(answered, chosen, "overall", target="set", figures=False)
+    words = Reader(report.html()).words
+    both = (
+        "80 of 235 items",
+        "sparingly pool verify SCORED_POOL SELECTION.json",
+        "over- or under-represents cannot",
+    )
+    for sentence in (*sentences, *both, "155 of the items that were drawn from are not in the data"):
+        assert sentence in words
+    assert report.latex()
+    assert "of a pool of sources" in sparingly.writeup(chosen)
+
+
+def test_two_stages_from_a_pool(from_pool: Callable[..., sparingly.Selection]) -> None:
+    first = from_pool(design="uniform", anchors=list(demo().items[:3]))
+    answered = demo().take(items=first.items)
+    second = sparingly.select(answered.without_labels(), "uniform", 40, pool=first)
+    report = sparingly.report(answered, second, "overall", target="set", figures=False, curve=False)
+    told = report.to_dict()["estimand"]
+    assert "all 235 items that the first draw chose from, of which 80 are in the data" in told
+    assert "40 of them were drawn by known chances in two stages" in told
+    assert "sparingly pool verify SCORED_POOL FIRST.json" in report.markdown()
+    assert "shares below are among the 80 that are" in report.markdown()
+    assert "3 of the chosen are anchors" in sparingly.writeup(first)
 
 
 def test_only_what_was_asked_for_counts() -> None:

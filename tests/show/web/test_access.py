@@ -1,13 +1,13 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from itsdangerous import URLSafeTimedSerializer
 
 from sparingly.base.errors import UsageError
-from sparingly.show.web.access.guard import HEADERS, Limits
-from sparingly.show.web.access.sessions import COOKIES
+from sparingly.show.web.access.guard import HEADERS, LOOPBACK, Limits
 from sparingly.show.web.app import create_app
 from tests.run.campaign.made import begin
 from tests.show.web.visitor import SECRET, TestClient, Visitor, action_of, fields_of, served, web_of
@@ -48,7 +48,8 @@ def test_a_raters_link_is_no_organisers_link(tmp_path: Path) -> None:
         assert visitor.client.get(f"/o/{access.invite('rater', 'anna')}").status_code == 401
         assert visitor.client.get(f"/r/{access.invite('organiser')}").status_code == 401
         anna = Visitor(app, "anna")
-        anna.client.cookies.set(COOKIES["organiser"], anna.client.cookies[COOKIES["rater"]])
+        names = anna.web.sessions.cookies
+        anna.client.cookies.set(names["organiser"], anna.client.cookies[names["rater"]])
         assert anna.client.get("/organiser").status_code in (401, 404)
 
 
@@ -66,18 +67,18 @@ def test_cookies_of_another_secret_open_nothing(tmp_path: Path) -> None:
         digest = web_of(app).access.entries()[0].digest
         forged = URLSafeTimedSerializer("another secret " * 4, salt="session rater").dumps(["id", digest])
         anna.client.cookies.clear()
-        anna.client.cookies.set(COOKIES["rater"], forged)
+        anna.client.cookies.set(anna.web.sessions.cookies["rater"], forged)
         assert anna.client.get("/rate").status_code == 401
 
 
 def test_a_session_outlives_a_restart(tmp_path: Path) -> None:
     with served(tmp_path) as app:
         anna = Visitor(app, "anna")
-        cookie = anna.client.cookies[COOKIES["rater"]]
+        cookie = anna.client.cookies[anna.web.sessions.cookies["rater"]]
         question = anna.question()
     again = create_app(tmp_path / "campaign.db", secret=SECRET, hosts=None)
     anna = Visitor(again)
-    anna.client.cookies.set(COOKIES["rater"], cookie)
+    anna.client.cookies.set(anna.web.sessions.cookies["rater"], cookie)
     assert anna.answer(question, 50).json() == {"new": 3, "correction": 0, "same": 0}
     web_of(again).campaign.disconnect()
 
@@ -161,3 +162,67 @@ def test_what_cannot_be_served_is_said_at_once(tmp_path: Path) -> None:
         create_app(where, secret=SECRET, form="mqm")
     with pytest.raises(UsageError, match="no form"):
         create_app(where, secret=SECRET, form="scores")  # type: ignore[arg-type]
+
+
+def test_opening_the_link_again_keeps_pages_good_that_are_open(tmp_path: Path) -> None:
+    with served(tmp_path) as app:
+        anna = Visitor(app)
+        token = anna.web.access.invite("rater", "anna")
+        anna.enter(token)
+        page = anna.page()
+        for link in (token, anna.web.access.invite("rater", "anna")):
+            anna.enter(link)
+        sent = {name: value or "50" for name, value in fields_of(page).items()}
+        assert anna.client.post(action_of(page), data=sent).status_code == 200
+        assert len(anna.web.campaign.ratings()) == 3
+        # Somebody else at the same device is somebody else.
+        before = anna.csrf
+        anna.enter(anna.web.access.invite("rater", "ben"))
+        assert anna.csrf != before
+        assert anna.client.get("/api/progress").json()["rater"] == "ben"
+
+
+def test_behind_a_proxy_the_public_name_is_good_and_cookies_are_secure(tmp_path: Path) -> None:
+    public = {"public": "https://judge.example.org", "hosts": LOOPBACK}
+    with served(tmp_path, options=public) as app:
+        token = web_of(app).access.invite("rater", "anna")
+        client = TestClient(app, base_url="http://judge.example.org", follow_redirects=False)
+        answer = client.get(f"/r/{token}")
+        assert answer.status_code == 303
+        assert "Secure" in answer.headers["set-cookie"]
+        assert client.get("/", headers={"host": "127.0.0.1:8000"}).status_code == 401
+        assert client.get("/", headers={"host": "elsewhere.example"}).status_code == 400
+        boss = TestClient(app, base_url="https://judge.example.org")
+        boss.get(f"/o/{web_of(app).access.invite('organiser')}")
+        csrf = re.findall(r'name="csrf" value="([^"]+)"', boss.get("/organiser/raters").text)[0]
+        page = boss.post("/organiser/raters/invite", data={"csrf": csrf, "rater": "ben"}).text
+        assert 'value="https://judge.example.org/r/' in page
+
+
+@pytest.mark.parametrize(
+    "public", ["judge.example.org", "https://x/path", "ftp://x", "https://", "https://x?y"]
+)
+def test_a_public_address_is_an_address(tmp_path: Path, public: str) -> None:
+    where = tmp_path / "campaign.db"
+    begin(str(where)).disconnect()
+    with pytest.raises(UsageError, match="such as https://judge"):
+        create_app(where, secret=SECRET, public=public)
+
+
+def test_a_flood_of_strangers_stops_nobody_who_is_in(tmp_path: Path) -> None:
+    with served(tmp_path, options={"limits": Limits(each_second=0.001, at_once=20)}) as app:
+        anna, stranger = Visitor(app, "anna"), Visitor(app)
+        assert [stranger.client.get("/r/guess").status_code for _ in range(25)][-1] == 429
+        assert anna.client.get("/rate").status_code == 200
+
+
+def test_two_campaigns_on_one_machine_do_not_sign_each_other_out(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    with served(tmp_path / "one", name="one") as one, served(tmp_path / "other", name="other") as other:
+        anna, also = Visitor(one, "anna"), Visitor(other)
+        # Browsers send the cookies of every port of a machine.
+        also.client.cookies.update(anna.client.cookies)
+        also.enter(also.web.access.invite("rater", "anna"))
+        anna.client.cookies.update(also.client.cookies)
+        assert anna.client.get("/rate").status_code == also.client.get("/rate").status_code == 200

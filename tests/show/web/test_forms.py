@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sparingly.run.campaign.marks import marked_rows
 from tests.show.web.visitor import SECRET, TestClient, Visitor, fields_of, ratings, served, small_set
 
 
@@ -21,8 +22,6 @@ def marked(
 
 
 def test_marks_are_kept_beside_the_rating(tmp_path: Path) -> None:
-    from sparingly.run.campaign.marks import marked_rows
-
     text = "a👍b \u202e你好"
     with served(
         tmp_path, small_set([[text, "second", "third"]]), budget=1, size=1, options={"form": "esa"}
@@ -148,3 +147,26 @@ def test_programs_find_the_schema(tmp_path: Path) -> None:
         assert {"/api/question", "/api/answer", "/api/progress"} <= set(schema["paths"])
         assert not any(path.startswith("/r") for path in schema["paths"])
         assert SECRET not in json.dumps(schema)
+
+
+def test_marks_are_there_although_the_server_ends_right_after_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(tmp_path, options={"form": "esa"}) as app:
+        anna = Visitor(app, "anna")
+        question = anna.question()
+
+        def killed(*_: object) -> None:
+            raise KilledError
+
+        monkeypatch.setattr(app.state.counter.desk, "finish", killed)
+        mark = {"start": 0, "end": 2, "severity": "major"}
+        with pytest.raises(KilledError):
+            anna.answer(question, 0, cards=marked(question, [mark], score=40))
+        with anna.web.campaign.database.reading() as connection:
+            rows = marked_rows(connection, anna.web.campaign.name, 99)
+        assert [row["marks"] for row in rows] == [[mark]] * 3
+
+
+class KilledError(Exception):
+    """What stands for the end of the process."""

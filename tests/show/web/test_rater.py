@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from sparingly.base.errors import UsageError
 from sparingly.run.campaign.leases import Leases
 from sparingly.run.raters.assign import assign
+from sparingly.show.web.app import create_app
 from tests.run.campaign.made import MODELS, made_set
-from tests.show.web.visitor import Visitor, action_of, fields_of, ratings, served, small_set, web_of
+from tests.show.web.visitor import SECRET, Visitor, action_of, fields_of, ratings, served, small_set, web_of
 
 
 def test_a_rater_judges_a_whole_round(tmp_path: Path) -> None:
@@ -321,5 +324,29 @@ def test_an_assignment_gives_everybody_their_own_list(tmp_path: Path) -> None:
                 assert question["source"] == [f"source of {task.item}"]
                 visitor.answer(question, 8)
             assert visitor.question()["page"] is None
+        assert anna.question()["why"] == "Everything that was assigned to you is judged. Thank you."
         assert len(ratings(anna)) == 24
-        assert carl.question()["page"] is None
+        assert carl.question()["why"].startswith("Nothing is assigned to you")
+
+
+def test_a_controlled_assignment_is_refused(tmp_path: Path) -> None:
+    data = made_set()
+    with served(tmp_path, data) as app:
+        (chosen,) = web_of(app).campaign.rounds()
+    handed = assign(chosen, ["anna", "ben"], data=data)
+    controlled = replace(handed, tasks=(replace(handed.tasks[0], control="repeat"), *handed.tasks[1:]))
+    with pytest.raises(UsageError, match="no control items"):
+        create_app(tmp_path / "campaign.db", secret=SECRET, assignment=controlled)
+
+
+def test_several_data_sets_with_the_same_items_are_kept_apart(tmp_path: Path) -> None:
+    sets = {"en-de": made_set(3), "en-zh": made_set(3, seed=9)}
+    with served(tmp_path, sets, budget=6, size=6) as app:
+        anna, ben = Visitor(app, "anna"), Visitor(app, "ben")
+        for turn in range(6):
+            visitor, score = (anna, 10) if turn % 2 else (ben, 20)
+            assert visitor.answer(visitor.question(), score).json()["new"] == 3
+        assert anna.question()["page"] is None
+        rows = ratings(anna)
+        assert len({(row["data"], row["item"], row["model"]) for row in rows}) == len(rows) == 18
+        assert [one.outstanding for one in web_of(app).campaign.status().sets] == [0, 0]

@@ -109,3 +109,11 @@ def test_turns(text: str | None, expected: list[tuple[str, str]] | None) -> None
 def test_nested_brackets_are_no_chat() -> None:
     assert turns("[" * 100_000) is None
     assert turns(json.dumps([[["x"]]])) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["*a " * 7000, "|a" * 1000 + "\n" + "|-" * 1000 + "\n" + "|\n" * 100], ids=["long", "wide table"]
+)
+def test_what_takes_long_to_read_is_shown_as_it_is_written(text: str) -> None:
+    found = shown(text, markdown=True)
+    assert (found.plain, found.html) == (text, None)

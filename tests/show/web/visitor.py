@@ -39,7 +39,11 @@ SECRET = "known to tests alone " * 2
 
 @contextmanager
 def served(
-    folder: Path, data: EvalSet | None = None, *, options: dict[str, Any] | None = None, **changed: Any
+    folder: Path,
+    data: EvalSet | dict[str, EvalSet] | None = None,
+    *,
+    options: dict[str, Any] | None = None,
+    **changed: Any,
 ) -> Iterator[FastAPI]:
     """The application of a small campaign whose first round is drawn."""
     where = folder / "campaign.db"

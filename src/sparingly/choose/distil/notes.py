@@ -37,7 +37,9 @@ def both_sides_notes(card: Card, judged: Sequence[str]) -> tuple[str, ...]:
     """Warn where a model that is judged, or one of its family, is among those that were learned from."""
     trained = set(card.models)
     same = [name for name in judged if name in trained]
-    families = set(card.families.values())
+    # A family that somebody said does not tell its models' names: these count as well.
+    families = {family.lower() for family in card.families.values()}
+    families |= {family for name in card.models if (family := family_of(name))}
     kin = [name for name in judged if name not in trained and family_of(name) in families]
     notes = []
     if same:
@@ -48,6 +50,16 @@ def both_sides_notes(card: Card, judged: Sequence[str]) -> tuple[str, ...]:
     if kin:
         notes.append(f"{_KIN}{listing(kin)}; each may be at a disadvantage {_PAPER}.")
     return tuple(notes)
+
+
+def learned_from_notes(card: Card) -> tuple[str, ...]:
+    """Name the models that were learned from, where it is not known yet who will be judged."""
+    if not card.models:
+        return ()
+    return (
+        f"the utility was learned on {listing(card.models)}: if one of them is judged on what is chosen, it "
+        f"may be at a disadvantage {_PAPER}.",
+    )
 
 
 def is_of_judged(note: str) -> bool:

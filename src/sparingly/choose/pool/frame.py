@@ -154,8 +154,8 @@ def _in_order(key: Keys, row: Keys, named: Mask) -> Rows:
 def candidates(pool: ScoredPool, frame: Frame, wanted: Wanted) -> tuple[Frame, dict[str, int]]:
     """Return the sources that may be drawn, and how many went for which reason: every one is counted once.
 
-    Anchors stay whatever their length, overlap or copies. What must not be chosen goes last, so that its
-    copies are recognised and go too.
+    Anchors stay whatever their length, overlap or copies. What must not be chosen goes last and for no other
+    reason, so that its copies are recognised and go too, also where copies may stay or it has several texts.
     """
     removed = dict.fromkeys(REMOVED, 0)
     alive = np.ones(len(frame), bool)
@@ -166,9 +166,9 @@ def candidates(pool: ScoredPool, frame: Frame, wanted: Wanted) -> tuple[Frame, d
         alive[hit] = False
 
     copies, same_text = _copies_of_ids(frame)
-    drop("duplicate_text", copies & same_text)
-    drop("duplicate_id", copies)
-    free = ~frame.anchor
+    drop("duplicate_text", copies & same_text & ~frame.never)
+    drop("duplicate_id", copies & ~frame.never)
+    free = ~(frame.anchor | frame.never)
     drop("too_short", free & (frame.length < (-np.inf if wanted.shortest is None else wanted.shortest)))
     drop("too_long", free & (frame.length > (np.inf if wanted.longest is None else wanted.longest)))
     if wanted.languages is not None:
@@ -176,8 +176,10 @@ def candidates(pool: ScoredPool, frame: Frame, wanted: Wanted) -> tuple[Frame, d
     if wanted.familiar:
         drop("unlike", free & pool.column(UNLIKE).to_series().to_numpy()[frame.place])
     drop("overlap", free & (frame.overlap >= (np.inf if wanted.overlap is None else wanted.overlap)))
-    if not wanted.duplicates:
-        drop("duplicate_text", free & _repeated(frame.text, alive))
+    again = (
+        np.isin(frame.text, frame.text[frame.never]) if wanted.duplicates else _repeated(frame.text, alive)
+    )
+    drop("duplicate_text", free & again)
     if wanted.near is not None:
         drop("near_duplicate", free & _near(pool, frame, np.flatnonzero(alive), wanted.near))
     if wanted.cosine is not None:

@@ -148,10 +148,20 @@ def _by_name(quota: Mapping[str, int], groups: Groups, sizes: Floats) -> Floats:
     return wanted
 
 
-def after_anchors(given: Floats, frame: Frame, groups: Groups, costs: Floats | None) -> Floats:
-    """Return what the groups give beside the anchors, which are taken for certain."""
+def after_anchors(
+    given: Floats, frame: Frame, groups: Groups, costs: Floats | None, *, by_name: bool = False
+) -> Floats:
+    """Return what the groups give beside the anchors, which are taken for certain.
+
+    An anchor counts towards the number of its group; with numbers by name, one of no named group is extra.
+    """
     weights = np.ones(len(frame)) if costs is None else costs
     anchors = groups.totals(np.where(frame.anchor, weights, 0.0))
+    if by_name:
+        over = [groups.names[place] for place in np.flatnonzero((anchors > given) & (given > 0))]
+        if over:
+            raise UsageError(f"There are more anchors than the quota asks for in {listing(over)}.")
+        return np.maximum(given - anchors, 0.0)
     left = float(given.sum() - anchors.sum())
     if left < 0:
         raise UsageError(f"The anchors alone take {anchors.sum():g} of the budget of {given.sum():g}.")

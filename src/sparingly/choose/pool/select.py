@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly._version import __version__
 from sparingly.base import rng
-from sparingly.base.errors import DataError, UsageError
+from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.text import Bare, Call, Items, Value, format_call, format_number, text_value
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.pool.crew import crew_of
@@ -30,11 +30,14 @@ from sparingly.choose.pool.quotas import (
     with_quota,
 )
 from sparingly.choose.pool.result import PoolSelection
-from sparingly.choose.pool.scored import ScoredPool
+from sparingly.choose.pool.scored import UNLIKE, ScoredPool
 from sparingly.choose.pool.spread import CLUSTERS, leaves_of
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature, digest_ids
 from sparingly.signals.cost import LENGTH, SECONDS, SECONDS_PER_ITEM, SECONDS_PER_WORD
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -175,10 +178,18 @@ def _drawn_from(pool: ScoredPool, asked: _Asked) -> PoolSelection:
         items=np.array(table.get_column("item").to_list(), object),
         notes=(
             *pool.notes,
+            *_unlike_notes(table),
             *((f"of {scored:,} sources, {_words(removed)}",) if any(removed.values()) else ()),
         ),
     )
     return PoolSelection.of(selection, table, scored, removed)
+
+
+def _unlike_notes(chosen: pl.DataFrame) -> tuple[str, ...]:
+    """Say how many of the chosen sources the model of the utility knows little about."""
+    count = int(chosen.get_column(UNLIKE).sum()) if UNLIKE in chosen.columns else 0
+    of = f"{count:,} of the {len(chosen):,} chosen sources"
+    return (f"{of} are unlike the texts that the model was trained on.",) if count else ()
 
 
 def costs_of(pool: ScoredPool, frame: Frame, cost: str) -> Floats:
@@ -204,13 +215,11 @@ class _Chosen:
 
 def _chosen(frame: Frame, asked: _Asked, groups: Groups, costs: Floats | None) -> _Chosen:
     """Take the anchors, and draw from every group what is left of its quota."""
-    design, by_name = asked.design, isinstance(asked.quota, Mapping)
-    weights = _weights(asked, costs)
+    design, weights = asked.design, _weights(asked, costs)
     given = shares_of(asked.budget, frame, groups, asked.quota, weights)
-    more = after_anchors(given, frame, groups, weights)
-    left_out = (more == 0) & (groups.totals(np.where(frame.anchor, 0.0, 1.0)) > 0)
-    if design.name != "top" and not by_name and left_out.any() and more.any():
-        raise UsageError("The budget leaves a group without any draw: raise it, or use fewer groups.")
+    more = after_anchors(given, frame, groups, weights, by_name=isinstance(asked.quota, Mapping))
+    if design.name != "top":
+        _check_all_can_be_drawn(frame, groups, more)
     rows, chances = [np.flatnonzero(frame.anchor)], [np.ones(int(frame.anchor.sum()))]
     for place in np.flatnonzero(more):
         inside = np.flatnonzero((groups.of_row == place) & ~frame.anchor)
@@ -222,14 +231,28 @@ def _chosen(frame: Frame, asked: _Asked, groups: Groups, costs: Floats | None) -
     return _in_one_list(frame, design, np.concatenate(rows), all_chances)
 
 
+def _check_all_can_be_drawn(frame: Frame, groups: Groups, more: Floats) -> None:
+    """Complain where sources of the list could not be drawn: nothing could be said of them."""
+    left_out = (more == 0) & (groups.totals(np.where(frame.anchor, 0.0, 1.0)) > 0)
+    if not left_out.any():
+        return
+    if not more.any():
+        raise UsageError("The anchors take the whole budget, and the others could not be drawn: raise it.")
+    names = listing(np.array(groups.names)[left_out], 3)
+    raise UsageError(
+        f"The budget leaves {names} without any draw, and nothing could be said of the sources there: raise "
+        "it, or use fewer groups."
+    )
+
+
 def _weights(asked: _Asked, costs: Floats | None) -> Floats | None:
     """Return the costs that a budget of cost counts; None where sources are counted."""
+    if asked.budget is not None and isinstance(asked.quota, Mapping):
+        raise UsageError("Numbers of sources by name go without a budget: leave it out.")
     if asked.budget is None or asked.budget.kind != "cost":
         return None
     if costs is None:
         raise UsageError("A budget of cost needs the cost of every source: name a column, or length.")
-    if isinstance(asked.quota, Mapping):
-        raise UsageError("Numbers of sources by name go without a budget of cost.")
     return costs
 
 

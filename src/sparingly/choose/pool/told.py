@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparingly.base.errors import UsageError
 from sparingly.base.text import Bare, Call, Quoted, format_call, parse_call, text_value
 from sparingly.choose.distil.distilled import Distilled
-from sparingly.choose.distil.notes import weak_notes
+from sparingly.choose.distil.notes import learned_from_notes, weak_notes
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -34,7 +34,8 @@ class Told:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to mind about the utility."""
-        return weak_notes(self.method.loaded().card, (str(self.method.utility),))
+        card = self.method.loaded().card
+        return (*weak_notes(card, (str(self.method.utility),)), *learned_from_notes(card))
 
     def __call__(self, texts: list[str]) -> Floats:
         """Return the utility of every text."""

@@ -18,7 +18,7 @@ def reasons(
     found = [*_asked(before, after), *_models(before, after), *_judgements(before, after, labels, unit)]
     signed = before.signature, after.signature
     if signed[0] is not None and signed[1] is not None:
-        found += _signed(signed[0], signed[1], same_models=set(before.order) == set(after.order))
+        found += _signed(signed[0], signed[1], data_changed(before, after))
     elif signed[0] is not None or signed[1] is not None:
         found.append("Only one of the two has a signature, so the data behind them cannot be compared.")
     return tuple(found) or (NOTHING,)
@@ -54,10 +54,18 @@ def _judgements(before: Side, after: Side, labels: Sequence[Mapping[str, int]], 
             yield f"Labels by model: {listing(f'{name} {gains[name]:+d}' for name in most)}."
 
 
-def _signed(before: EstimateSignature, after: EstimateSignature, *, same_models: bool) -> Iterator[str]:
+def data_changed(before: Side, after: Side) -> bool:
+    """Whether digests tell that what was read changed: those of other models and estimators always differ."""
+    signed = before.signature, after.signature
+    if signed[0] is None or signed[1] is None or signed[0].estimator != signed[1].estimator:
+        return False
+    return set(before.order) == set(after.order) and signed[0].inputs != signed[1].inputs
+
+
+def _signed(before: EstimateSignature, after: EstimateSignature, changed: bool) -> Iterator[str]:
     if before.of != after.of:
         yield f"The set has {after.of} items instead of {before.of}."
-    if before.inputs != after.inputs and same_models and before.estimator == after.estimator:
+    if changed:
         yield f"The data changed: the digest of what was read is {after.inputs} instead of {before.inputs}."
     if before.labels != after.labels and before.n == after.n and before.selection == after.selection:
         yield f"The judgements themselves changed: their digest is {after.labels} instead of {before.labels}."

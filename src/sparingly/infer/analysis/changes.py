@@ -10,19 +10,25 @@ import numpy as np
 
 from sparingly.base.html import html_table
 from sparingly.data.plain import plain
-from sparingly.infer.analysis.change_reasons import reasons
+from sparingly.infer.analysis.change_reasons import data_changed, reasons
 from sparingly.infer.analysis.change_side import Result, Side, side_of
+from sparingly.infer.estimate.result import CHOSEN
 
-Shared = Literal["same", "nested", "apart", "partly", "unknown"]
+Shared = Literal["same", "again", "nested", "apart", "partly", "unknown", "other data", "other aspect"]
 # A change of more joint errors than this is hardly chance.
 MOVED = 2.0
 SHARED_WORDS: Mapping[Shared, str] = {
     "same": "the same judgements: whatever moved was moved by the method, not by chance.",
+    "again": "the same items, judged otherwise: errors of changes are at most those of independent results.",
     "nested": "one holds the judgements of the other: errors of changes are those of what came in addition.",
     "apart": "no judged item in common: errors of changes are those of two independent results.",
     "partly": "some judged items in common: errors of changes are at most those of independent results.",
     "unknown": "which items were judged is not known: errors of changes are those of independent results.",
+    "other data": "the data are not the same: errors of changes are those of independent results, and what "
+    "moved may be the data's doing.",
+    "other aspect": "another aspect was judged: only ranks and groups are held against each other.",
 }
+PICKED = "items were picked, not drawn: scores move with what is picked, and no error tells that from chance."
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,8 @@ def changes(
     Where the n₂ judged items of one result hold the n₁ of the other, the variance of a change is
     σ₁²·(1/n₁ − 1/n₂)/(1/n₁ − 1/N), without 1/N for inputs like these: the later mean is the earlier one and
     what came in addition. Otherwise it is σ₁² + σ₂², which is too large where some judgements are shared. A
-    change of more than two errors asks for a reason beside chance: look at what the reasons name.
+    change of more than two errors asks for a reason beside chance: look at what the reasons name. Scores of
+    two aspects are not subtracted, and where items were picked, not drawn, no error of a change is told.
 
     Args:
         before: An estimate or a ranking.
@@ -155,27 +162,39 @@ def changes(
         models=models,
         shared=shared,
         reasons=reasons(*sides, labels=known, unit=unit),
-        notes=(SHARED_WORDS[shared],),
+        notes=(SHARED_WORDS[shared], *((PICKED,) if _picked(*sides) else ())),
     )
 
 
 def _shared(before: Side, after: Side) -> Shared:
     """Say how far the judgements of two results are the same."""
     signed = before.signature, after.signature
-    if signed[0] is not None and signed[1] is not None and signed[0].labels == signed[1].labels:
-        return "same"
+    if before.aspect != after.aspect:
+        return "other aspect"
+    if signed[0] is not None and signed[1] is not None:
+        if signed[0].labels == signed[1].labels:
+            return "same"
+        if signed[0].of != signed[1].of or data_changed(before, after):
+            return "other data"
     if before.items is None or after.items is None:
         return "unknown"
+    if before.items == after.items:
+        return "again"
     if before.items <= after.items or after.items <= before.items:
         return "nested"
     return "partly" if before.items & after.items else "apart"
+
+
+def _picked(before: Side, after: Side) -> bool:
+    return CHOSEN in (before.target, after.target)
 
 
 def _change(
     name: str, before: Side, after: Side, shared: Shared, labels: Sequence[Mapping[str, int]]
 ) -> ModelChange:
     scores = before.scores.get(name), after.scores.get(name)
-    change = None if scores[0] is None or scores[1] is None else scores[1] - scores[0]
+    apart = shared == "other aspect" or scores[0] is None or scores[1] is None
+    change = None if apart else (scores[1] or 0.0) - (scores[0] or 0.0)
     error = None if change is None else _error(name, before, after, shared)
     return ModelChange(
         model=name,
@@ -195,9 +214,10 @@ def _change(
 
 def _error(name: str, before: Side, after: Side, shared: Shared) -> float | None:
     """Return the standard error of a change; None where the same judgements leave nothing to chance."""
-    if shared == "same" or name not in before.errors or name not in after.errors:
+    if shared == "same" or _picked(before, after) or not {name} <= before.errors.keys() & after.errors.keys():
         return None
-    if shared == "nested" and before.n and after.n and before.n != after.n:
+    alike = (before.target, before.estimator) == (after.target, after.estimator)
+    if shared == "nested" and alike and before.n and after.n and before.n != after.n:
         small, large = (before, after) if before.n < after.n else (after, before)
         left = small.left_to_chance(small.n or 1)
         more = 1.0 / (small.n or 1) - 1.0 / (large.n or 1)

@@ -21,6 +21,11 @@ from sparingly.data.signature import Signature
 from sparingly.infer.estimate.sample import Rows, Sample, as_codes
 
 UNKNOWN = "the design is not known here, so errors are those of a plain draw with these probabilities."
+FROM_POOL = (
+    "the draw was from a pool: errors are those of a plain draw in its groups with these probabilities, "
+    "and do not count what a sorted or spread list gains."
+)
+_POOL = "pool:"
 
 
 def method_of(signature: Signature) -> Method | None:
@@ -108,7 +113,8 @@ def with_design(sample: Sample, data: EvalSet, selection: Selection) -> Sample:
     method = method_of(selection.signature)
     sample = replace(sample, pool_unit=_pool_units(sample, data, selection))
     if method is None:
-        return replace(sample, notes=(*sample.notes, UNKNOWN))
+        note = FROM_POOL if selection.signature.method.startswith(_POOL) else UNKNOWN
+        return replace(sample, notes=(*sample.notes, note))
     if not isinstance(method, DrawDesign):
         return sample
     seen = _seen(data, selection)

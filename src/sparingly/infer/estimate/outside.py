@@ -25,11 +25,17 @@ NOTE = (
 def items_outside(data: EvalSet, selection: Selection | None) -> int:
     """Return how many items the first draw had to choose from that are not in the data.
 
-    Fewer items than there are now is an error: the chances are not of this set.
+    Fewer items than there are now is an error: the chances are not of this set. So is a later round on its
+    own: what the rounds before it asked for could not be drawn in it.
     """
     if selection is None:
         return 0
     first = selection.signature
+    if first.round is not None and first.round > 1:
+        raise UsageError(
+            f"This is round {first.round} of several, in which items of earlier rounds could not be drawn: "
+            "it does not speak for the set on its own. Estimate from the campaign."
+        )
     while first.pool is not None:
         first = first.pool
     if first.of < len(data):

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import Literal
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.run.campaign.audit import Audit
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.journal import Clock, utc_now
-from sparingly.run.campaign.tables import ACCESS
+from sparingly.run.campaign.tables import ACCESS, LEASES
 
 Role = Literal["rater", "organiser"]
 # 256 random bits, twice what would do.
@@ -72,7 +72,26 @@ class Access:
                 .where(*here, ACCESS.c.rater == rater, ACCESS.c.retired_at.is_(None))
                 .values(retired_at=self._now())
             )
+            # What they were at is free for others at once.
+            connection.execute(
+                delete(LEASES).where(LEASES.c.campaign == self.campaign, LEASES.c.rater == rater)
+            )
             self._audit.note(connection, by, "rater retired", rater=rater, links=done.rowcount)
+        return done.rowcount
+
+    def retire_organiser(self, *, by: str = "organiser") -> int:
+        """Take back all links of the organiser, whose pages close at once; return how many there were."""
+        with self.database.writing() as connection:
+            done = connection.execute(
+                update(ACCESS)
+                .where(
+                    ACCESS.c.campaign == self.campaign,
+                    ACCESS.c.role == "organiser",
+                    ACCESS.c.retired_at.is_(None),
+                )
+                .values(retired_at=self._now())
+            )
+            self._audit.note(connection, by, "organiser's links retired", links=done.rowcount)
         return done.rowcount
 
     def entries(self) -> list[Entry]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import InputError, nearest
 from sparingly.data.values import as_id, as_number, as_text, parse_number, shown
+
+if TYPE_CHECKING:
+    from sparingly.run.campaign.marks import Mark
 
 COLUMNS = (
     "data", "item", "model", "first", "second", "aspect", "rater", "score", "value", "seconds", "comment",
@@ -36,6 +39,7 @@ class Answer:
         seconds: How long it took.
         comment: What the rater said.
         client: An id that the sender gives to this answer, so that sending it again changes nothing.
+        marks: The errors that the rater marked in the output, in order; None where nobody looked for any.
     """
 
     rater: str
@@ -48,6 +52,7 @@ class Answer:
     seconds: float | None = None
     comment: str | None = None
     client: str = ""
+    marks: tuple[Mark, ...] | None = None
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], *, from_text: bool = False) -> Answer | None:

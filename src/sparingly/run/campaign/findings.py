@@ -35,6 +35,7 @@ class AspectAgreement:
         pairs: Every two raters who have judged something in common; empty for comparisons.
         flags: Raters who are far from the rest.
         notes: What to mind.
+        compares: Whether outputs were compared.
     """
 
     data: str
@@ -46,6 +47,7 @@ class AspectAgreement:
     pairs: tuple[PairAgreement, ...] = ()
     flags: tuple[RaterFlag, ...] = ()
     notes: tuple[str, ...] = ()
+    compares: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -125,4 +127,4 @@ def _compared(data: str, held: EvalSet, aspect: str, seed: int) -> AspectAgreeme
     found = alpha_interval(values, "nominal", random=random, groups=cells[:, 0].astype(np.int64))
     numbers = (plain(found.alpha), plain(found.low), plain(found.high))
     notes = () if found.units else (NO_COMMON,)
-    return AspectAgreement(data, aspect, *numbers, found.units, notes=notes)
+    return AspectAgreement(data, aspect, *numbers, found.units, notes=notes, compares=True)

@@ -56,6 +56,8 @@ def penalty(marks: Sequence[Mark]) -> float:
 
 def keep_marks(connection: Connection, campaign: str, found: Mapping[int, Sequence[Mark]]) -> None:
     """Keep the marks of ratings by their numbers; those that are there already are left as they are."""
+    if not found:
+        return
     table = MARKS.c
     here = select(table.seq).where(table.campaign == campaign, table.seq.in_(list(found)))
     known = set(connection.execute(here).scalars())
@@ -66,6 +68,17 @@ def keep_marks(connection: Connection, campaign: str, found: Mapping[int, Sequen
     ]
     if rows:
         connection.execute(insert(MARKS), rows)
+
+
+def marks_by_seq(
+    connection: Connection, campaign: str, seqs: Sequence[int]
+) -> dict[int, list[dict[str, Any]]]:
+    """Return the marks of some ratings, by the ratings' numbers."""
+    table = MARKS.c
+    rows = connection.execute(
+        select(table.seq, table.marks).where(table.campaign == campaign, table.seq.in_(seqs))
+    )
+    return {row.seq: json.loads(row.marks) for row in rows}
 
 
 def marks_at(connection: Connection, campaign: str, seq: int) -> dict[int, list[dict[str, Any]]]:

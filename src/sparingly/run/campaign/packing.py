@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -17,17 +16,19 @@ from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.jsonl import JsonLines
 
+# What people write themselves; ids stay as they are.
+_FREE = ("comment", "rater")
 # The same content gives the same bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def csv_bytes(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
-    """Return rows as CSV; what is in no column is left out."""
-    target = io.StringIO()
-    writer = csv.DictWriter(target, columns, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows(rows)
-    return target.getvalue().encode("utf-8", "backslashreplace")
+    """Return rows as CSV for spreadsheets, in which no comment or name is a formula.
+
+    What is in no column is left out.
+    """
+    text = files.csv_text((files.without_formulas(row, _FREE) for row in rows), columns)
+    return text.encode("utf-8", "backslashreplace")
 
 
 def json_bytes(values: Any) -> bytes:

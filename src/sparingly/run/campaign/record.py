@@ -2,12 +2,12 @@
 
 The answer of a rater about a cell (an item and a model, or a pair) on an aspect is the last one given. Under
 one client id the same answer is written once, however often it is sent; a changed answer is a new row that
-corrects the one before.
+corrects the one before. Errors that were marked are written with their answer, or not at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from sparingly.run.campaign.answers import Answer
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.journal import Clock, Journal
 from sparingly.run.campaign.library import Library, models_of
+from sparingly.run.campaign.marks import Mark, keep_marks, marks_by_seq
 from sparingly.run.campaign.refusal import RefusedError, aspect_of, cell_of, check_score, why_not_asked
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, RATERS, RATINGS
@@ -144,6 +145,8 @@ class _Page:
         self.last: dict[tuple[Any, ...], int] = {}
         for row in self._earlier():
             self._remember(row)
+        self.marks = self._earlier_marks(readable)
+        self.new_marks: dict[int, tuple[Mark, ...]] = {}
         self.known = self._known_raters()
         self.rows: list[dict[str, Any]] = []
         self.new_raters: list[dict[str, Any]] = []
@@ -157,12 +160,14 @@ class _Page:
         except SparinglyError as error:
             return Acknowledgement(line, "refused", sentence=str(error))
         before = self.by_client.get(_key(values, with_client=True))
-        if before is not None and all(before[name] == values[name] for name in _CONTENT):
+        if before is not None and self._is_same(before, values, answer.marks):
+            self._mark(before["seq"], answer.marks)
             return Acknowledgement(line, "same", before["seq"])
         values["revision"] = 0 if before is None else before["revision"] + 1
         values["corrects"] = self.last.get(_key(values))
         row = self.journal.rating(values)
         self._remember(row)
+        self._mark(row["seq"], answer.marks)
         self.rows.append(row)
         if answer.rater not in self.known:
             self.known.add(answer.rater)
@@ -174,6 +179,7 @@ class _Page:
         if self.new_raters:
             self.connection.execute(insert(RATERS), self.new_raters)
         self.journal.write_ratings(self.rows)
+        keep_marks(self.connection, self.settings.name, self.new_marks)
         if self.rows:
             self.journal.finish()
 
@@ -241,6 +247,27 @@ class _Page:
             .order_by(table.seq)
         )
         return (dict(row) for row in rows.mappings())
+
+    def _earlier_marks(self, answers: Sequence[Answer]) -> dict[int, list[dict[str, Any]]]:
+        """Return the marks of the rows that are there, where an answer comes with some."""
+        if all(answer.marks is None for answer in answers):
+            return {}
+        senders = {answer.client for answer in answers if answer.marks is not None}
+        seqs = [row["seq"] for row in self.by_client.values() if row["client"] in senders]
+        return marks_by_seq(self.connection, self.settings.name, seqs)
+
+    def _is_same(
+        self, before: Mapping[str, Any], values: Mapping[str, Any], marks: tuple[Mark, ...] | None
+    ) -> bool:
+        if any(before[name] != values[name] for name in _CONTENT):
+            return False
+        there = self.marks.get(before["seq"])
+        return marks is None or there is None or there == [mark.to_dict() for mark in marks]
+
+    def _mark(self, seq: int, marks: tuple[Mark, ...] | None) -> None:
+        if marks is not None and seq not in self.marks:
+            self.new_marks[seq] = marks
+            self.marks[seq] = [mark.to_dict() for mark in marks]
 
     def _known_raters(self) -> set[str]:
         table = RATERS.c

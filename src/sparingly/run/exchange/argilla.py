@@ -253,7 +253,8 @@ def _text(value: Any) -> str | None:
 
 def _take_user(question: Question, answers: Mapping[str, _Response], taking: Taking, given: Given) -> None:
     """Take what one user answered about a record; a status holds for all of a user's answers."""
-    reason = next((_STATUS[one.status] for one in answers.values() if one.status in _STATUS), None)
+    statuses = [one.status for one in answers.values() if isinstance(one.status, str)]
+    reason = next((_STATUS[status] for status in statuses if status in _STATUS), None)
     if reason is not None:
         taking.leave_question(reason, question, given.where)
         return
@@ -308,10 +309,10 @@ def _take_rankings(question: Question, values: Mapping[str, Any], taking: Taking
     for place, aspect in enumerate(taking.key.aspects, 1):
         held = values.get(f"ranking_{place}")
         ranks = {
-            tokens[one["value"]]: float(one["rank"])
+            tokens[str(one["value"])]: float(one["rank"])
             for one in (held if isinstance(held, list) else ())
             # Places that a record does not fill are ranked by the form, too.
-            if isinstance(one, dict) and one.get("value") in tokens and isinstance(one.get("rank"), int)
+            if isinstance(one, dict) and str(one.get("value")) in tokens and isinstance(one.get("rank"), int)
         }
         taking.ranking(question, aspect, ranks, given)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sparingly.base.errors import InputError, UsageError
+from sparingly.data.files import without_formulas
 from sparingly.run.exchange.exchange import Exchange, Options, carried, file_stem
 from sparingly.run.exchange.files import read_csv_rows, write_csv
 from sparingly.run.exchange.judgement import Given
@@ -26,8 +27,8 @@ _CARRIED = (
     "task", "item", "data", "round", "inclusion_probability", "assigned", "document", "position", "context",
 )  # fmt: skip
 _SIDES = {"left": 1.0, "a": 1.0, "tie": 0.0, "equal": 0.0, "right": -1.0, "b": -1.0}
-# A spreadsheet takes a text that begins so for a formula, and outputs are other people's texts.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Other people's texts.
+_TEXTS = ("before", "source", "after", "reference", "output", "left", "right")
 _RESERVED = frozenset((*_CARRIED, "rater", "token", "label", "output", "left", "right", "before", "source"))
 _RESERVED |= {"after", "reference", "spans", "seconds", "comment"}
 
@@ -72,24 +73,13 @@ def _rows(task: Task, kind: Kind, options: Options) -> list[dict[str, Any]]:
         common["context"] = json.dumps(common["context"], ensure_ascii=False)
     if kind == "pair":
         left, right = task.pair
-        return [_safe({**common, "left": left.text, "right": right.text})]
+        return [without_formulas({**common, "left": left.text, "right": right.text}, _TEXTS)]
     rows = [
         {**common, "label": slot_label(slot), "token": output.token, "output": output.text}
         for slot, output in enumerate(task.outputs, 1)
     ]
     # Offsets of spans count from the text as it is.
-    return rows if kind == "spans" else [_safe(row) for row in rows]
-
-
-def _safe(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row whose texts no spreadsheet takes for formulas."""
-    texts = ("before", "source", "after", "reference", "output", "left", "right")
-    guarded = {
-        name: f"'{row[name]}"
-        for name in texts
-        if isinstance(row.get(name), str) and row[name].startswith(_FORMULA)
-    }
-    return {**row, **guarded}
+    return rows if kind == "spans" else [without_formulas(row, _TEXTS) for row in rows]
 
 
 # --- answers ------------------------------------------------------------------------------------------

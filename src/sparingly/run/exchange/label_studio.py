@@ -122,8 +122,8 @@ class _Annotation:
     def chosen(self, tag: str) -> str | None:
         """Return what was chosen by a Choices or a Pairwise tag."""
         for value in self.values.get(tag, ()):
-            choices = value.get("choices") or [value.get("selected")]
-            return str(choices[0]) if choices[0] is not None else None
+            choices = _listed(value.get("choices") or value.get("selected"))
+            return str(choices[0]) if choices and choices[0] is not None else None
         return None
 
     def comment(self) -> str | None:

@@ -44,23 +44,28 @@ def read_logs(
     """
     failed: dict[str, int] = {}
     for log in (log for path in paths for log in _logs(path)):
-        last_reset = {entry.get("user_id"): at for at, (_, entry) in enumerate(log) if _is_reset(entry)}
+        last_reset = {_user(entry): at for at, (_, entry) in enumerate(log) if _is_reset(entry)}
         for at, (where, entry) in enumerate(log):
             if _is_reset(entry):
                 continue
-            user = str(entry.get("user_id", ""))
+            user = _user(entry)
             reader = _Entry(taking, sliders, raters.get(user, user), where, entry)
             if isinstance(entry.get("item_i"), str):
                 taking.leave(EXTRA_PAGE, where, max(1, len(reader.items)))
-            elif at < last_reset.get(entry.get("user_id"), -1):
+            elif at < last_reset.get(user, -1):
                 reader.leave(RESET)
             else:
                 reader.take()
-                wrong = [check for check in entry.get("validations") or () if check is False]
+                checks = entry.get("validations")
+                wrong = [check for check in checks if check is False] if isinstance(checks, list) else []
                 failed[reader.rater] = failed.get(reader.rater, 0) + len(wrong)
     for rater, count in sorted(failed.items()):
         if count:
             taking.note(f"{rater} failed {count} of Pearmut's checks.")
+
+
+def _user(entry: Entry) -> str:
+    return str(entry.get("user_id", ""))
 
 
 @dataclass

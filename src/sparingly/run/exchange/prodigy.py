@@ -137,7 +137,7 @@ def _take(row: Mapping[str, Any], taking: Taking, where: str) -> None:
     question = taking.question(held.get("task"), where)
     if question is None:
         return
-    answer = row.get("answer", "accept")
+    answer = str(row.get("answer", "accept"))
     if answer in _ANSWERS:
         taking.leave(_ANSWERS[answer], where)
         return

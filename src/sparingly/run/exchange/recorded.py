@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sparingly.run.exchange.report import SAME_OUTPUT, Taken
-from sparingly.run.exchange.spans import Span
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
-    from sparingly.run.campaign.record import Acknowledgement, Recorded
+    from sparingly.run.campaign.record import Recorded
 
 
 def record_taken(campaign: Campaign, taken: Taken) -> Recorded:
@@ -20,6 +18,7 @@ def record_taken(campaign: Campaign, taken: Taken) -> Recorded:
     again is a correction of the one before.
     """
     from sparingly.run.campaign.answers import Answer
+    from sparingly.run.campaign.marks import Mark
 
     rows = [(row, one.spans) for one in (*taken.judgements, *taken.same) for row in one.rows()]
     answers = [
@@ -34,23 +33,8 @@ def record_taken(campaign: Campaign, taken: Taken) -> Recorded:
             seconds=row["seconds"],
             comment=row["comment"],
             client=row["client"] or SAME_OUTPUT,
+            marks=tuple(Mark(span.start, span.end, span.severity) for span in spans) or None,
         )
-        for row, _ in rows
+        for row, spans in rows
     ]
-    done: list[Acknowledgement] = []
-    recorded = campaign.record(answers, acknowledge=done.append)
-    _keep_spans(campaign, done, [spans for _, spans in rows])
-    return recorded
-
-
-def _keep_spans(campaign: Campaign, done: Sequence[Acknowledgement], spans: Sequence[Sequence[Span]]) -> None:
-    from sparingly.run.campaign.marks import Mark, keep_marks
-
-    found: dict[int, Any] = {
-        one.seq: [Mark(span.start, span.end, span.severity) for span in spans[one.line - 1]]
-        for one in done
-        if one.seq is not None and one.what in ("new", "correction") and spans[one.line - 1]
-    }
-    if found:
-        with campaign.database.writing() as connection:
-            keep_marks(connection, campaign.name, found)
+    return campaign.record(answers)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.html import html_table
+from sparingly.data.files import without_formulas
 from sparingly.run.exchange.files import write_csv, write_jsonl
 from sparingly.run.exchange.judgement import Given, Judgement
 from sparingly.run.exchange.key import Key, Question, Same
@@ -82,7 +83,8 @@ class Taken:
             return
         there = {name for row in rows for name, value in row.items() if value is not None}
         wanted = there or {"item", "model", "aspect", "rater", "score"}
-        write_csv(path, [name for name in COLUMNS if name in wanted], rows)
+        safe = [without_formulas(row, ("comment",)) for row in rows]
+        write_csv(path, [name for name in COLUMNS if name in wanted], safe)
 
     def into(self, data: EvalSet) -> EvalSet:
         """Return an evaluation set with these ratings and preferences added to its own."""

@@ -27,6 +27,8 @@ _TITLE_LETTERS, _TEXT_LETTERS = 76, 128
 _NAME_LETTERS = 40
 _LABEL_PIXELS = 6
 _LABEL_ROOM = 220
+# Names that differ at their ends only must stay apart: what is too long is cut in the middle.
+_CUT = "length(datum.label) > 36 ? slice(datum.label, 0, 17) + '…' + slice(datum.label, -18) : datum.label"
 _DIGITS = 6
 
 
@@ -133,7 +135,7 @@ def model_axis(field: str, names: Sequence[str], *, grid: bool = True) -> Y:
         .title(None)
         .scale(domain=list(names))
         .sort(list(names))
-        .axis(labelLimit=_LABEL_ROOM, domain=False, ticks=False, grid=grid, gridDash=[1, 3])
+        .axis(labelExpr=_CUT, labelLimit=_LABEL_ROOM, domain=False, ticks=False, grid=grid, gridDash=[1, 3])
     )
 
 

@@ -119,21 +119,28 @@ def _reasons(rounds: Sequence[Selection]) -> Iterator[Part]:
 
 def representation_section(held: Evidence, *, figures: bool) -> Section | None:
     """Say whom the selection over- and under-represents; None where nothing is known of that."""
-    found = held.representation
+    found, title = held.representation, "Whom the selection represents"
     if found is None:
         return None
+    outside: list[Part] = []
+    if held.outside:
+        told = f"{held.outside:,} of the items that were drawn from are not in the data"
+        if found.n == found.of:
+            text = f"{told}, so whom the selection over- or under-represents cannot be told from it."
+            return Section("representation", title, (Words(text),))
+        outside = [Words(f"{told}: shares below are among the {found.of:,} that are.")]
     kinds = [(kind, share) for kind, shares in found.kinds.items() for share in shares]
     if not kinds:
         return None
     lean = tuple(ended(one.text) for one in found.leanings)
     text = "Nothing is badly over- or under-represented." if not lean else "Mind what is badly represented:"
-    parts: list[Part] = [Words(text)]
+    parts: list[Part] = [*outside, Words(text)]
     parts += [Notes((*lean, *found.notes))] if lean or found.notes else []
     if figures and any(len(shares) > 1 for shares in found.kinds.values()):
         words = f"Shares of the set and of the selection in {len(kinds)} groups; the table below has them."
         parts.append(picture("representation", draw_shares(found), words))
     parts += [_coverage(found), *_shares(found)]
-    return Section("representation", "Whom the selection represents", tuple(parts))
+    return Section("representation", title, tuple(parts))
 
 
 def _coverage(found: Representation) -> Table:

@@ -105,6 +105,20 @@ class Evidence:
         """What a judgement is of."""
         return "items" if self.strengths is None else "comparisons"
 
+    @property
+    def outside(self) -> int:
+        """How many items the draw chose from that are not in the data, such as those of a pool."""
+        if self.status is not None or len(self.rounds) != 1:
+            return 0
+        return _outside(self.data, self.rounds[0])
+
+
+def _outside(data: EvalSet, selection: Selection) -> int:
+    first = selection.signature
+    while first.pool is not None:
+        first = first.pool
+    return max(0, first.of - len(data))
+
 
 def from_selection(data: EvalSet, selection: Selection | None, wanted: Wanted) -> Evidence:
     """Gather what follows from an evaluation set and what was chosen of it."""
@@ -226,6 +240,11 @@ def _curve(data: EvalSet, selection: Selection | None, aspect: str) -> tuple[Cur
         return None, ""
     if selection.models is not None or selection.signature.round is not None:
         return None, "agreement over budgets is drawn for selections of whole items in one round."
+    if _outside(data, selection):
+        return (
+            None,
+            "agreement over budgets takes all items that were drawn from, and some are not in the data.",
+        )
     if len(data) > MOST_REPLAYED:
         return None, f"sets of more than {MOST_REPLAYED} items are left to `sparingly figure curve`."
     try:

@@ -18,6 +18,7 @@ from sparingly.show.report.document import Commands, Facts, Notes, Part, Section
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.pictures import picture
 from sparingly.show.report.words import aligned, ended, share_text, time_text
+from sparingly.show.report.writeup import is_from_pool
 from sparingly.show.terminal.console import fixed
 
 _MOST_PAIRS, _MOST_RATERS, _MOST_ROUNDS = 15, 40, 3
@@ -32,7 +33,7 @@ class Effort:
         labels: Judgements of what the report is about.
         further: Judgements of other aspects.
         items: Items that somebody judged.
-        size: Items of the set.
+        size: Items of the set, or that were drawn from.
         seconds: The time that is known, in all; None where none is.
         timed: The judgements whose time is known.
     """
@@ -52,7 +53,8 @@ def effort_of(held: Evidence) -> Effort:
         table = data.preferences
         known = table.seconds[~np.isnan(table.seconds)]
         items, labels = len(np.unique(table.item)), len(table)
-        return Effort(labels, 0, items, len(data), float(known.sum()) if len(known) else None, len(known))
+        size = len(data) + held.outside
+        return Effort(labels, 0, items, size, float(known.sum()) if len(known) else None, len(known))
     judged = ~np.isnan(data.truth(held.aspect))
     found = summarised(data)
     own = 0 if found is None else found.aspects.get(held.aspect, 0)
@@ -61,7 +63,7 @@ def effort_of(held: Evidence) -> Effort:
         labels=own or int(judged.sum()),
         further=0 if found is None else found.count - own,
         items=int(judged.any(axis=1).sum()),
-        size=len(data),
+        size=len(data) + held.outside,
         seconds=None if time is None else time.total,
         timed=0 if time is None else time.known,
     )
@@ -221,7 +223,7 @@ def _commands(held: Evidence) -> tuple[str, ...]:
         return ("sparingly verify CAMPAIGN",)
     given = " SELECTION.json" if held.rounds else ""
     target = f"--target {held.estimate.target} " if held.estimate.target in ("set", "population") else ""
-    lines = () if not held.rounds else ("sparingly verify SELECTION.json DATA",)
+    lines = _of_selection(held)
     if held.strengths is not None:
         return lines
     return (
@@ -229,3 +231,15 @@ def _commands(held: Evidence) -> tuple[str, ...]:
         f"sparingly rank DATA{given} --aspect {shlex.quote(held.aspect)} {target}--out ranking.json",
         "sparingly verify ranking.json DATA",
     )
+
+
+def _of_selection(held: Evidence) -> tuple[str, ...]:
+    """Return how the selection is derived again; one from a pool of sources needs that pool."""
+    if not held.rounds:
+        return ()
+    last = held.rounds[0].signature
+    first = last if last.pool is None else last.pool
+    of_pool = ("sparingly pool verify SCORED_POOL {}",) if is_from_pool(first) else ()
+    if last.pool is None and of_pool:
+        return (of_pool[0].format("SELECTION.json"),)
+    return (*(line.format("FIRST.json") for line in of_pool), "sparingly verify SELECTION.json DATA")

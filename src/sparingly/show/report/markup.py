@@ -56,6 +56,7 @@ _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "×": r"$\times$",
     "−": "$-$",
 }
+_LIGATURE = re.compile(r"([-'])(?=\1)")
 # A long signature has no spaces: in code, a line may end after these.
 BREAKABLE = {"|": r"\textbar{}\allowbreak{}", ",": r",\allowbreak{}"}
 
@@ -71,5 +72,5 @@ def latex(text: str) -> str:
 def escaped(text: str, further: Mapping[str, str] | None = None) -> str:
     """Return a text in which every letter with a meaning in LaTeX is escaped."""
     escapes = {**_LATEX, **(further or {})}
-    # Two hyphens in a row would become a dash.
-    return "".join(escapes.get(letter, letter) for letter in text).replace("--", "-{}-")
+    # Hyphens in a row would become a dash, apostrophes a closing quote.
+    return _LIGATURE.sub(r"\1{}", "".join(escapes.get(letter, letter) for letter in text))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from sparingly.base.errors import listing
 from sparingly.infer.estimate.result import CHOSEN
 from sparingly.infer.rank.ranking import Ranking
@@ -16,21 +18,28 @@ ALMOST_NONE = 0.001
 
 def question(held: Evidence) -> str:
     """Return what was asked, as a question."""
+    found = held.estimate
+    pool = f"on the {found.size:,} items that were drawn from"
     places = {
-        "set": f"on this set of {held.estimate.size} items",
+        "set": pool if held.outside else f"on this set of {found.size} items",
         "population": "on inputs like these",
         CHOSEN: "on the chosen items",
     }
-    where = places[held.estimate.target]
-    return f"Which of {len(held.estimate.models)} models is better by {code(held.aspect)}, {where}?"
+    where = places[found.target]
+    if held.strengths is not None:
+        where = (
+            "in the chosen comparisons" if found.target == CHOSEN else "in comparisons of this set's outputs"
+        )
+    if len(found.models) == 1:
+        return f"How good is {code(found.models[0])} by {code(held.aspect)}, {where}?"
+    return f"Which of {len(found.models)} models is better by {code(held.aspect)}, {where}?"
 
 
 def answer(held: Evidence) -> str:
     """Return what was found, in one or two sentences."""
     ranking = held.ranking
     if ranking is None:
-        best = held.estimate.models[held.estimate.order[0]]
-        return f"{code(best)} has the highest score; no errors can be told: {ended(held.unranked)}"
+        return _without_ranks(held)
     first = ranking.models[0]
     rivals = [one.model for one in ranking.models[1:] if one.best_rank == 1]
     on_chosen = " on the chosen items" if ranking.target == CHOSEN else ""
@@ -44,6 +53,18 @@ def answer(held: Evidence) -> str:
         f"{code(first.model)} has the highest score{on_chosen}{chance}, but {many} not ruled out "
         f"as the best. {_groups(ranking)}"
     )
+
+
+def _without_ranks(held: Evidence) -> str:
+    found = held.estimate
+    place = int(found.order[0])
+    best, on_chosen = code(found.models[place]), " on the chosen items" if found.target == CHOSEN else ""
+    if len(found.models) > 1:
+        why = ended(held.unranked)
+        return f"{best} has the highest score{on_chosen}; how sure that is cannot be told: {why}"
+    score, low, high = aligned([found.scores[place], found.low[place], found.high[place]])
+    between = "" if "-" in (low, high) else f" ({100 * found.level:g} % interval from {low} to {high})"
+    return f"{best} scores {score}{on_chosen}{between}."
 
 
 def named(models: Sequence[str], most: int = 5) -> str:
@@ -67,22 +88,55 @@ def estimand(held: Evidence) -> str:
     if held.strengths is not None:
         return _of_comparisons(held)
     if found.target == CHOSEN:
+        whole = f"the {held.outside + len(held.data):,} items that they were chosen from"
         return (
-            f"Ranking only: these are scores of the {found.n} chosen items, not of the test set. The items "
+            f"Ranking only: these are scores of the {found.n} chosen items, not of "
+            f"{whole if held.outside else 'the test set'}. The items "
             "were not drawn by known chances, so no error bar speaks about the whole set, and tests are too "
             "sure of themselves where they are taken for the set's."
         )
-    drawn = "were drawn by known chances" if held.rounds else "are taken for a uniform sample"
+    skipped = any(one.same_outputs for one in held.rounds)
+    what = "Differences between models" if skipped else "Scores and ranks"
     if found.target == "set":
         return (
-            f"Scores and ranks estimate what judging all {found.size} items of this set would say: "
-            f"{found.n} of them {drawn}. They say nothing of other inputs."
+            f"{what} estimate what judging all {_frame(held)} would say: {_judged(held)}. They say nothing "
+            "of other inputs."
         )
     return (
-        f"Scores and ranks speak about inputs like these: the {found.size} items of the set count as a "
-        f"sample of them, and {found.n} of the items {drawn} to be judged. Inputs of another kind may rank "
-        "the models otherwise."
+        f"{what} speak about inputs like these: the {_frame(held)} count as a sample of them, and "
+        f"{_judged(held)}. Inputs of another kind may rank the models otherwise."
     )
+
+
+def _frame(held: Evidence) -> str:
+    """Return which items the scores are of."""
+    size = held.estimate.size
+    if held.outside:
+        first = "the first draw" if held.rounds[0].pool is not None else "the draw"
+        return f"{size:,} items that {first} chose from, of which {len(held.data):,} are in the data,"
+    never = {name for one in held.rounds for name in one.never}
+    shut = int(np.isin(held.data.items, list(never)).sum()) if never else 0
+    return f"{size} items of this set" + (f" that could be chosen ({shut} could not)" if shut else "")
+
+
+def _judged(held: Evidence) -> str:
+    """Return how many of the items are judged, and how these came to be."""
+    found = held.estimate
+    if found.n == found.size:
+        return "all of them are judged"
+    if not held.rounds:
+        return f"{found.n} of them {_are(found.n)} judged, and taken for a uniform sample"
+    drawn = len({name for one in held.rounds for name in one.items})
+    stages = " in two stages" if held.rounds[0].pool is not None else ""
+    rounds = f" in {len(held.rounds)} rounds" if len(held.rounds) > 1 else ""
+    text = f"{drawn} of them {'was' if drawn == 1 else 'were'} drawn by known chances{stages}{rounds}"
+    if found.n >= drawn:
+        return text
+    return f"{text}, of which {found.n} {_are(found.n)} judged and the others taken to be missing by chance"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _of_comparisons(held: Evidence) -> str:

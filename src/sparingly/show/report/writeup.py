@@ -10,7 +10,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sparingly.base.errors import UnknownNameError
+from sparingly.base.registry import parse_method
+from sparingly.base.text import Bare, Call, format_call, parse_call
 from sparingly.choose.design.top import Top
+from sparingly.choose.pool.select import ANCHOR
+from sparingly.choose.pool.select import METHOD as POOL
 from sparingly.choose.select import as_selector
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature
@@ -18,6 +22,9 @@ from sparingly.show.report.markup import cell, code, latex
 from sparingly.signals.cost import SECONDS
 
 FORMATS = ("markdown", "latex")
+_POOL_PAPERS = {"top": "", "systematic": "Madow 1949"}
+_PIVOTAL = "Deville and Tillé 1998"
+_UNUSED = (Bare("none"), Bare("false"), Bare("random"))
 
 
 def writeup(selection: Selection, format: Literal["markdown", "latex"] = "markdown") -> str:
@@ -41,6 +48,7 @@ def paragraph(selection: Selection) -> str:
         f"{_named(signature)}, using sparingly {signature.version} with seed {signature.seed} under a budget "
         f"of {signature.budget}."
     ]
+    sentences += _of_source_pool(selection)
     if signature.crowd or signature.judged:
         sentences.append(_sides(selection))
     if signature.pool is not None:
@@ -51,35 +59,76 @@ def paragraph(selection: Selection) -> str:
     if selection.never:
         count = len(selection.never)
         sentences.append(f"{count} {'item was' if count == 1 else 'items were'} excluded beforehand.")
-    skipped = len(selection.same_outputs)
-    if skipped:
+    if selection.same_outputs:
+        skipped = len(selection.same_outputs)
         sentences.append(f"Items on which all models gave the same output were skipped ({skipped}).")
-    if selection.is_probability_sample:
-        rest = " without the excluded ones" if selection.never else ""
-        every, what = "Every item", "scores"
-        if skipped:
-            every, what = "Every other item", "differences between models"
-        weighted = ", weighted by one over it," if selection.has_unequal_weights else ""
-        sentences.append(
-            f"{every}{rest} had a known probability of being chosen, "
-            f"so {what}{weighted} estimate the whole set{rest}."
-        )
-    else:
-        sentences.append(
+    return " ".join([*sentences, _meaning(selection), _how_to_verify(signature)])
+
+
+def _of_source_pool(selection: Selection) -> list[str]:
+    """Say what a draw from a pool of sources was from, and which sources were no draw."""
+    if not is_from_pool(selection.signature):
+        return []
+    told = [f"The {selection.signature.of} are those that the filters left of a pool of sources."]
+    anchors = sum(row.reason == ANCHOR for row in selection)
+    if anchors:
+        told.append(f"{anchors} of the chosen are anchors that were taken for certain.")
+    return told
+
+
+def _meaning(selection: Selection) -> str:
+    """Say what the scores may be used for."""
+    if not selection.is_probability_sample:
+        return (
             "The chosen items have no inclusion probabilities: their scores rank the models "
             "but do not estimate scores on the whole set."
         )
-    sentences.append(
-        "The selection follows from its signature and can be re-derived with `sparingly verify`."
-    )
-    return " ".join(sentences)
+    signature = selection.signature
+    rest = " without the excluded ones" if selection.never else ""
+    every, what = "Every item", "scores"
+    if selection.same_outputs:
+        every, what = "Every other item", "differences between models"
+    weighted = ", weighted by one over it," if selection.has_unequal_weights else ""
+    whole = f"the whole set{rest}"
+    if signature.pool is not None:
+        whole = f"all {signature.pool.of} items that the first selection chose from{rest}"
+    elif is_from_pool(signature):
+        whole = f"all {signature.of} sources"
+    return f"{every}{rest} had a known probability of being chosen, so {what}{weighted} estimate {whole}."
+
+
+def _how_to_verify(signature: Signature) -> str:
+    command = "sparingly pool verify" if is_from_pool(signature) else "sparingly verify"
+    return f"The selection follows from its signature and can be re-derived with `{command}`."
+
+
+def is_from_pool(signature: Signature) -> bool:
+    """Whether a selection was drawn from a pool of sources."""
+    return parse_call(signature.method).name == POOL
 
 
 def _named(signature: Signature) -> str:
     """Return the method as text, with its paper."""
-    method = as_selector(signature.method)
-    source = (method.utility if isinstance(method, Top) else method).reference
-    return f"{code(str(method))} ({source})" if source else code(str(method))
+    text, source = _method(signature)
+    return f"{code(text)} ({source})" if source else code(text)
+
+
+def _method(signature: Signature) -> tuple[str, str]:
+    """Return the method as text, short of what it does not use, and its paper."""
+    call = parse_call(signature.method)
+    if call.name == POOL:
+        return _pool_method(call)
+    made = parse_method(signature.method) if signature.round is not None else as_selector(signature.method)
+    return str(made), (made.utility if isinstance(made, Top) else made).reference
+
+
+def _pool_method(call: Call) -> tuple[str, str]:
+    values = dict(call.values)
+    design = getattr(values["design"], "text", "")
+    idle = {"tau"} if design in ("top", "uniform") else set()
+    idle |= {"quota", "bands"} if values["groups"] == Bare("none") else set()
+    used = tuple((name, value) for name, value in call.values if value not in _UNUSED and name not in idle)
+    return format_call(Call(POOL, used)), _POOL_PAPERS.get(design, _PIVOTAL)
 
 
 def _sides(selection: Selection) -> str:
@@ -109,7 +158,7 @@ def table_rows(selection: Selection) -> list[tuple[str, str]]:
     """Return what the table says, name and value."""
     signature = selection.signature
     rows = [
-        ("method", code(str(as_selector(signature.method)))),
+        ("method", code(_method(signature)[0])),
         ("items", f"{signature.n} of {signature.of}"),
         ("budget", signature.budget),
         ("seed", str(signature.seed)),

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from sparingly._version import __version__
-from sparingly.base.errors import SparinglyError
+from sparingly.base.errors import DataError, SparinglyError
 from sparingly.run.campaign.campaign import Campaign
+from sparingly.run.campaign.refusal import RefusedError
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web import organiser
 from sparingly.show.web.access import links
 from sparingly.show.web.access.doors import ForeignFormError, NoEntryError
 from sparingly.show.web.access.guard import LOOPBACK, Guard, Limits, Message
-from sparingly.show.web.access.sessions import COOKIES, Sessions
+from sparingly.show.web.access.sessions import Sessions
 from sparingly.show.web.rater import api, router
 from sparingly.show.web.rater.counter import Counter
 from sparingly.show.web.web import Form, Texts, Web
+
+_LOG = logging.getLogger("sparingly")
 
 
 def create_app(
@@ -35,6 +41,7 @@ def create_app(
     assignment: Assignment | None = None,
     hosts: Sequence[str] | None = LOOPBACK,
     limits: Limits | None = None,
+    public: str | None = None,
 ) -> FastAPI:
     """Return the web application of a campaign; it lets go of the database when it ends.
 
@@ -48,10 +55,12 @@ def create_app(
         assignment: Who judges what; without one, whoever comes is given what is open.
         hosts: The names that the server goes by; None takes any.
         limits: How much is taken from one session.
+        public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
+            the server then goes by that name, too.
     """
     campaign = Campaign(where, name)
     try:
-        web = Web(campaign, secret, form, texts, assignment)
+        web = Web(campaign, secret, form, texts, assignment, public)
         sessions = web.sessions
     except BaseException:
         campaign.disconnect()
@@ -61,7 +70,10 @@ def create_app(
     )
     app.state.web, app.state.counter = web, Counter(web)
     app.add_middleware(
-        Guard, whose=lambda scope: _whose(scope, sessions), hosts=hosts, limits=limits or Limits()
+        Guard,
+        whose=lambda scope: _whose(scope, sessions),
+        hosts=_hosts(hosts, public),
+        limits=limits or Limits(),
     )
     static = files("sparingly.show.web").joinpath("static")
     app.mount("/static", StaticFiles(directory=str(static)), name="static")
@@ -82,10 +94,17 @@ def _lifespan(campaign: Campaign) -> Callable[[FastAPI], AbstractAsyncContextMan
     return lifespan
 
 
+def _hosts(hosts: Sequence[str] | None, public: str | None) -> Sequence[str] | None:
+    if hosts is None or public is None:
+        return hosts
+    # As a request spells it: without the port, an IPv6 address in brackets.
+    return (*hosts, re.sub(r":\d+$", "", urlsplit(public).netloc))
+
+
 def _whose(scope: Message, sessions: Sessions) -> str:
     """Return whom a request is counted for: a session with our signature, or an address."""
     cookies = Request(scope).cookies
-    for role, name in COOKIES.items():
+    for role, name in sessions.cookies.items():
         session = sessions.id_of(cookies.get(name), role)
         if session is not None:
             return f"session {session}"
@@ -110,6 +129,14 @@ def _add_errors(app: FastAPI, web: Web) -> None:
     def wrong(request: Request, error: Exception) -> Response:
         # Well formed, but it does not fit the campaign; a form is shown again with what is wrong.
         return _said(request, web, 409 if _is_program(request) else 422, str(error))
+
+    @app.exception_handler(DataError)
+    def failed(request: Request, error: Exception) -> Response:
+        if isinstance(error, RefusedError) or request.url.path.startswith("/organiser"):
+            return wrong(request, error)
+        # Where the data lies is nobody's business; a browser sends its answer again until it is kept.
+        _LOG.error("%s", error)
+        return _said(request, web, 503, "This cannot be done at the moment. Try again.")
 
     @app.exception_handler(404)
     def missing(request: Request, _: Exception) -> Response:

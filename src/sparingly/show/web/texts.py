@@ -18,6 +18,8 @@ from markdown_it import MarkdownIt
 
 # A longer text is cut, and the page says so.
 MOST_LETTERS = 100_000
+# A longer text, or a larger table, is shown as it is written: reading it as Markdown would take seconds.
+MOST_MARKDOWN, _MOST_CELLS = 20_000, 20_000
 _TAGS = {
     "p", "br", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "hr", "h3", "h4", "h5",
     "h6", "table", "thead", "tbody", "tr", "th", "td",
@@ -47,7 +49,7 @@ def shown(text: str | None, *, markdown: bool = False, speaker: str = "") -> Sho
     """Return a text such that it can be shown."""
     whole = text or ""
     plain = visible(whole[:MOST_LETTERS])
-    html = _markdown(plain) if markdown else None
+    html = _markdown(plain) if markdown and not _takes_long(plain) else None
     return Shown(plain, html, max(0, len(whole) - MOST_LETTERS), speaker)
 
 
@@ -71,6 +73,13 @@ def _symbols() -> dict[int, str]:
     return symbols
 
 
+def _takes_long(plain: str) -> bool:
+    if len(plain) > MOST_MARKDOWN:
+        return True
+    lines = plain.split("\n")
+    return len(lines) * max(line.count("|") for line in lines) > _MOST_CELLS
+
+
 @cache
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False, "breaks": True, "linkify": False}).enable("table")
@@ -78,7 +87,7 @@ def _reader() -> MarkdownIt:
     return reader.disable(["link", "image", "autolink", "reference", "html_block", "html_inline"])
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _markdown(plain: str) -> str:
     # Headings of an output stand below those of the page.
     made = re.sub(r"(</?h)([1-4])>", lambda match: f"{match[1]}{int(match[2]) + 2}>", _reader().render(plain))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -23,6 +24,15 @@ Form = Literal["score", "stars", "esa", "mqm"]
 Texts = Literal["plain", "markdown"]
 
 
+def _is_address(text: str) -> bool:
+    parts = urlsplit(text)
+    return (
+        parts.scheme in ("http", "https")
+        and bool(parts.hostname)
+        and text == f"{parts.scheme}://{parts.netloc}"
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Web:
     """What is served.
@@ -33,6 +43,7 @@ class Web:
         form: What raters fill in where single outputs are judged.
         texts: How outputs are shown: as they are, or as Markdown.
         assignment: Who judges what; without one, whoever comes is given what is open.
+        public: What the links begin with, where a proxy stands in front; the address asked for unless given.
     """
 
     campaign: Campaign
@@ -40,6 +51,7 @@ class Web:
     form: Form = "score"
     texts: Texts = "plain"
     assignment: Assignment | None = None
+    public: str | None = None
 
     def __post_init__(self) -> None:
         for kind, given, known in (("form", self.form, Form), ("kind of texts", self.texts, Texts)):
@@ -47,6 +59,15 @@ class Web:
                 raise UnknownNameError(kind, given, get_args(known))
         if self.form == "mqm" and len(self.campaign.settings.aspects) != 1:
             raise UsageError("The form mqm makes one score of the errors: use it with a single aspect.")
+        if self.assignment is not None and any(task.control for task in self.assignment.tasks):
+            raise UsageError(
+                "The pages show no control items, and the assignment has some: assign without --controls, or "
+                "export to a tool."
+            )
+        if self.public is not None and not _is_address(self.public):
+            raise UsageError(
+                "The public address is such as https://judge.example.org, with nothing after it."
+            )
 
     @cached_property
     def access(self) -> Access:

@@ -82,7 +82,8 @@ def test_nothing_is_done_without_the_session_and_its_form(app: FastAPI) -> None:
 
 def test_a_cookie_of_a_rater_under_the_other_name_opens_nothing(app: FastAPI) -> None:
     rater, thief = Visitor(app, "ann").client, Visitor(app).client
-    thief.cookies.set("sparingly_organiser", rater.cookies["sparingly_rater"])
+    names = web_of(app).sessions.cookies
+    thief.cookies.set(names["organiser"], rater.cookies[names["rater"]])
     assert thief.get("/organiser").status_code == 401
 
 

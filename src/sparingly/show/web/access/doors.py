@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends, Request
 
 from sparingly.run.campaign.access import Role
-from sparingly.show.web.access.sessions import COOKIES, Session
+from sparingly.show.web.access.sessions import Session
 
 if TYPE_CHECKING:
     from sparingly.show.web.web import Web
@@ -54,7 +54,8 @@ async def organiser_form(
 
 
 def _session(request: Request, role: Role) -> Session:
-    session = web_of(request).sessions.read(request.cookies.get(COOKIES[role]), role)
+    sessions = web_of(request).sessions
+    session = sessions.read(request.cookies.get(sessions.cookies[role]), role)
     if session is None:
         raise NoEntryError(role)
     return session

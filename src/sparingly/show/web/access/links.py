@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from sparingly.run.campaign.access import Role
 from sparingly.show.web.access.doors import RaterForm, web_of
-from sparingly.show.web.access.sessions import COOKIES, MOST_SECONDS
+from sparingly.show.web.access.sessions import MOST_SECONDS
 from sparingly.show.web.web import Web
 
 HOMES: dict[Role, str] = {"rater": "/rate", "organiser": "/organiser"}
@@ -31,17 +31,17 @@ def enter_as_organiser(token: str, request: Request, web: Annotated[Web, Depends
 @router.get("/")
 def home(request: Request, web: Annotated[Web, Depends(web_of)]) -> Response:
     """Lead to the pages of whoever is there."""
-    for role, cookie in COOKIES.items():
+    for role, cookie in web.sessions.cookies.items():
         if web.sessions.read(request.cookies.get(cookie), role) is not None:
             return RedirectResponse(HOMES[role], 303)
     return stranger(web)
 
 
 @router.post("/leave")
-def leave(_: RaterForm) -> Response:
+def leave(_: RaterForm, web: Annotated[Web, Depends(web_of)]) -> Response:
     """End the session of a rater on this device."""
     response = RedirectResponse("/", 303)
-    response.delete_cookie(COOKIES["rater"], path="/")
+    response.delete_cookie(web.sessions.cookies["rater"], path="/")
     return response
 
 
@@ -51,19 +51,20 @@ def stranger(web: Web) -> HTMLResponse:
 
 
 def _enter(token: str, request: Request, web: Web, role: Role) -> Response:
-    begun = web.sessions.begin(token, role)
+    name = web.sessions.cookies[role]
+    begun = web.sessions.begin(token, role, request.cookies.get(name))
     if begun is None:
         return stranger(web)
     session, cookie = begun
     web.audit.write(session.who, "came in")
     response = RedirectResponse(HOMES[role], 303)
     response.set_cookie(
-        COOKIES[role],
+        name,
         cookie,
         max_age=MOST_SECONDS,
         path="/",
         httponly=True,
         samesite="lax",
-        secure=request.url.scheme == "https",
+        secure=(web.public or str(request.url)).startswith("https:"),
     )
     return response

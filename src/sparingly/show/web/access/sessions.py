@@ -13,7 +13,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.access import Access, Role, digest_of
 
-COOKIES: dict[Role, str] = {"rater": "sparingly_rater", "organiser": "sparingly_organiser"}
+ROLES: tuple[Role, ...] = ("rater", "organiser")
 # A month: longer than most campaigns, and the link opens a new session at any time.
 MOST_SECONDS = 30 * 24 * 3600
 _LEAST_SECRET = 32
@@ -42,20 +42,35 @@ class Session:
 
 
 class Sessions:
-    """Begins sessions and recognises them again, with one secret for all signatures."""
+    """Begins sessions and recognises them again, with one secret for all signatures.
+
+    Attributes:
+        access: The links of the campaign.
+        cookies: What the cookie of each role is called.
+    """
 
     def __init__(self, secret: str, access: Access) -> None:
         if len(secret) < _LEAST_SECRET:
             raise UsageError(f"The secret of the web pages has at least {_LEAST_SECRET} letters.")
         self.access, self._key = access, secret.encode()
-        self._signers = {role: URLSafeTimedSerializer(secret, salt=f"session {role}") for role in COOKIES}
+        self._signers = {role: URLSafeTimedSerializer(secret, salt=f"session {role}") for role in ROLES}
+        # Browsers keep the cookies of all ports of a machine together: every campaign has names of its own.
+        own = self.handle("cookies", access.campaign)[:8]
+        self.cookies: dict[Role, str] = {role: f"sparingly_{role}_{own}" for role in ROLES}
 
-    def begin(self, token: str, role: Role) -> tuple[Session, str] | None:
-        """Return a new session with the text of its cookie, or None where the token opens nothing."""
+    def begin(self, token: str, role: Role, cookie: str | None = None) -> tuple[Session, str] | None:
+        """Return a session with the text of its cookie, or None where the token opens nothing.
+
+        Where the cookie that is there is of the same person, the session goes on: pages that are open in
+        another tab stay good.
+        """
         entry = self.access.open_to(digest_of(token))
         if entry is None or entry.role != role:
             return None
-        session = Session(secrets.token_urlsafe(16), role, entry.rater, entry.digest)
+        before = self.read(cookie, role)
+        goes_on = before is not None and before.rater == entry.rater
+        name = before.id if before is not None and goes_on else secrets.token_urlsafe(16)
+        session = Session(name, role, entry.rater, entry.digest)
         return session, self._signers[role].dumps([session.id, session.digest])
 
     def read(self, cookie: str | None, role: Role) -> Session | None:

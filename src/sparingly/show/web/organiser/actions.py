@@ -10,7 +10,6 @@ from fastapi.responses import RedirectResponse, Response
 from sparingly.run.campaign.draw import Step
 from sparingly.run.campaign.pause import pause, resume
 from sparingly.show.web.access.doors import OrganiserForm
-from sparingly.show.web.access.sessions import COOKIES
 from sparingly.show.web.organiser.pages import Kept, Served, raters_page
 
 router = APIRouter(include_in_schema=False)
@@ -37,7 +36,7 @@ def resume_it(session: OrganiserForm, office: Kept) -> Response:
 def invite(session: OrganiserForm, web: Served, office: Kept, request: Request, rater: Text) -> Response:
     """Make a link for a rater, and show it this once."""
     token = office.access.invite("rater", rater.strip(), by=session.who)
-    link = f"{request.base_url}r/{token}"
+    link = f"{web.public or str(request.base_url).rstrip('/')}/r/{token}"
     return raters_page(session, web, office, invited=rater.strip(), link=link)
 
 
@@ -67,10 +66,10 @@ def _became(step: Step) -> str:
 
 
 @router.post("/organiser/leave")
-def leave(_: OrganiserForm) -> Response:
+def leave(_: OrganiserForm, web: Served) -> Response:
     """End the organiser's session on this device."""
     response = RedirectResponse("/", 303)
-    response.delete_cookie(COOKIES["organiser"], path="/")
+    response.delete_cookie(web.sessions.cookies["organiser"], path="/")
     return response
 
 

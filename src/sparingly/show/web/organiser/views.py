@@ -157,11 +157,11 @@ def agreement_views(found: Findings) -> list[AgreementView]:
 
 
 def _agreement(one: AspectAgreement, several: bool) -> AgreementView:
-    sentence = ""
+    sentence, what = "", "comparisons" if one.compares else "outputs"
     if one.alpha is not None:
         ends = "" if one.low is None or one.high is None else f" (95 %: {one.low:.2f} to {one.high:.2f})"
         sentence = (
-            f"Krippendorff's α is {one.alpha:.2f}{ends}, on {one.common} outputs that two or more judged."
+            f"Krippendorff's α is {one.alpha:.2f}{ends}, on {one.common} {what} that two or more judged."
         )
     pairs = [
         (

@@ -16,6 +16,7 @@ _REFUSED = {
     401: {"description": "No session: open the link first."},
     403: {"description": "The header X-CSRF-Token is missing or wrong."},
     409: {"description": "The answer is not complete, a value is out of range, or the page is gone."},
+    503: {"description": "The answer could not be kept. Send it again."},
 }
 router = APIRouter(prefix="/api", tags=["rater"], responses={401: _REFUSED[401]})
 
@@ -77,11 +78,11 @@ def question(session: RaterSession, counter: Served) -> QuestionShown:
     """Return what a rater is to judge now."""
     page = counter.desk.current(session.rater)
     if page is None:
-        return QuestionShown(None, counter.why_nothing())
+        return QuestionShown(None, counter.why_nothing(session.rater))
     return _shown(counter.sheets.sheet(session, page), counter.aspects)
 
 
-@router.post("/answer", responses={403: _REFUSED[403], 409: _REFUSED[409]})
+@router.post("/answer", responses={status: _REFUSED[status] for status in (403, 409, 503)})
 def answer(given: GivenPage, session: RaterForm, counter: Served) -> Taken:
     """Take what a rater says of a page; sending it again changes nothing."""
     kinds = [one.what for one in counter.take(session, given)]

@@ -55,21 +55,16 @@ class Counter:
             raise UsageError("This page is not asked any more. Load the page again.")
         settings = self.web.campaign.settings
         cards = self._shown_cards(session, page, given)
-        found = judged(given, page, cards, session.rater, self.web.form, settings)
-        for answer in found.answers:
+        answers = judged(given, page, cards, session.rater, self.web.form, settings)
+        for answer in answers:
             # All of a page is kept, or nothing of it.
             check_score(settings, answer.aspect or "", answer)
         acknowledged: list[Acknowledgement] = []
-        self.web.campaign.record(found.answers, acknowledge=acknowledged.append)
-        refused = [one.sentence for one in acknowledged if one.sentence is not None]
-        if refused:
-            raise UsageError(refused[0])
-        marks = {
-            one.seq: own
-            for one, own in zip(acknowledged, found.marks, strict=True)
-            if own is not None and one.seq is not None
-        }
-        self.desk.finish(session.rater, page, marks)
+        self.web.campaign.record(answers, acknowledge=acknowledged.append)
+        if any(one.what == "refused" for one in acknowledged):
+            # The sentences of the campaign name models, which raters must not see.
+            raise UsageError("Something on this page is not asked any more. Load the page again.")
+        self.desk.finish(session.rater, page)
         return acknowledged
 
     def _shown_cards(self, session: Session, page: Page, given: GivenPage) -> list[Card]:
@@ -94,13 +89,20 @@ class Counter:
         self.web.drafts.save(session.rater, page.data, page.item, content)
         self.desk.renew(session.rater, page)
 
-    def why_nothing(self) -> str:
-        """Say why there is nothing to judge."""
+    def why_nothing(self, rater: str) -> str:
+        """Say to a rater why there is nothing to judge."""
         board = self.web.board
         if board.is_closed:
             return "The campaign has ended. Thank you."
         if not board.is_open:
             return "The campaign is paused. Come back later: nothing of yours is lost."
-        if self.web.assignment is None and board.answered < len(board.pages):
+        if self.web.assignment is not None:
+            return self._why_not_assigned(rater)
+        if board.answered < len(board.pages):
             return "Others are working on what is left. Come back later."
         return "Everything that is asked for is judged. Thank you."
+
+    def _why_not_assigned(self, rater: str) -> str:
+        if self.desk.progress(rater).asked:
+            return "Everything that was assigned to you is judged. Thank you."
+        return "Nothing is assigned to you at the moment. Ask whoever sent you the link."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -10,7 +10,6 @@ from sqlalchemy import Connection
 from sparingly.run.campaign.board import Board, Page
 from sparingly.run.campaign.journal import Journal, utc_now
 from sparingly.run.campaign.leases import Leases, Unit
-from sparingly.run.campaign.marks import Mark, keep_marks
 from sparingly.run.campaign.todo import Cell
 from sparingly.show.web.web import Web
 
@@ -60,13 +59,11 @@ class Desk:
             return None
         return self.web.joint.do(lambda connection: self._lend(connection, rater))
 
-    def finish(self, rater: str, page: Page, marks: Mapping[int, Sequence[Mark]]) -> None:
-        """Forget the draft of a page that was judged, keep its marks, and lend what comes next."""
+    def finish(self, rater: str, page: Page) -> None:
+        """Forget the draft of a page that was judged, and lend what comes next."""
 
         def write(connection: Connection) -> None:
             self.web.drafts.drop(connection, rater, page.data, page.item)
-            if marks:
-                keep_marks(connection, self.web.campaign.name, marks)
             if self.web.assignment is None:
                 self._lend(connection, rater)
 

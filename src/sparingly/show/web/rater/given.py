@@ -54,14 +54,6 @@ class GivenPage:
     seconds: float | None = None
 
 
-@dataclass(frozen=True)
-class Judged:
-    """The answers to record, and the marks that belong to each of them."""
-
-    answers: list[Answer]
-    marks: list[tuple[Mark, ...] | None]
-
-
 def from_form(page: str, values: Mapping[str, Any], aspects: Sequence[str]) -> GivenPage:
     """Read what a form sends; fields that were left empty are not there."""
     cards: dict[str, GivenCard] = {}
@@ -85,15 +77,18 @@ def from_form(page: str, values: Mapping[str, Any], aspects: Sequence[str]) -> G
 
 def judged(
     given: GivenPage, page: Page, cards: Sequence[Card], rater: str, form: Form, settings: Settings
-) -> Judged:
+) -> list[Answer]:
     """Return the answers of a page that was filled in, or say what is missing or wrong."""
+    if not cards:
+        raise UsageError("There is nothing to judge on this page any more. Load the page again.")
     if not _CLIENT.fullmatch(given.client):
         raise UsageError("The answer needs a client: an id of 8 to 64 letters, digits, - and _.")
-    said = {card.output: card for card in given.cards}
-    if set(said) != {card.handle for card in cards} or len(said) != len(given.cards):
+    said, asked = {card.output: card for card in given.cards}, {card.handle for card in cards}
+    if set(said) - asked:
+        raise UsageError("What is asked on this page has changed. Look at it again, then send it.")
+    if set(said) != asked or len(said) != len(given.cards):
         raise UsageError("Judge every output on the page.")
     answers: list[Answer] = []
-    marks: list[tuple[Mark, ...] | None] = []
     for card in cards:
         found = _marks(said[card.handle], card, form)
         for place, aspect in enumerate(settings.aspects):
@@ -112,10 +107,10 @@ def judged(
                         data=page.data,
                         comment=_comment(said[card.handle].comment) if place == 0 else None,
                         client=given.client,
+                        marks=found if place == 0 else None,
                     )
                 )
-                marks.append(found if place == 0 else None)
-    return Judged(_timed(answers, given.seconds), marks)
+    return _timed(answers, given.seconds)
 
 
 def _timed(answers: list[Answer], seconds: float | None) -> list[Answer]:

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.datastructures import FormData
 from fastapi.responses import RedirectResponse, Response
 
-from sparingly.base.errors import SparinglyError
+from sparingly.base.errors import UsageError
+from sparingly.run.campaign.refusal import RefusedError
 from sparingly.show.web.access.doors import RaterForm, RaterSession
 from sparingly.show.web.rater.counter import Counter
 from sparingly.show.web.rater.given import from_form
@@ -44,7 +45,7 @@ def current(session: RaterSession, counter: Served) -> Response:
     return web.page(
         "rater/rest.html",
         session,
-        why=counter.why_nothing(),
+        why=counter.why_nothing(session.rater),
         progress=counter.desk.progress(session.rater),
         previous=None if previous is None else counter.sheets.handle(previous),
     )
@@ -67,7 +68,7 @@ def answer(handle: str, session: RaterForm, counter: Served, sent: Sent) -> Resp
     try:
         given = from_form(handle, sent, counter.aspects)
         counter.take(session, given)
-    except SparinglyError as error:
+    except (UsageError, RefusedError) as error:
         page = counter.page(handle)
         if page is None:
             raise

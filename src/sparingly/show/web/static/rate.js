@@ -32,7 +32,18 @@
     const sent = fetch(form.dataset.draft, {
       method: "POST", body: new URLSearchParams(new FormData(form)), credentials: "same-origin", keepalive: last,
     });
-    saving = sent.then((answer) => say(answer.ok ? "Draft kept." : ""), () => say("No connection: the draft is not kept yet."));
+    saving = sent.then(told, () => unkept("No connection: the draft is not kept yet."));
+  };
+  const unkept = (words) => {
+    say(words);
+    if (!timer && !waiting) timer = setTimeout(save, 5 * AGAIN, false);
+  };
+  const told = (answer) => {
+    if (answer.ok) say("Draft kept.");
+    else if (answer.status >= 500 || answer.status === 429) unkept("The server is busy: the draft is not kept yet.");
+    else if (answer.status === 401) say("Your session has ended, and drafts are kept no more. Open your link again.");
+    else if (answer.status === 403) say("This page is out of date, and drafts are kept no more. Load it again.");
+    else say("");
   };
   const later = () => { waiting = false; clearTimeout(timer); timer = setTimeout(save, WAIT, false); };
   document.addEventListener("visibilitychange", () => { if (document.hidden && form && timer) save(true); });
@@ -215,8 +226,8 @@
   document.addEventListener("htmx:responseError", (event) => {
     const status = event.detail.xhr.status;
     if (status >= 500 || status === 429) retry("The server is busy: your answer is not sent yet.");
-    else if (status === 401) say("Your session has ended. Open your link again: what you typed is kept.");
-    else say("This page is out of date. Load it again: what you typed is kept.");
+    else if (status === 401) say("Your session has ended. Open your link again: the last draft is kept.");
+    else say("This page is out of date. Load it again: the last draft is kept.");
   });
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.target.id !== "main") return;
