@@ -39,6 +39,9 @@ def test_a_server_without_a_file_tells_that_sessions_end(capsys: pytest.CaptureF
 )  # fmt: skip
 def test_which_addresses_are_this_machine(host: str, local: bool) -> None:
     assert Serving(host=host).is_local is local
+    hosts = Serving(host=host).hosts
+    assert (hosts is not None) is local
+    assert not local or {host, "127.0.0.1"} <= set(hosts or ())
 
 
 def test_what_cannot_be_served_is_said_in_a_sentence(
@@ -52,6 +55,7 @@ def test_what_cannot_be_served_is_said_in_a_sentence(
             ("serve c.db --port 99999", "from 0 to 65535"),
             (f"serve c.db --port {taken.getsockname()[1]}", "Give another --port"),
             ("serve c.db --assignment none.json", "none.json"),
+            ("serve c.db --public judge.example.org", "such as https://judge.example.org"),
         ):
             assert run(line.split()) == 2
             assert words in capsys.readouterr().err

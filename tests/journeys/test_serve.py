@@ -50,12 +50,16 @@ def test_pages_from_the_first_link_to_the_end(campaign: Path) -> None:
 
 def test_links_can_go_into_a_file(campaign: Path) -> None:
     process = start(
-        "serve", "c.db", "--port", "0", "--raters", "anna", "--once-links", "links.txt", cwd=campaign
+        *("serve", "c.db", "--port", "0", "--raters", "anna", "--once-links", "links.txt"),
+        *("--public", "https://judge.example.org/", "--renew-organiser"),
+        cwd=campaign,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "written: links.txt\n"
     lines = (campaign / "links.txt").read_text(encoding="utf-8").splitlines()
     assert [line.split("\t")[0] for line in lines] == ["organiser", "rater anna"]
+    links = [line.split("\t")[1] for line in lines]
+    assert all(re.fullmatch(r"https://judge\.example\.org/[ro]/[\w-]{43}", link) for link in links)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")

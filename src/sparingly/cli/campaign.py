@@ -147,14 +147,15 @@ def next_(
     with opened(where, name) as running:
         with working("drawing"):
             steps = running.next(data, early=early)
-        if out is not None:
+        asked = () if out is None else running.questions(data)
+        if out is not None and asked:
             from sparingly.cli.forms import write_form
 
-            write_form(running.questions(data), out)
+            write_form(asked, out)
     if json:
         emit([step.to_dict() for step in steps])
     else:
-        show_steps(steps, None if out is None else str(out))
+        show_steps(steps, str(out) if asked else None)
 
 
 @campaign.command

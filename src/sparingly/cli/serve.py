@@ -89,6 +89,13 @@ class Serving:
         except ValueError:
             return False
 
+    @property
+    def hosts(self) -> tuple[str, ...] | None:
+        """The names that the server goes by; None takes any, since the network may have many for it."""
+        from sparingly.show.web.access.guard import LOOPBACK
+
+        return (*LOOPBACK, self.host) if self.is_local else None
+
 
 DEFAULT_SHOWING, DEFAULT_SERVING = Showing(), Serving()
 
@@ -116,7 +123,6 @@ def serve(
     ```
     """
     from sparingly.run.raters.assignment import Assignment
-    from sparingly.show.web.access.guard import LOOPBACK
     from sparingly.show.web.app import create_app
 
     app = create_app(
@@ -126,7 +132,7 @@ def serve(
         form=showing.form,
         texts=showing.texts,
         assignment=None if showing.assignment is None else Assignment.load(showing.assignment),
-        hosts=LOOPBACK if serving.is_local else None,
+        hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),
     )
     web: Web = app.state.web

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +93,13 @@ def test_letters_that_no_picture_can_hold_end_no_process(name: str, tmp_path: Pa
     found = sparingly.rank_scores(np.array([1.0, 2.0]), np.eye(2), models=(name, "plain"))
     sparingly.save_figure(sparingly.figure(found), tmp_path / "ranks.svg")
     assert "plain" in (tmp_path / "ranks.svg").read_text(encoding="utf-8")
+
+
+def test_names_that_differ_at_their_ends_stay_apart(tmp_path: Path) -> None:
+    names = tuple(
+        f"a model whose name is longer than there is room for, version {place}" for place in range(8)
+    )
+    sparingly.save_figure(sparingly.figure(replace(SCORES, models=names)), tmp_path / "scores.svg")
+    drawn = (tmp_path / "scores.svg").read_text(encoding="utf-8")
+    for place in range(8):
+        assert f", version {place}</text>" in drawn

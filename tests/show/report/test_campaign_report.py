@@ -7,7 +7,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.show.report.campaign_evidence import ends_of_rounds
-from tests.show.report.made import drawn, play
+from tests.show.report.made import demo, drawn, play
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +32,16 @@ def test_report_on_a_campaign_of_several_rounds(scored: Path) -> None:
     assert told["status"]["campaign"] == "campaign"
     assert "sparingly verify CAMPAIGN" in report.markdown()
     assert "all are answered" in report.markdown()
+
+
+def test_rounds_together_speak_for_the_set_and_a_later_one_alone_does_not(scored: Path) -> None:
+    with sparingly.Campaign(scored) as running:
+        told = sparingly.report(running, figures=False).to_dict()["estimand"]
+        rounds = running.rounds()
+    assert "80 of them were drawn by known chances in 4 rounds" in told
+    with pytest.raises(UsageError, match="This is round 3 of several"):
+        sparingly.report(demo(), rounds[2], "overall", figures=False)
+    assert "waves" in sparingly.writeup(rounds[2])
 
 
 def test_report_at_an_entry_of_the_journal(scored: Path) -> None:
@@ -70,6 +80,7 @@ def test_campaign_of_comparisons_tells_strengths(tmp_path: Path) -> None:
     assert told["costs"]["labels"] == strengths.comparisons == 90
     assert [one["score"] for one in told["estimate"]["models"]] == pytest.approx(strengths.strengths.tolist())
     assert "comparisons of two outputs" in told["estimand"]
+    assert "in comparisons of this set's outputs?" in report.markdown()
     assert "Strengths with intervals" in report.markdown()
 
 

@@ -9,6 +9,7 @@ import sparingly
 from sparingly.base.errors import UnknownNameError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.show.report.markup import escaped
 from sparingly.show.report.writeup import paragraph, table_rows, writeup
 from tests.choose.same_data import SAME, skipping
 
@@ -145,7 +146,8 @@ ESCAPES = {
     r"\textgreater{}": ">",
     r"\textbar{}": "|",
     r"\allowbreak{}": "",
-    "-{}-": "--",
+    "-{}": "-",
+    "'{}": "'",
     **{f"\\{sign}": sign for sign in "&%$#_{}"},
 }
 
@@ -164,6 +166,14 @@ def unescaped(text: str) -> str:
 def code_spans(text: str) -> list[str]:
     """The arguments of \\texttt in a text without nested braces but for escapes."""
     return re.findall(r"\\texttt\{((?:\\[{}]|\{\}|[^{}])*)\}", text)
+
+
+@pytest.mark.parametrize("text", ["--", "---", "a----b", "''", "'" * 3, "-'-"])
+def test_latex_joins_no_letters(text: str) -> None:
+    found = escaped(text)
+    assert "--" not in found
+    assert "'" * 2 not in found
+    assert unescaped(found) == text
 
 
 def test_latex_escapes_every_special_letter(data: EvalSet) -> None:
