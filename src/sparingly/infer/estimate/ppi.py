@@ -48,10 +48,10 @@ class Ppi(Estimator):
     def linear(self, sample: Sample, data: EvalSet, seed: int) -> Linear:
         """Return the difference estimator with λ times the metric as prediction."""
         scores = metric_scores(data, self.resolve(data).metric or "")
-        means = np.nan_to_num(
-            np.where(np.isnan(scores), 0.0, scores).sum(axis=0) / (~np.isnan(scores)).sum(axis=0)
-        )
-        filled = np.where(np.isnan(scores), means, scores)
+        there = ~np.isnan(scores)
+        # A model without any metric score is given 0 throughout, which predicts nothing.
+        means = np.where(there, scores, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+        filled = np.where(there, scores, means)
         if self.power is not None:
             return difference_form(sample, self.power * filled)
         tuned = self._tuned(sample, filled) * filled
