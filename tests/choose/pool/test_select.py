@@ -227,7 +227,7 @@ def test_what_must_not_be_chosen_bars_its_likes_though_it_is_too_short_itself(tm
         {"id": "like", "text": f"{text} !"},
         {
             "id": "new",
-            "text": "something else by far that nobody has published yet, and it is a bit longer than the other",
+            "text": "something else by far that no one has published yet, and it is longer by one than it",
         },
     ]
     pool = score_pool(write_pool(tmp_path, [("jsonl", records)]), tmp_path / "scored", near=True)
