@@ -63,7 +63,10 @@ def lines_of(row: BoardRow) -> list[list[str]]:
 def block_of(table: Path) -> str:
     """Return the figures of all entries of ``auto`` as a Markdown table."""
     results = read_results(table)
-    rows = [row for row in board(results).rows if row.info.method.startswith("auto")]
+    # A stop ends before the budget is spent: what that costs and saves is on the leaderboard.
+    rows = [
+        row for row in board(results).rows if row.info.method.startswith("auto") and row.info.stop is None
+    ]
     lines = [line for row in sorted(rows, key=lambda row: row.info.entry) for line in lines_of(row)]
     whole = [list(HEADS), ["---", "---:", "---:", "---:"], *lines]
     sets = len(results.counting())
