@@ -5,8 +5,10 @@ from __future__ import annotations
 import ipaddress
 import os
 import secrets
+import signal
 import socket
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -223,7 +225,16 @@ def _run(app: object, listener: socket.socket) -> None:
         ws="none",
         timeout_graceful_shutdown=5,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+    if threading.current_thread() is not threading.main_thread():
+        server.run(sockets=[listener])
+        return
+    # Ctrl-C before the server listens to signals itself would leave a coroutine that nobody awaits.
+    before = signal.signal(signal.SIGINT, server.handle_exit)
+    try:
+        server.run(sockets=[listener])
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _secret(where: str, file: Path | None) -> str:
