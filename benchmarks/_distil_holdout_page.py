@@ -38,7 +38,7 @@ def block_of(
 ) -> str:
     """Return the tables as Markdown."""
     parts = [
-        f"Made on {today()} by `python benchmarks/distil_holdout.py --docs`.",
+        f"Made on {today()} by `python benchmarks/distil_holdout.py --docs`{_encoder_too(learners)}.",
         _learned_table(folds),
         "Rank correlation of what was told with the utility itself, on sources that were left out:",
         _correlation_table(told, learners, utilities),
@@ -50,6 +50,11 @@ def block_of(
         _set_table(results, learners, utilities),
     ]
     return "\n\n".join(parts)
+
+
+def _encoder_too(learners: Sequence[str]) -> str:
+    told = "--encoder told.npz` with what `benchmarks/distil_encoder.py` told"
+    return f", the rows of the encoder with `{told}" if "encoder" in learners else ""
 
 
 def texts_of(data: EvalSet) -> list[str]:

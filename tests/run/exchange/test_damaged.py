@@ -79,6 +79,7 @@ def _write(path: Path, values: Any) -> None:
 
 def _damage(files: Sequence[Path], key: Path, name: str) -> None:
     draw, whole = random.Random(name), {path: _read(path) for path in files}  # noqa: S311 - no secret
+    read = 0
     for _ in range(TRIES):
         path = draw.choice(files)
         _write(path, _changed(whole[path], draw))
@@ -89,7 +90,10 @@ def _damage(files: Sequence[Path], key: Path, name: str) -> None:
         else:
             assert adds_up(taken)
             assert len(taken.rows()) >= len(taken)
+            read += 1
         _write(path, whole[path])
+    # Else every file would have been refused, and nothing added up.
+    assert read
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)

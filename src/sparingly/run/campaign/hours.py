@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import UsageError
+from sparingly.run.campaign.time_spent import TimeSpent
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
@@ -19,7 +20,7 @@ PAID = ("rate", "amount")
 
 
 @dataclass(frozen=True)
-class RaterHours:
+class RaterHours(TimeSpent):
     """What one rater did, and for how long.
 
     Attributes:
@@ -41,17 +42,6 @@ class RaterHours:
     days: int
     first: str
     last: str
-
-    @property
-    def hours(self) -> float:
-        """The hours of all answers together."""
-        return self.seconds / 3600
-
-    @property
-    def seconds_per_answer(self) -> float | None:
-        """The mean over the answers that have a time; None where none has."""
-        timed = self.answers - self.without_time
-        return self.seconds / timed if timed else None
 
     def to_row(self, rate: float | None = None) -> dict[str, Any]:
         """Return the columns of the sheet, with the amount due at a rate per hour."""

@@ -13,6 +13,7 @@ from sparingly.run.campaign.history import History
 from sparingly.run.campaign.library import Library, Presence, models_of
 from sparingly.run.campaign.pause import Pause, paused_at
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, RATINGS, ROUNDS
+from sparingly.run.campaign.time_spent import TimeSpent
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
@@ -58,23 +59,12 @@ class RaterProgress:
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(TimeSpent):
     """What was spent so far: answers, outputs out of those that the budget allows, and people's time."""
 
     answers: int
     seconds: float
     without_time: int
-
-    @property
-    def hours(self) -> float:
-        """The hours of all raters together."""
-        return self.seconds / 3600
-
-    @property
-    def seconds_per_answer(self) -> float | None:
-        """The mean over the answers that have a time; None where none has."""
-        timed = self.answers - self.without_time
-        return self.seconds / timed if timed else None
 
 
 @dataclass(frozen=True)
