@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from sparingly.infer.plan.precision import Precision, precision
     from sparingly.infer.plan.result import Plan
     from sparingly.infer.rank.agreement import Agreement, agreement
+    from sparingly.infer.rank.best import chance_of_best
     from sparingly.infer.rank.compare import Comparison, CurveComparison, agree, curve, parity
     from sparingly.infer.rank.crowd import CrowdCurve, crowd
     from sparingly.infer.rank.draws import Draws, draws
@@ -108,7 +109,7 @@ if TYPE_CHECKING:
     from sparingly.infer.rank.preference_margins import pair_margins_from_preferences
     from sparingly.infer.rank.preferred import PairWinner, Winners, winners
     from sparingly.infer.rank.rank import rank, rank_scores
-    from sparingly.infer.rank.rank_sets import RankSets, chance_of_best, rank_sets
+    from sparingly.infer.rank.rank_sets import RankSets, rank_sets
     from sparingly.infer.rank.ranking import RankedModel, Ranking
     from sparingly.infer.rank.stability import Stability, StabilityOverSets, stability, stability_over_sets
     from sparingly.infer.rank.standings import Standing, standings

@@ -11,7 +11,7 @@ from sparingly.base.stats.holm import holm
 from sparingly.infer.rank.group_rules import any_member_groups, last_member_groups
 from sparingly.infer.rank.margin_tests import margin_test
 from sparingly.infer.rank.max_t import max_t_critical, pair_errors
-from sparingly.infer.rank.rank_sets import chance_of_best, overlapping_groups, rank_sets
+from sparingly.infer.rank.rank_sets import overlapping_groups, rank_sets
 
 
 def test_holm_by_hand() -> None:
@@ -91,14 +91,6 @@ def test_a_model_without_a_score_may_have_any_rank() -> None:
 def test_groups_are_joined_through_others() -> None:
     low, high = np.array([1, 1, 2, 4]), np.array([2, 3, 3, 4])
     assert overlapping_groups(low, high).tolist() == [1, 1, 1, 2]
-
-
-def test_chance_of_best() -> None:
-    chance = chance_of_best(np.array([1.0, 0.0]), 0.5 * np.eye(2), draws=200_000)
-    assert chance[0] == pytest.approx(stats.norm.cdf(1.0), abs=0.005)
-    assert chance.sum() == pytest.approx(1)
-    same = chance_of_best(np.array([1.0, 1.0, np.nan]), np.ones((3, 3)))
-    assert same.tolist() == [0.5, 0.5, 0.0]
 
 
 def test_published_group_rules_differ_where_steps_are_small() -> None:

@@ -19,12 +19,13 @@ from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.expected import asked_models, expected_of
 from sparingly.infer.rank.group_rules import any_member_groups, last_member_groups
 from sparingly.infer.rank.max_t import pair_tells
 from sparingly.infer.rank.means import settled
 from sparingly.infer.rank.pair_tests import PairTests, permutation_tests, t_tests, wilcoxon_tests
-from sparingly.infer.rank.rank_sets import chance_of_best, checked, rank_sets
+from sparingly.infer.rank.rank_sets import checked, rank_sets
 from sparingly.infer.rank.ranking import RankedModel, Ranking
 from sparingly.infer.rank.signature import RankingSignature
 

@@ -1,4 +1,4 @@
-"""Rank sets, significance groups and the chance to be the best, from scores and their joint covariance."""
+"""Rank sets and significance groups, from scores and their joint covariance."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base import rng
 from sparingly.base.errors import UsageError
-from sparingly.infer.rank.max_t import DRAWS, heavier_tails, max_t_critical, pair_errors, pair_tells
+from sparingly.infer.rank.max_t import max_t_critical, pair_errors, pair_tells
 
 Floats = NDArray[np.float64]
 Ranks = NDArray[np.int64]
@@ -75,37 +74,6 @@ def overlapping_groups(low: Ranks, high: Ranks) -> Ranks:
     group = np.empty(len(low), np.int64)
     group[order] = 1 + np.cumsum(opens)
     return group
-
-
-def chance_of_best(
-    scores: Floats, covariance: Floats, *, degrees: float = math.inf, seed: int = 0, draws: int = DRAWS
-) -> Floats:
-    """Return for every model the share of draws from N(μ̂, Σ̂) in which it is the best; ties are shared.
-
-    With finite ``degrees`` of freedom the draws are those of a t, which small samples need.
-
-    A posterior probability under a flat prior, not a guarantee: use it to decide between few candidates,
-    and the rank sets for claims.
-
-    Examples:
-        >>> import numpy as np, sparingly
-        >>> sparingly.chance_of_best(np.array([1.0, 1.0, -9.0]), np.diag([1.0, 1.0, 1.0])).round(1)
-        array([0.5, 0.5, 0. ])
-    """
-    scores, covariance = checked(scores, covariance)
-    known = np.flatnonzero(~np.isnan(scores))
-    chance = np.zeros(len(scores))
-    values, vectors = np.linalg.eigh(covariance[np.ix_(known, known)])
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    generator = rng.generator(seed, "best")
-    noise = generator.standard_normal((draws, len(known))) @ root.T
-    drawn = scores[known] + noise / heavier_tails(generator, degrees, draws)[:, None]
-    # Rounded, so that models that never differ share the place whatever the last bits say.
-    step = max(float(np.ptp(scores[known], axis=0)), float(np.sqrt(values.max(initial=0.0))), 1e-300) * 1e-9
-    settled = np.round(drawn / step)
-    best = settled == settled.max(axis=1, keepdims=True)
-    chance[known] = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
-    return chance
 
 
 def checked(scores: Floats, covariance: Floats) -> tuple[Floats, Floats]:

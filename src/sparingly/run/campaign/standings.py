@@ -12,8 +12,9 @@ import numpy as np
 from sparingly.base.errors import DataError, SparinglyError
 from sparingly.data.plain import plain
 from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.rank import rank
-from sparingly.infer.rank.rank_sets import chance_of_best, rank_sets
+from sparingly.infer.rank.rank_sets import rank_sets
 from sparingly.infer.rank.ranking import Ranking
 
 if TYPE_CHECKING:
