@@ -23,10 +23,24 @@ class Made(NamedTuple):
     severity: Floats
 
 
-def made(items: int, models: int, raters: int, overlap: float, seed: int) -> Made:
+# Standard deviations of severity, taste, item, output and noise.
+USUAL = (1.0, 0.5, 1.0, 0.6, 0.5)
+# Outputs that differ so much that a taste is hard to see.
+HARD = (0.6, 0.35, 1.5, 2.5, 1.0)
+
+
+def made(
+    items: int,
+    models: int,
+    raters: int,
+    overlap: float,
+    seed: int,
+    spread: tuple[float, float, float, float, float] = USUAL,
+) -> Made:
     random = np.random.default_rng(seed)
-    severity, taste = random.normal(0, 1, raters), random.normal(0, 0.5, (raters, models))
-    quality = random.normal(0, 1, (items, 1)) + random.normal(0, 0.6, (items, models)) + np.arange(models)
+    severity, taste = random.normal(0, spread[0], raters), random.normal(0, spread[1], (raters, models))
+    quality = random.normal(0, spread[2], (items, 1)) + random.normal(0, spread[3], (items, models))
+    quality += np.arange(models)
     rows = [
         (item, model, rater)
         for item in range(items)
@@ -34,7 +48,7 @@ def made(items: int, models: int, raters: int, overlap: float, seed: int) -> Mad
         for model in range(models)
     ]
     item, model, rater = np.array(rows).T
-    noise = random.normal(0, 0.5, len(rows))
+    noise = random.normal(0, spread[4], len(rows))
     score = quality[item, model] + severity[rater] + taste[rater, model] + noise
     return Made(score, model, rater, item, severity)
 
@@ -66,6 +80,22 @@ def test_finds_the_maximum_of_the_full_likelihood() -> None:
     best = minimize(of_logarithms, np.log(np.maximum(ours, 1e-6)) + 0.3, method="Nelder-Mead", tol=1e-7)
     assert full_likelihood(held, np.maximum(ours, 1e-12)) == pytest.approx(best.fun, abs=1e-5)
     assert ours == pytest.approx(np.exp(best.x), rel=0.02, abs=0.005)
+
+
+@pytest.mark.parametrize(("seed", "gain"), [(51, 32.8), (136, 2.75)])
+def test_a_component_at_zero_is_tried_again_from_above(seed: int, gain: float) -> None:
+    """A search from 0.5 alone stops where the taste (and, in the first, the item) is 0: above the optimum."""
+    held = made(60, 4, 4, 0.2, seed, HARD)
+    cell = held.item * 4 + held.model
+    found = fit_crossed_effects(held.score, held.model, held.rater, [cell, held.item])
+    ours = np.array([found.noise, *found.nested, found.rater, found.taste])
+    assert (ours > 0).all()
+    without = fit_crossed_effects(held.score, held.model, held.rater, [cell, held.item], taste=False)
+    stopped = np.array([without.noise, *without.nested, without.rater, 0.0])
+    if seed == 51:
+        flat = fit_crossed_effects(held.score, held.model, held.rater, [cell], taste=False)
+        stopped = np.array([flat.noise, flat.nested[0], 0.0, flat.rater, 0.0])
+    assert full_likelihood(held, stopped) - full_likelihood(held, ours) == pytest.approx(gain, abs=0.06)
 
 
 def test_severity_is_that_of_least_squares_with_full_matrices() -> None:

@@ -5,11 +5,15 @@ out group by group, from the innermost: with V_k = V_{k−1} + λ_k 11ᵀ within
 Sherman and Morrison gives AᵀV_k⁻¹A = AᵀV_{k−1}⁻¹A − Σ_groups λ_k aaᵀ/(1 + λ_k n), where a = 1ᵀV_{k−1}⁻¹A and
 n = 1ᵀV_{k−1}⁻¹1. So no matrix is larger than models + raters + raters × models, however many items there are.
 All λ are variances in units of that of ε, which has a closed form (Patterson and Thompson 1971).
+
+The search runs over standard deviations σ = √λ. There the slope at 0 is 0 whatever the data say, so a search
+that touches 0 stays: it begins at several places, and every component that ends at 0 is tried again from
+above before 0 is believed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,8 +23,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-# Standard deviations in units of the noise's: where the search begins, and where it ends.
-_START, _MOST = 0.5, 100.0
+# Standard deviations in units of the noise's: where searches begin, and where they end.
+_STARTS, _MOST = (0.5, 0.1), 100.0
+# A component this small is put to the test: at 0, and from these places upwards.
+_SMALL, _UPWARDS = 1e-2, (0.05, 0.2, 0.8)
+# Criteria (−2 log of a likelihood) that differ by less are the same.
+_SAME = 1e-8
 # Up to so many cells, full matrices are quicker than sparse ones.
 _FULL = 1_000_000
 
@@ -137,14 +145,9 @@ def fit_crossed_effects(
             group lies within one group of the next.
         taste: Whether raters may like some models better than others do.
     """
-    from scipy.optimize import minimize
-
     held = _Judgements(score, model, rater, nested, taste=taste)
-    wanted = len(held.groups) + 1 + bool(held.tastes)
-    best = minimize(
-        held.criterion, np.full(wanted, _START), method="L-BFGS-B", bounds=[(0.0, _MOST)] * wanted
-    ).x
     depth = len(held.groups)
+    best = _lowest(held.criterion, depth + 1 + bool(held.tastes))
     weighed = held.weighed(best[:depth] ** 2)
     liked = float(best[depth + 1]) if held.tastes else 0.0
     noise = _mixed(weighed, held.spread(best[depth], liked)).rest / held.freedom
@@ -157,6 +160,80 @@ def fit_crossed_effects(
         severity=severity,
         severity_covariance=noise * covariance,
     )
+
+
+class _Place(NamedTuple):
+    """Standard deviations, and the criterion there."""
+
+    height: float
+    at: Floats
+
+
+def _lowest(criterion: Callable[[Floats], float], count: int) -> Floats:
+    """Return the standard deviations (0 or more) with the lowest criterion."""
+    best = min((_descent(criterion, np.full(count, start)) for start in _STARTS), key=_height)
+    # Each round ends with a lower criterion; a component can go to 0 and come back once.
+    for _ in range(2 * count):
+        before, best = best, _zeros_tested(criterion, best)
+        if best.height >= before.height - _SAME:
+            break
+    return _polished(criterion, best).at
+
+
+def _height(place: _Place) -> float:
+    return place.height
+
+
+def _descent(criterion: Callable[[Floats], float], start: Floats) -> _Place:
+    """Return where a search downhill from a start ends."""
+    from scipy.optimize import minimize
+
+    bounds = [(0.0, _MOST)] * len(start)
+    end = minimize(criterion, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500}).x
+    return _Place(criterion(end), np.asarray(end, np.float64))
+
+
+def _zeros_tested(criterion: Callable[[Floats], float], best: _Place) -> _Place:
+    """Return the best place after every small component was put to 0, and searched for from above."""
+    for component in np.flatnonzero(best.at < _SMALL).tolist():
+        trials = []
+        for value in (0.0, *_UPWARDS):
+            at = best.at.copy()
+            at[component] = value
+            trials.append(_Place(criterion(at), at))
+        none, *above = trials
+        again = _descent(criterion, min(above, key=_height).at)
+        # Of equals the one without the component is taken.
+        best = min(again, best, key=_height)
+        if none.height <= best.height + _SAME:
+            best = none
+    return best
+
+
+def _polished(criterion: Callable[[Floats], float], best: _Place) -> _Place:
+    """Return the place to more digits, with slopes from both sides; components at 0 stay there."""
+    from scipy.optimize import minimize
+
+    free = best.at > 0.0
+    if not free.any():
+        return best
+
+    def of_free(values: Floats) -> float:
+        at = best.at.copy()
+        at[free] = values
+        return criterion(at) - best.height
+
+    found = minimize(
+        of_free,
+        best.at[free],
+        jac="3-point",
+        method="L-BFGS-B",
+        bounds=[(0.0, _MOST)] * int(free.sum()),
+        options={"ftol": 1e-9, "gtol": 1e-6, "maxiter": 200},
+    )
+    at = best.at.copy()
+    at[free] = found.x
+    return min(best, _Place(criterion(at), at), key=_height)
 
 
 def _fixed_severity(held: _Judgements, weighed: _Weighed, liked: float) -> tuple[Floats, Floats]:
