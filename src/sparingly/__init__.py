@@ -90,10 +90,11 @@ if TYPE_CHECKING:
     from sparingly.infer.estimate.severity import Severity, severity
     from sparingly.infer.expect.expect import Expected, expect
     from sparingly.infer.plan.growth import growth
-    from sparingly.infer.plan.judge_mix import JudgeMix, judge_mix
+    from sparingly.infer.plan.judge_mix import judge_mix
     from sparingly.infer.plan.plan import plan
     from sparingly.infer.plan.precision import Precision, precision
     from sparingly.infer.plan.result import Plan
+    from sparingly.infer.plan.sample_size import sample_size
     from sparingly.infer.rank.agreement import Agreement, agreement
     from sparingly.infer.rank.best import chance_of_best
     from sparingly.infer.rank.compare import Comparison, CurveComparison, agree, curve, parity
@@ -220,7 +221,6 @@ __all__ = [
     "Irt",
     "IrtCheck",
     "ItemCurves",
-    "JudgeMix",
     "KMeans",
     "LocalPivotal",
     "MarginSettled",
@@ -358,6 +358,7 @@ __all__ = [
     "replay_until",
     "report",
     "representation",
+    "sample_size",
     "save",
     "save_figure",
     "score_pool",

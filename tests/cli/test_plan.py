@@ -83,3 +83,39 @@ def test_errors_are_one_sentence(command: Command) -> None:
     assert (code, out) == (EXIT_WRONG, "")
     assert "There are 2 aspects" in err
     assert err.count("\n") == 1
+
+
+def test_plans_without_data(command: Command) -> None:
+    for question in ("--win-rate 60%", "--pass-rate 90% --width 4%", "--detect 0.3sd --models 4"):
+        code, out, err = command(f"plan {question}")
+        assert (code, err) == (EXIT_DONE, "")
+        assert out.startswith(("Get ", "Judge "))
+        assert "  sparingly select DATA --method uniform --budget " in out
+    answered = json.loads(command("plan --detect 0.3sd --json")[1])
+    assert answered["n"] == sparingly.sample_size(detect="0.3sd").n == 90
+
+
+def test_a_pass_rate_speaks_of_the_data(command: Command) -> None:
+    found = sparingly.sample_size(pass_rate=0.9, width=0.08, of=240)
+    code, out, _ = command("plan data.jsonl --pass-rate 90% --width 8%")
+    assert code == EXIT_DONE
+    assert out.startswith(f"Judge {found.n} of the 240 outputs")
+    assert f"  sparingly select data.jsonl --method uniform --budget {found.n}" in out
+
+
+def test_a_plan_without_data_needs_a_question(command: Command) -> None:
+    for line, words in (
+        ("plan", "--win-rate 60%"),
+        ("plan --width 3", "--pass-rate 90% --width 4%"),
+        ("plan data.jsonl --models 3", "plans without data"),
+        ("plan data.jsonl pilot.json -a overall --width 4%", "rates between 0 and 1"),
+    ):
+        code, out, err = command(line)
+        assert (code, out, err.count("\n")) == (EXIT_WRONG, "", 1)
+        assert words in err
+
+
+def test_differences_in_standard_deviations(command: Command) -> None:
+    code, out, _ = command("plan data.jsonl pilot.json -a overall --detect 1sd --json")
+    assert code == EXIT_DONE
+    assert 5 < json.loads(out)["wanted"]["detect"] < 50

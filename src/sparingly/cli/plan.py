@@ -1,49 +1,86 @@
-"""``sparingly plan``: what a budget of judgements buys, before it is spent."""
+"""``sparingly plan``: how many outputs to judge, and what a budget of judgements buys."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from sparingly.base.errors import UsageError
 from sparingly.cli.estimate import Chosen
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, the_aspect, working
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, the_aspect, working
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Wishes:
+class Goals:
     """What the judgements are to show."""
 
-    width: Annotated[float | None, Parameter(help="The half-width that intervals of scores should have.")] = (
-        None
+    width: Annotated[
+        str | None, Parameter(help="The half-width (±) of the interval of a score or rate: 2.5, 4%.")
+    ] = None
+    detect: Annotated[
+        str | None, Parameter(help="The difference between two models to be found: 5, 0.3sd.")
+    ] = None
+    level: Annotated[float, Parameter(help="How often intervals hold; 1 minus the error rate of tests.")] = (
+        0.95
     )
-    detect: Annotated[float | None, Parameter(help="The difference between models that should be found.")] = (
-        None
-    )
+    power: Annotated[float, Parameter(help="How often a difference of that size is to be significant.")] = 0.8
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Formula:
+    """Questions that need no data."""
+
+    win_rate: Annotated[str | None, Parameter(help="A win rate to be told from 50 %: 60%.")] = None
+    pass_rate: Annotated[str | None, Parameter(help="The pass rate to expect, with --width: 90%.")] = None
+    models: Annotated[
+        int | None, Parameter(help="How many models are compared, all pairs; 2 unless given.")
+    ] = None
+    of: Annotated[
+        int | None, Parameter(help="How many outputs the pass rate speaks of; those of DATA unless given.")
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """Return what was given, by name."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Draw:
+    """What is drawn, and at what cost."""
+
+    unit: Annotated[Literal["item", "document"], Parameter(help="What is drawn.")] = "item"
+    cost: Annotated[
+        str | None,
+        Parameter(help="Seconds of an item: a column, length, or fit; what there is unless given."),
+    ] = None
     target: Annotated[
         Literal["set", "population"], Parameter(help="Differences on this set, or on inputs like these.")
     ] = "population"
-    level: Annotated[float, Parameter(help="How often intervals are to hold the truth.")] = 0.95
-    power: Annotated[float, Parameter(help="How often a difference is to be found.")] = 0.8
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Prices:
-    """What an LLM judge and people ask for one output."""
+    """What an LLM judge and people cost for one output."""
 
     judge: Annotated[str | None, Parameter(help="The metric that is an LLM judge's score.")] = None
     judge_price: Annotated[float | None, Parameter(help="The price of one output by the LLM judge.")] = None
     person_price: Annotated[float | None, Parameter(help="The price of one output by a person.")] = None
 
 
-DEFAULT_WISHES, NO_PRICES = Wishes(), Prices()
+DEFAULT_GOALS, DEFAULT_DRAW, NO_FORMULA, NO_PRICES = Goals(), Draw(), Formula(), Prices()
 
 
 def plan(
-    data: Data,
+    data: Annotated[
+        Path | None, Parameter(help="The evaluation set: a file or a directory; none for a plan by formula.")
+    ] = None,
     selection: Chosen = None,
     /,
     *,
@@ -60,45 +97,57 @@ def plan(
             show_default=False,
         ),
     ] = (),
-    unit: Annotated[Literal["item", "document"], Parameter(help="What is drawn.")] = "item",
-    cost: Annotated[
-        str | None,
-        Parameter(help="Seconds of an item: a column, length, or fit; what there is unless given."),
-    ] = None,
-    wishes: Wishes = DEFAULT_WISHES,
+    draw: Draw = DEFAULT_DRAW,
+    goals: Goals = DEFAULT_GOALS,
+    formula: Formula = NO_FORMULA,
     prices: Prices = NO_PRICES,
     seed: Seed = 0,
     reading: Reading = DEFAULT_READING,
     json: Json = False,
 ) -> None:
-    """Say what judging so many items will tell, and which method, estimator and budget to take.
+    """Say how many outputs to judge, and what a budget of judgements buys.
 
-    From the ratings of a pilot (with the selection that drew it), or from the metrics alone.
+    By formula, without data; from a pilot's ratings, with its selection; or, roughly, from metrics alone.
 
     ```
-    sparingly plan data.jsonl
+    sparingly plan --win-rate 60%
+    sparingly plan --pass-rate 90% --width 4%
+    sparingly plan --detect 0.3sd --models 5
     sparingly plan judged.jsonl pilot.json --aspect overall --width 2
-    sparingly plan judged.jsonl pilot.json -a mqm --detect 0.5 --cost fit
     sparingly plan judged.jsonl pilot.json -a mqm --judge GEMBA --judge-price 0.002 --person-price 0.4
     ```
     """
+    if data is None or formula.given():
+        _by_formula(data, goals, formula, reading, json)
+        return
     from sparingly.data.selection import Selection
     from sparingly.infer.plan.plan import plan as look_ahead
     from sparingly.show.terminal.plan import show_plan
 
-    held = reading.load(data)
-    asked = the_aspect(held, aspect) if len(held.aspects) else aspect
+    loaded = reading.load(data)
+    name = the_aspect(loaded, aspect) if len(loaded.aspects) else aspect
     pilot = None if selection is None else Selection.load(selection)
     with working("planning"):
-        found = look_ahead(
-            held,
-            pilot,
-            asked,
-            budgets=budget or None,
-            unit=unit,
-            cost=cost,
-            seed=seed,
-            **vars(wishes),
-            **vars(prices),
-        )
+        options = {**vars(draw), **vars(goals), **vars(prices)}
+        found = look_ahead(loaded, pilot, name, budgets=budget or None, seed=seed, **options)
     emit(found.to_dict()) if json else show_plan(found, str(data))
+
+
+def _by_formula(data: Path | None, goals: Goals, formula: Formula, reading: Reading, json: bool) -> None:
+    """Answer a question that needs no data; a pass rate takes the size of the set from it."""
+    from sparingly.infer.plan.sample_size import sample_size
+    from sparingly.show.terminal.plan import show_sample_size
+
+    questions = formula.given()
+    if data is None and not (formula.win_rate or formula.pass_rate or goals.detect):
+        raise UsageError(
+            "Name the data, or ask a question that needs none: --win-rate 60%, --pass-rate 90% --width 4%, "
+            "or --detect 0.3sd."
+        )
+    if data is not None and not (formula.win_rate or formula.pass_rate):
+        named = " and ".join(f"--{name}" for name in questions)
+        raise UsageError(f"{named} is for plans without data: leave out {data.name}.")
+    if data is not None and formula.pass_rate is not None and formula.of is None:
+        questions["of"] = len(reading.load(data))
+    found = sample_size(**questions, **vars(goals))
+    emit(found.to_dict()) if json else show_sample_size(found, "DATA" if data is None else str(data))

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from sparingly.infer.estimate.small_sample import FEWEST
 from sparingly.infer.plan.outlook import Outlook, Wanted
+from sparingly.infer.plan.sample_size import NEARLY_ALL
 
 PILOT = 40
-# From this share of the items on, choosing saves too little to bother.
-NEARLY_ALL = 0.8
 OPTIMISM = (
     "On 20 public sets people needed from 0.2 to 6 times as many items as a plan from a metric said (median "
     "1.0), and the metrics explained 4 to 62 % of the variance of people's scores."

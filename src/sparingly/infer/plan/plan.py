@@ -16,8 +16,10 @@ from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.plan.advice import advise
 from sparingly.infer.plan.judge_price import judge_or_people
 from sparingly.infer.plan.outlook import Outlook, Unit, Wanted
-from sparingly.infer.plan.pilot import pilot_of
+from sparingly.infer.plan.pilot import Pilot, pilot_of
+from sparingly.infer.plan.quantities import SD, Quantity
 from sparingly.infer.plan.result import Plan
+from sparingly.infer.plan.spread import pair_deviations
 from sparingly.signals.cost import FIT, LENGTH, fit_seconds, item_costs
 
 Budgets = Sequence[int | float | str | Budget]
@@ -33,8 +35,8 @@ def plan(
     aspect: str | None = None,
     *,
     budgets: Budgets | None = None,
-    width: float | None = None,
-    detect: float | None = None,
+    width: float | str | None = None,
+    detect: float | str | None = None,
     unit: Unit = "item",
     cost: str | None = None,
     judge: str | None = None,
@@ -45,23 +47,22 @@ def plan(
     power: float = 0.8,
     seed: int = 0,
 ) -> Plan:
-    """Say what judging so many items is expected to tell, and recommend what to do.
+    """Return what judging so many items is expected to tell, and a recommendation.
 
-    From a pilot's ratings (an aspect judged on part of the items) it learns how far scores and differences
-    vary, what the metrics explain of it, and whether unequal probabilities are worth it. Without ratings a
-    metric stands in for people, and the plan says how little that tells.
+    A pilot's ratings tell how far scores vary, what the metrics explain of it, and whether unequal
+    probabilities help. Without ratings a metric stands in for people.
 
     Args:
         data: The evaluation set, with the ratings of a pilot or without.
-        selection: How the pilot was drawn; the judged items are taken for a uniform sample unless given.
-        aspect: What was judged, or a metric that stands in for it; the only aspect unless given, and the
-            metric that agrees most with the others where there is no aspect.
+        selection: How the pilot was drawn; a uniform sample unless given.
+        aspect: What was judged, or a metric that stands in; the only aspect or a typical metric by default.
         budgets: Budgets of the table, as for ``select``: 100, "10%", "8h"; shares of the set unless given.
-        width: The half-width that intervals of scores are to have.
-        detect: The difference between two models that is to be found.
+        width: The half-width (±) that intervals of scores are to have; "4%" for rates between 0 and 1.
+        detect: The difference between two models that is to be found, in the unit of the scores; "0.3sd" in
+            standard deviations of a middle pair's differences from item to item.
         unit: What is drawn: items, or whole documents.
-        cost: The seconds of an item: a column, ``fit`` (to the set's own seconds), or ``length`` (the line of
-            Zouhar et al. 2025). The column ``cost``, ``fit`` or ``length`` unless given, whichever can be.
+        cost: The seconds of an item: a column, ``fit`` (to the set's own seconds), or ``length`` (Zouhar et
+            al. 2025); the first of ``cost``, ``fit`` and ``length`` that there is unless given.
         judge: The metric that is an LLM judge's score, to weigh its price against people's.
         judge_price: The price of one output judged by the LLM.
         person_price: The price of one output judged by a person.
@@ -74,12 +75,13 @@ def plan(
         >>> import sparingly
         >>> data = sparingly.load_demo()
         >>> pilot = sparingly.select(data, "uniform", 60, seed=1)
-        >>> found = sparingly.plan(data, pilot, "overall", width=2.5)
-        >>> found.n, found.size, found.advice.estimator
-        (60, 240, 'greg')
+        >>> sparingly.plan(data, pilot, "overall", width=2.5).advice.estimator
+        'greg'
     """
-    wanted = Wanted(width, detect, unit, target, level, power, seed)
-    pilot = pilot_of(data, selection, aspect, for_differences=wanted.for_differences, seed=seed)
+    wide, gap = (None if goal is None else Quantity.parse(goal) for goal in (width, detect))
+    wanted = Wanted(None, None, unit, target, level, power, seed)
+    pilot = pilot_of(data, selection, aspect, for_differences=wide is None and gap is not None, seed=seed)
+    wanted = replace(wanted, width=_in_scores(wide, pilot), detect=_in_scores(gap, pilot))
     settled = cost if cost is not None else _known_cost(pilot.data)
     seconds = None if settled is None else float(item_costs(pilot.data, settled)[0].mean())
     outlook = Outlook(pilot, wanted, seconds)
@@ -87,6 +89,22 @@ def plan(
     return replace(
         found, judge=judge_or_people(outlook, found.advice.budget, judge, judge_price, person_price)
     )
+
+
+def _in_scores(goal: Quantity | None, pilot: Pilot) -> float | None:
+    """Return a half-width or a difference in the unit of the scores."""
+    if goal is None or not goal.unit:
+        return None if goal is None else goal.value
+    if goal.unit == SD:
+        apart = pair_deviations(pilot.plain)
+        return goal.value * float(np.median(apart)) if len(apart) else goal.value
+    judged = pilot.sample.scores[pilot.sample.judged]
+    if judged.min() < 0 or judged.max() > 1:
+        raise UsageError(
+            f"{goal.value:g}% is for rates between 0 and 1, and {pilot.truth} goes from {judged.min():g} to "
+            f"{judged.max():g}: give a number in its unit."
+        )
+    return goal.value / 100
 
 
 def _planned(outlook: Outlook, budgets: Budgets | None, cost: str | None) -> Plan:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.errors import UsageError
-from sparingly.infer.rank.max_t import pair_errors
+from sparingly.infer.plan.spread import pair_deviations
 
 Floats = NDArray[np.float64]
 DRAWS = 4000
@@ -107,7 +107,7 @@ def detectable(covariance: Floats, level: float, power: float) -> float:
     """
     from scipy.stats import norm
 
-    errors = pair_errors(covariance)[np.triu_indices(len(covariance), 1)]
+    errors = pair_deviations(covariance)
     z = norm.ppf((1 + level) / 2) + norm.ppf(power)
     return float(z * np.median(errors)) if len(errors) else 0.0
 

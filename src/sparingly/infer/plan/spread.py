@@ -94,6 +94,14 @@ def _raised(spread: Floats, shared: float, apart: float) -> Floats:
     return np.asarray(root @ spread @ root)
 
 
+def pair_deviations(spread: Floats) -> Floats:
+    """Return the standard deviation of the difference of every pair of models, √(S_jj + S_kk − 2S_jk)."""
+    first, second = np.triu_indices(len(spread), 1)
+    variance = np.diag(spread)
+    squared = variance[first] + variance[second] - 2.0 * spread[first, second]
+    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
+
+
 def pair_total(spread: Floats) -> float:
     """Return the sum over all pairs of models of the variance of their difference."""
     return float(len(spread) * np.trace(spread) - spread.sum())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 from rich.console import Console
 
 from sparingly.infer.plan.result import Plan
+from sparingly.infer.plan.sample_size import SampleSize
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
 
 
@@ -21,6 +24,19 @@ def show_plan(plan: Plan, data: str = "DATA", console: Console | None = None, mo
     for command in plan.advice.commands(data):
         line(console, f"  {command}")
     notes(console, plan.notes)
+
+
+def show_sample_size(size: SampleSize, data: str = "DATA", console: Console | None = None) -> None:
+    """Print how many labels a question needs, other goals, and what to do; ``data`` names the file."""
+    console = console or make_console()
+    line(console, size.answer, style="bold")
+    rows = [(row.goal, f"{row.n:,}{' *' if row.n == size.n else ''}") for row in size.alternatives]
+    console.print(make_table(("goal", size.unit), rows, numbers=1))
+    for note in size.notes:
+        line(console, note)
+    line(console, "Next, with your outputs in DATA:" if data == "DATA" else "Next:")
+    for command in size.commands:
+        line(console, f"  {command.replace('DATA', shlex.quote(data))}")
 
 
 def _show_correlations(console: Console, plan: Plan, most: int) -> None:

@@ -1,0 +1,357 @@
+"""How many labels a question needs, worked out by formula: no data, no pilot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sparingly.base.errors import UsageError
+from sparingly.base.html import html_table
+from sparingly.base.levels import check_level
+from sparingly.base.stats.pairs import pair_count
+from sparingly.infer.estimate.guard import LEAST
+from sparingly.infer.plan.quantities import SD, Quantity, points, share, spoken
+
+# Beyond so many comparisons the steps of the binomial distribution no longer matter.
+_EXACT_UP_TO = 50_000
+# From this share of the outputs on, sampling saves too little to bother.
+NEARLY_ALL = 0.8
+# Nobody judges more: where a formula asks for it, the goal is out of reach.
+MOST = 10_000_000
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another goal, and the labels that it needs.
+
+    Attributes:
+        goal: The goal in words.
+        n: Items, outputs or comparisons.
+    """
+
+    goal: str
+    n: int
+
+
+@dataclass(frozen=True, repr=False)
+class SampleSize:
+    """The labels that a question needs.
+
+    Attributes:
+        n: Items to judge; comparisons for a win rate.
+        unit: What is counted: ``items`` or ``comparisons``.
+        answer: The result in one sentence.
+        alternatives: Other goals, this one among them.
+        notes: What was assumed.
+        commands: What to type next; ``DATA`` stands for the data file.
+    """
+
+    n: int
+    unit: str
+    answer: str
+    alternatives: tuple[Alternative, ...]
+    notes: tuple[str, ...]
+    commands: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"SampleSize({self.answer})"
+
+    def __str__(self) -> str:
+        rows = [f"{row.goal:<44} {row.n:>9}" for row in self.alternatives]
+        return "\n".join([self.answer, *rows, *self.notes, *self.commands])
+
+    def _repr_html_(self) -> str:
+        rows = [(row.goal, str(row.n)) for row in self.alternatives]
+        return html_table(("goal", self.unit), rows, self.answer, " ".join(self.notes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {**asdict(self), "alternatives": [asdict(row) for row in self.alternatives]}
+
+
+def sample_size(
+    *,
+    win_rate: float | str | None = None,
+    pass_rate: float | str | None = None,
+    width: float | str | None = None,
+    detect: str | None = None,
+    models: int = 2,
+    of: int | None = None,
+    level: float = 0.95,
+    power: float = 0.8,
+) -> SampleSize:
+    """Return how many labels a question needs, before there is any data.
+
+    One of three questions. Is a win rate different from 50 %? Smallest n from which on the exact power of the
+    two-sided mid-p binomial test is as asked. How exact is a pass rate? Smallest n whose mid-p interval is
+    expected to have the half-width. Do two models judged on the same items differ by d standard deviations
+    of their per-item differences? Smallest n with P(t' > t) as asked, t' noncentral with n − 1 degrees of
+    freedom and noncentrality d√n (Cohen 1988, chapter 2). With more than two models the error rate is
+    divided by the number of pairs (Bonferroni; Holm's procedure finds no fewer).
+
+    Args:
+        win_rate: The win rate to be told from 50 %: 0.6 or "60%"; a tie counts as half a win.
+        pass_rate: The pass rate to expect: 0.9 or "90%"; needs ``width``.
+        width: The half-width of its interval: 0.04 or "4%" for ± 4 points.
+        detect: The difference between two models in standard deviations, such as "0.3sd".
+        models: The number of models that are compared, all pairs.
+        of: The size of the set that a pass rate speaks of; unless given it speaks of inputs like these.
+        level: The level of the interval, or 1 minus the error rate of the test.
+        power: The probability with which the difference is to be significant.
+
+    Examples:
+        >>> import sparingly
+        >>> sparingly.sample_size(detect="0.3sd").n
+        90
+    """
+    _check(win_rate, pass_rate, width, detect, models, of, level, power)
+    if pass_rate is not None and width is not None:
+        return _pass_rate(share(pass_rate, "pass rate"), share(width, "width"), of, level)
+    alpha = (1.0 - level) / pair_count(models)
+    if win_rate is not None:
+        return _win_rate(share(win_rate, "win rate"), models, level, alpha, power)
+    return _difference(Quantity.parse(str(detect)), models, level, alpha, power)
+
+
+def _check(
+    win_rate: object,
+    pass_rate: object,
+    width: object,
+    detect: object,
+    models: int,
+    of: int | None,
+    level: float,
+    power: float,
+) -> None:
+    """Complain about questions that do not go together."""
+    check_level(level)
+    if not 0.0 < power < 1.0:
+        raise UsageError(f"The power is a probability between 0 and 1, such as 0.8, not {power:g}.")
+    questions = [value for value in (win_rate, pass_rate, detect) if value is not None]
+    if len(questions) != 1:
+        raise UsageError(
+            "Without a pilot, ask one question: a win rate (60%), a pass rate with a width (90%, 4%), or a "
+            "difference to detect (0.3sd)."
+        )
+    if (pass_rate is None) != (width is None):
+        raise UsageError("A pass rate and a width go together: for ± 4 points around 90 %, give 90% and 4%.")
+    if models < 2:
+        raise UsageError(f"A comparison needs at least 2 models, not {models}.")
+    if of is not None and of < 1:
+        raise UsageError(f"A set has at least one output, not {of}.")
+    if of is not None and pass_rate is None:
+        raise UsageError(
+            "The size of the set matters for a pass rate only: which model is better is a question about "
+            "inputs like these."
+        )
+    if pass_rate is not None and models != 2:
+        raise UsageError("A pass rate is that of one model: leave out the number of models.")
+
+
+# --- a win rate ---------------------------------------------------------------------------------------
+
+
+def _win_rate(rate: float, models: int, level: float, alpha: float, power: float) -> SampleSize:
+    """Return how many comparisons tell a win rate from 50 %."""
+    if rate == 0.5:
+        raise UsageError("A win rate of 50 % is no difference: give another one, such as 60%.")
+    n = comparisons_for(rate, alpha, power)
+    each = "" if models == 2 else f" for each of the {pair_count(models)} pairs of {models} models"
+    answer = (
+        f"Get {n:,} comparisons{each}: a win rate of {points(rate)} then differs significantly from 50 % "
+        f"with a probability of {points(power)}."
+    )
+    fewer = math.ceil(n / 0.8 - 1e-9)
+    return SampleSize(
+        n,
+        "comparisons",
+        answer,
+        tuple(
+            Alternative(goal, comparisons_for(*numbers)) for goal, numbers in _win_goals(rate, alpha, power)
+        ),
+        (
+            f"A tie counts as half a win. If you drop ties and 20 % are ties, get {fewer:,} comparisons.",
+            f"Two-sided binomial test (mid-p) at the {points(1 - level)} level{_corrected(models)}, one "
+            "comparison for each item.",
+        ),
+        _select(n, "sparingly rank DATA chosen.json"),
+    )
+
+
+def comparisons_for(rate: float, alpha: float, power: float) -> int:
+    """Return the fewest comparisons from which on the binomial test has a power.
+
+    The power of an exact test goes up and down with n; from this n on it never falls below.
+    """
+    from scipy.stats import norm
+
+    reach = norm.isf(alpha / 2) / 2 + norm.ppf(power) * math.sqrt(rate * (1 - rate))
+    about = max(0.0, reach / abs(rate - 0.5)) ** 2
+    if about > _EXACT_UP_TO:
+        return _in_reach(math.ceil(about))
+    numbers = np.arange(1, math.ceil(1.3 * about) + 60)
+    weak = np.flatnonzero(binomial_power(numbers, rate, alpha) < power)
+    return max(LEAST, int(numbers[weak[-1]]) + 1 if len(weak) else 1)
+
+
+def binomial_power(n: Any, rate: float, alpha: float) -> Any:
+    """Return the power of the two-sided mid-p test of a rate of one half, in the right direction: P(X ≥ c).
+
+    c is the smallest count with P(X > c) + P(X = c)/2 ≤ α/2 under one half.
+    """
+    from scipy.stats import binom
+
+    least = binom.isf(alpha / 2, n, 0.5)
+    middle = binom.sf(least, n, 0.5) + 0.5 * binom.pmf(least, n, 0.5)
+    critical = np.where(middle <= alpha / 2, least, least + 1)
+    return binom.sf(critical - 1, n, max(rate, 1 - rate))
+
+
+def _win_goals(rate: float, alpha: float, power: float) -> Iterator[tuple[str, tuple[float, float, float]]]:
+    lead = rate - 0.5
+    for other in (0.5 + lead / 2, rate, 0.5 + 2 * lead):
+        if 0.0 < other < 1.0:
+            yield f"win rate {points(other)}", (other, alpha, power)
+    yield f"win rate {points(rate)}, probability {points(_surer(power))}", (rate, alpha, _surer(power))
+
+
+# --- a pass rate --------------------------------------------------------------------------------------
+
+
+def _pass_rate(rate: float, width: float, of: int | None, level: float) -> SampleSize:
+    """Return how many outputs give the interval of a pass rate a half-width."""
+    if width >= 0.5:
+        raise UsageError(f"A half-width of {points(width)} says nothing about a rate: ask for less.")
+    n = outputs_for(rate, width, of, level)
+    some = f"{n:,} outputs" if of is None else f"{n:,} of the {of:,} outputs"
+    answer = (
+        f"Judge {some}: a {points(level)} interval of ± {spoken(width)} around a pass rate of {points(rate)}."
+    )
+    if of is not None and n >= NEARLY_ALL * of:
+        answer += " That is nearly everything: judge them all, sampling saves too little."
+    goals = [(rate, 2 * width), (rate, width), (rate, width / 2), (0.5, width)]
+    rows = {
+        f"± {spoken(half)} around {points(of_rate)}": outputs_for(of_rate, half, of, level)
+        for of_rate, half in goals
+        if half < 0.5
+    }
+    whom = "inputs like these" if of is None else f"these {of:,} outputs"
+    return SampleSize(
+        n,
+        "outputs",
+        answer,
+        tuple(Alternative(goal, needed) for goal, needed in rows.items()),
+        (
+            f"The rate speaks of {whom}, the outputs are a random sample, and ± is half of the interval.",
+            "A judge or metric that agrees with people makes fewer enough: judge 40, then plan with them.",
+        ),
+        _select(n, "sparingly estimate DATA chosen.json"),
+    )
+
+
+def outputs_for(rate: float, width: float, of: int | None, level: float) -> int:
+    """Return the fewest outputs whose interval is expected to have a half-width, or a smaller one."""
+    return _fewest(lambda n: expected_half_width(rate, n, of, level) <= width, of)
+
+
+def expected_half_width(rate: float, n: int, of: int | None, level: float) -> float:
+    """Return the half-width of the interval when the observed rate is as expected."""
+    from scipy.stats import norm
+
+    if of is not None and n >= of:
+        return 0.0
+    z2 = float(norm.isf((1 - level) / 2)) ** 2
+    drawn = n if of is None else n * (of - 1) / (of - n)
+    return math.sqrt(z2 * (rate * (1 - rate) / drawn + z2 / (4 * drawn**2))) / (1 + z2 / drawn)
+
+
+# --- a difference -------------------------------------------------------------------------------------
+
+
+def _difference(detect: Quantity, models: int, level: float, alpha: float, power: float) -> SampleSize:
+    """Return how many items show a difference of so many standard deviations."""
+    if detect.unit != SD:
+        raise UsageError(
+            f'Without data a difference is counted in standard deviations: write "{detect.value:g}sd", or '
+            "give the data with a pilot."
+        )
+    effect = detect.value
+    n = items_for(effect, alpha, power)
+    whom = "both models" if models == 2 else f"all {models} models"
+    answer = (
+        f"Judge {n:,} items with {whom} ({n * models:,} labels): a difference of {effect:g} standard "
+        f"deviations is then significant with a probability of {points(power)}."
+    )
+    goals = {f"{other:g} sd": items_for(other, alpha, power) for other in (effect / 2, effect, 2 * effect)}
+    sure = _surer(power)
+    goals[f"{effect:g} sd, probability {points(sure)}"] = items_for(effect, alpha, sure)
+    for count in (5, 10):
+        if count != models:
+            corrected = items_for(effect, (1 - level) / pair_count(count), power)
+            goals[f"{effect:g} sd, {count} models, all pairs"] = corrected
+    return SampleSize(
+        n,
+        "items",
+        answer,
+        tuple(Alternative(goal, needed) for goal, needed in goals.items()),
+        (
+            "The standard deviation is that of the differences from item to item. For one of the scores "
+            "themselves, multiply by 2(1 − r), r the correlation of the two models' scores: the same number "
+            "at r = 0.5.",
+            f"Two-sided paired t test at the {points(1 - level)} level{_corrected(models)}.",
+        ),
+        _select(n, "sparingly rank DATA chosen.json"),
+    )
+
+
+def items_for(effect: float, alpha: float, power: float) -> int:
+    """Return the fewest items with which a paired t test finds a standardised difference with a power."""
+    return _fewest(lambda n: t_power(effect, n, alpha) >= power, None)
+
+
+def t_power(effect: float, n: int, alpha: float) -> float:
+    """Return P(t' > t) for t' with n − 1 degrees of freedom and noncentrality effect·√n."""
+    from scipy.special import nctdtr, stdtrit
+
+    freedom, away = n - 1.0, effect * math.sqrt(n)
+    critical = float(stdtrit(freedom, 1 - alpha / 2))
+    return float(1.0 - nctdtr(freedom, away, critical))
+
+
+# --- shared -------------------------------------------------------------------------------------------
+
+
+def _fewest(enough: Callable[[int], bool], most: int | None) -> int:
+    """Return the smallest n that is enough, at most ``most``; below 10 nothing is printed."""
+    low, high = LEAST - 1, LEAST
+    if most is not None and most <= LEAST:
+        return most
+    while not enough(high):
+        low, high = high, _in_reach(2 * high if most is None else min(2 * high, most))
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _in_reach(n: int) -> int:
+    if n > MOST:
+        raise UsageError(f"That takes more than {MOST:,} labels: ask for less.")
+    return n
+
+
+def _surer(power: float) -> float:
+    """Return a higher power to show beside one."""
+    return 0.9 if power < 0.9 else 1 - (1 - power) / 2
+
+
+def _corrected(models: int) -> str:
+    return "" if models == 2 else f", corrected for all {pair_count(models)} pairs"
+
+
+def _select(n: int, then: str) -> tuple[str, ...]:
+    return (f"sparingly select DATA --method uniform --budget {n} --out chosen.json", then)

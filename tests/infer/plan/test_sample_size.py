@@ -1,0 +1,151 @@
+"""Plans by formula, against published tables, brute force and simulation."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import sparingly
+from sparingly.base.errors import UsageError
+from sparingly.infer.plan.quantities import Quantity, points, share, spoken
+from sparingly.infer.plan.sample_size import (
+    binomial_power,
+    comparisons_for,
+    expected_half_width,
+    items_for,
+    outputs_for,
+    sample_size,
+    t_power,
+)
+
+AS_TEXT: dict[str, Any] = {"pass_rate": "90%", "width": "4%"}
+
+
+@pytest.mark.parametrize(
+    ("effect", "power", "items"),
+    [(0.2, 0.8, 199), (0.3, 0.8, 90), (0.5, 0.8, 34), (0.8, 0.8, 15), (0.5, 0.9, 44)],
+)
+def test_items_of_a_paired_t_test_are_those_of_the_tables(effect: float, power: float, items: int) -> None:
+    """G*Power 3.1, "Means: difference between two dependent means", two-sided, 5 %."""
+    assert items_for(effect, 0.05, power) == items
+
+
+def test_power_of_a_paired_t_test_by_simulation() -> None:
+    values = np.random.default_rng(0).normal(0.3, 1.0, (20_000, 90))
+    found = stats.ttest_1samp(values, 0.0, axis=1)
+    significant = np.asarray((found.pvalue < 0.05) & (found.statistic > 0))
+    assert t_power(0.3, 90, 0.05) == pytest.approx(significant.mean(), abs=0.012)
+
+
+@pytest.mark.parametrize("n", [10, 47, 198])
+@pytest.mark.parametrize("rate", [0.35, 0.6, 0.8])
+def test_power_of_the_binomial_test_by_brute_force(n: int, rate: float) -> None:
+    counts = np.arange(n + 1)
+    tail = stats.binom.sf(counts, n, 0.5) + 0.5 * stats.binom.pmf(counts, n, 0.5)
+    won = max(rate, 1 - rate)
+    expected = stats.binom.pmf(counts, n, won)[tail <= 0.025].sum()
+    assert binomial_power(n, rate, 0.05) == pytest.approx(expected, abs=1e-12)
+
+
+def test_from_the_planned_comparisons_on_the_power_never_falls_below() -> None:
+    n = comparisons_for(0.6, 0.05, 0.8)
+    later = binomial_power(np.arange(n, 3 * n), 0.6, 0.05)
+    assert (later >= 0.8).all()
+    assert binomial_power(n - 1, 0.6, 0.05) < 0.8
+    # Fleiss, Levin and Paik (2003, section 2.4): 194 by the normal approximation.
+    assert 190 <= n <= 205
+    assert comparisons_for(0.4, 0.05, 0.8) == n
+
+
+def test_small_and_exact_sizes_meet_the_formula_for_large_ones() -> None:
+    reach = stats.norm.isf(0.025) / 2 + stats.norm.ppf(0.8) * math.sqrt(0.51 * 0.49)
+    assert comparisons_for(0.51, 0.05, 0.8) == pytest.approx((reach / 0.01) ** 2, rel=0.005)
+    assert comparisons_for(0.501, 0.05, 0.8) == pytest.approx(100 * (reach / 0.01) ** 2, rel=0.001)
+
+
+def test_the_planned_outputs_are_the_fewest() -> None:
+    for rate, width, of in ((0.9, 0.04, None), (0.5, 0.03, None), (0.9, 0.04, 1000), (0.99, 0.01, 5000)):
+        n = outputs_for(rate, width, of, 0.95)
+        assert expected_half_width(rate, n, of, 0.95) <= width < expected_half_width(rate, n - 1, of, 0.95)
+    assert outputs_for(0.9, 0.04, 1000, 0.95) < outputs_for(0.9, 0.04, None, 0.95)
+    assert outputs_for(0.9, 0.001, 300, 0.95) == 300
+    assert outputs_for(0.9, 0.4, 7, 0.95) == 7
+
+
+def test_answers_come_first_and_say_plus_minus() -> None:
+    found = sample_size(**AS_TEXT)
+    n = outputs_for(0.9, 0.04, None, 0.95)
+    assert str(found).startswith(
+        f"Judge {n} outputs: a 95 % interval of ± 4 points around a pass rate of 90 %.\n"
+    )
+    assert {row.goal for row in found.alternatives} >= {"± 2 points around 90 %", "± 8 points around 90 %"}
+    assert found == sample_size(pass_rate=0.9, width=0.04)
+    nearly = sample_size(pass_rate=0.9, width=0.01, of=300)
+    assert nearly.answer.endswith("nearly everything: judge them all, sampling saves too little.")
+
+
+def test_all_pairs_of_several_models() -> None:
+    found = sample_size(detect="0.3sd", models=5)
+    assert found.n == items_for(0.3, 0.05 / 10, 0.8)
+    assert f"({5 * found.n} labels)" in found.answer
+    assert "corrected for all 10 pairs" in found.notes[-1]
+    assert sample_size(win_rate=0.6, models=3).n == comparisons_for(0.6, 0.05 / 3, 0.8)
+    assert "3 pairs of 3 models" in sample_size(win_rate=0.6, models=3).answer
+
+
+def test_ties_are_mentioned() -> None:
+    found = sample_size(win_rate="60%")
+    assert found.notes[0].startswith("A tie counts as half a win.")
+    assert f"get {math.ceil(found.n / 0.8)} comparisons" in found.notes[0]
+
+
+def test_as_plain_values() -> None:
+    found = sample_size(win_rate="60%")
+    values = json.loads(json.dumps(found.to_dict()))
+    assert values["n"] == found.n
+    assert values["alternatives"][1] == {"goal": "win rate 60 %", "n": found.n}
+    assert found._repr_html_().count("<tr>") == len(found.alternatives) + 1
+    assert repr(found) == f"SampleSize({found.answer})"
+    assert sparingly.sample_size is sample_size
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ({}, "ask one question"),
+        ({"win_rate": 0.6, "detect": "0.3sd"}, "ask one question"),
+        ({"pass_rate": 0.9}, "go together"),
+        ({"win_rate": 0.6, "width": 0.1}, "go together"),
+        ({"win_rate": 0.5}, "no difference"),
+        ({"win_rate": 60}, "write 60%"),
+        ({"win_rate": "100%"}, "between 0 and 100 %"),
+        ({"win_rate": "much"}, "is no number"),
+        ({"pass_rate": "90%", "width": "50%"}, "says nothing"),
+        ({"pass_rate": "90%", "width": "4%", "models": 3}, "one model"),
+        ({"pass_rate": "90%", "width": "4%", "of": 0}, "at least one output"),
+        ({"win_rate": "60%", "of": 100}, "pass rate only"),
+        ({"detect": "5"}, 'write "5sd"'),
+        ({"detect": "0sd"}, "above zero"),
+        ({"detect": "0.00001sd"}, "more than 10,000,000"),
+        ({"win_rate": 0.50001}, "more than 10,000,000"),
+        ({"detect": "0.3sd", "models": 1}, "at least 2 models"),
+        ({"detect": "0.3sd", "power": 1.0}, "power is a probability"),
+        ({"detect": "0.3sd", "level": 95.0}, "level"),
+    ],
+)
+def test_wrong_questions_get_one_sentence(question: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        sample_size(**question)
+
+
+def test_quantities() -> None:
+    assert Quantity.parse(" 0.3 SD ") == Quantity(0.3, "sd")
+    assert share("4%", "width") == 0.04
+    assert share("0.1%", "width") == 0.001
+    assert points(0.125) == "12.5 %"
+    assert (spoken(0.01), spoken(0.025)) == ("1 point", "2.5 points")
