@@ -92,7 +92,6 @@ if TYPE_CHECKING:
     from sparingly.infer.plan.growth import growth
     from sparingly.infer.plan.judge_mix import judge_mix
     from sparingly.infer.plan.plan import plan
-    from sparingly.infer.plan.precision import Precision, precision
     from sparingly.infer.plan.result import Plan
     from sparingly.infer.plan.sample_size import sample_size
     from sparingly.infer.rank.agreement import Agreement, agreement
@@ -243,7 +242,6 @@ __all__ = [
     "Plan",
     "PoolSelection",
     "Ppi",
-    "Precision",
     "Predictability",
     "Preferences",
     "Progress",
@@ -344,7 +342,6 @@ __all__ = [
     "parse_method",
     "permutation_tests",
     "plan",
-    "precision",
     "predictability",
     "rank",
     "rank_scores",

@@ -81,7 +81,6 @@ HOMES = {
     "sparingly.infer.plan.growth": ("growth",),
     "sparingly.infer.plan.judge_mix": ("judge_mix",),
     "sparingly.infer.plan.plan": ("plan",),
-    "sparingly.infer.plan.precision": ("Precision", "precision"),
     "sparingly.infer.plan.result": ("Plan",),
     "sparingly.infer.plan.sample_size": ("sample_size",),
     "sparingly.infer.rank.agreement": ("Agreement", "agreement"),
