@@ -30,7 +30,7 @@ from sparingly.infer.estimate.base import as_estimator
 from sparingly.infer.estimate.drawn import sample_from
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.groups import significance_groups
-from sparingly.infer.rank.max_t import pair_errors
+from sparingly.infer.rank.pair_errors import pair_errors
 from sparingly.infer.rank.pair_tests import t_tests
 from sparingly.infer.rank.rank_sets import rank_sets
 

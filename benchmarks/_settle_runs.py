@@ -15,7 +15,7 @@ from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.variance import proper
-from sparingly.infer.rank.max_t import pair_errors
+from sparingly.infer.rank.pair_errors import pair_errors
 from sparingly.run.rounds.allocate_rules import going_on
 from sparingly.run.rounds.stop.base import information
 from sparingly.run.rounds.stop.futility import chance_to_settle

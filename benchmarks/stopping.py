@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.stats.hypergeometric import chance_of_lead
-from sparingly.infer.rank.max_t import pair_errors
+from sparingly.infer.rank.pair_errors import pair_errors
 from sparingly.run.rounds.stop.base import information
 from sparingly.run.rounds.stop.critical import Question
 from sparingly.run.rounds.stop.settled import (

@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from sparingly.infer.rank.best import chance_of_best
     from sparingly.infer.rank.compare import Comparison, CurveComparison, agree, curve, parity
     from sparingly.infer.rank.crowd import CrowdCurve, crowd
+    from sparingly.infer.rank.decisions import Decisions, decide
     from sparingly.infer.rank.draws import Draws, draws
     from sparingly.infer.rank.group_rules import any_member_groups, last_member_groups
     from sparingly.infer.rank.groups import significance_groups
@@ -109,7 +110,6 @@ if TYPE_CHECKING:
     from sparingly.infer.rank.preference_margins import pair_margins_from_preferences
     from sparingly.infer.rank.preferred import PairWinner, Winners, winners
     from sparingly.infer.rank.rank import rank, rank_scores
-    from sparingly.infer.rank.rank_sets import RankSets, rank_sets
     from sparingly.infer.rank.ranking import RankedModel, Ranking
     from sparingly.infer.rank.stability import Stability, StabilityOverSets, stability, stability_over_sets
     from sparingly.infer.rank.standings import Standing, standings
@@ -193,6 +193,7 @@ __all__ = [
     "CurveComparison",
     "DOptimal",
     "DataError",
+    "Decisions",
     "Description",
     "DiffUse",
     "Difference",
@@ -247,7 +248,6 @@ __all__ = [
     "Progress",
     "Question",
     "Random",
-    "RankSets",
     "RankedModel",
     "Ranking",
     "RaterAgreement",
@@ -304,6 +304,7 @@ __all__ = [
     "control_report",
     "crowd",
     "curve",
+    "decide",
     "describe",
     "difference_map",
     "distil",
@@ -345,7 +346,6 @@ __all__ = [
     "predictability",
     "rank",
     "rank_scores",
-    "rank_sets",
     "ranking_table",
     "rater_agreement",
     "rater_covariance",

@@ -10,7 +10,8 @@ from sparingly.base.errors import UsageError
 from sparingly.base.stats.holm import holm
 from sparingly.infer.rank.group_rules import any_member_groups, last_member_groups
 from sparingly.infer.rank.margin_tests import margin_test
-from sparingly.infer.rank.max_t import max_t_critical, pair_errors
+from sparingly.infer.rank.max_t import max_t_critical
+from sparingly.infer.rank.pair_errors import pair_errors
 from sparingly.infer.rank.rank_sets import overlapping_groups, rank_sets
 
 

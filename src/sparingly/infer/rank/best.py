@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.infer.rank.max_t import DRAWS, heavier_tails
+from sparingly.infer.rank.max_t import DRAWS
+from sparingly.infer.rank.pair_errors import heavier_tails
 from sparingly.infer.rank.rank_sets import checked
 
 Floats = NDArray[np.float64]

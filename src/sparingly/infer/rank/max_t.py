@@ -9,24 +9,12 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.levels import check_alpha
+from sparingly.infer.rank.pair_errors import heavier_tails, pair_errors, pair_tells
 
 Floats = NDArray[np.float64]
 
 DRAWS = 20_000
 _BLOCK = 2_000
-
-
-def pair_errors(covariance: Floats) -> Floats:
-    """Return the standard error of every difference, se_jk = √(Σ_jj + Σ_kk − 2Σ_jk), models × models."""
-    variance = np.diag(covariance)
-    squared = variance[:, None] + variance[None, :] - 2 * covariance
-    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
-
-
-def pair_tells(covariance: Floats) -> NDArray[np.bool_]:
-    """Return for which pairs there is any error, models × models: none is left where it is mere rounding."""
-    most = float(np.sqrt(np.diag(covariance).max(initial=0.0)))
-    return np.asarray(pair_errors(covariance) > 1e-7 * most)
 
 
 def max_t_critical(
@@ -74,10 +62,3 @@ def _root(covariance: Floats) -> Floats:
     """Return R with R Rᵀ = Σ̂, also where the matrix is singular or has lost a little to rounding."""
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-
-def heavier_tails(generator: np.random.Generator, degrees: float, size: int) -> Floats:
-    """Return √(χ²/df) for every draw, by which normal draws are divided to become those of a t."""
-    if math.isinf(degrees):
-        return np.ones(size)
-    return np.sqrt(generator.chisquare(degrees, size) / degrees)

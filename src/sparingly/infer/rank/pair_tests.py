@@ -10,18 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.rng import Keys
-from sparingly.base.stats.holm import holm
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.signed_rank import pair_signed_rank
-from sparingly.base.stats.signflip import pair_p_values
-from sparingly.infer.rank.max_t import pair_errors, pair_tells
+from sparingly.base.stats.signflip import AUTO_LIMIT, pair_p_values
+from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class PairTests:
-    """One-sided p-values of all pairs, from which the two-sided and the corrected ones follow.
+    """One-sided p-values of all pairs, from which the two-sided ones follow.
 
     Attributes:
         test: The name of the test.
@@ -37,11 +36,15 @@ class PairTests:
         """min(1, 2·min(p, p of the other direction)), models × models."""
         return np.minimum(1.0, 2.0 * np.fmin(self.worse, self.worse.T))
 
-    @cached_property
-    def corrected(self) -> Floats:
-        """The two-sided p-values with Holm's correction over all pairs, models × models."""
-        first, second = pair_indices(len(self.worse))
-        return _square(holm(self.two_sided[first, second]), len(self.worse), mirrored=True)
+    def agreeing(self, scores: Floats) -> Floats:
+        """Return the two-sided p-values, 1 where the test favours the model with the lower score.
+
+        A rank test asks about typical differences and a score is a mean: where the two contradict each other,
+        nothing is decided.
+        """
+        apart = scores[:, None] - scores[None, :]
+        against = ((apart > 0) & (self.worse < self.worse.T)) | ((apart < 0) & (self.worse > self.worse.T))
+        return np.where(against, 1.0, self.two_sided)
 
 
 def t_tests(
@@ -49,33 +52,43 @@ def t_tests(
 ) -> PairTests:
     """Test μ_j < μ_k by t = (μ̂_j − μ̂_k)/se_jk; it honours weights, documents and predictions.
 
-    Two models that never differ have p = 1 in both directions. Where an error of 0 only means that the
-    judged items happen to show the same difference (not ``certain``), nothing is told: p = 1.
+    Two guards. An error of 0 (or of mere rounding) means that the judged items happen to show the same
+    difference, which proves nothing: p = 1, unless nothing is left to chance (``certain``), where the sign
+    decides. And no p-value is below 2^−n, n − 1 = ``degrees``: were two models alike, all n differences would
+    have the same sign that often, whatever their size. The two-sided p-value is at least twice that.
     """
-    from scipy.stats import norm, t
+    from scipy.special import stdtr
 
     difference, errors = scores[:, None] - scores[None, :], pair_errors(covariance)
-    told = pair_tells(covariance)
-    ratio = np.divide(difference, errors, out=np.zeros_like(difference), where=told)
-    tail = norm.cdf(ratio) if math.isinf(degrees) else t.cdf(ratio, degrees)
+    has_error = pair_tells(covariance, scores)
+    ratio = np.divide(difference, errors, out=np.zeros_like(difference), where=has_error)
+    tail = np.maximum(stdtr(degrees, ratio), least_p(degrees))
     # Without any error left the sign decides; without a difference nothing speaks against the null.
     sure = np.where((difference < 0) & certain, 0.0, 1.0)
-    worse = np.where(told, tail, sure)
-    worse[np.isnan(difference)] = np.nan
+    worse = np.where(has_error, tail, sure)
+    worse[np.isnan(difference) | np.isnan(errors)] = np.nan
     np.fill_diagonal(worse, np.nan)
     return PairTests("t", worse)
+
+
+def least_p(degrees: float) -> float:
+    """Return 2^−n, the least one-sided p-value that n = degrees + 1 units can support (Fisher 1935)."""
+    return 0.0 if math.isinf(degrees) else float(2.0 ** -(degrees + 1.0))
 
 
 def permutation_tests(scores: Floats, keys: Keys, *, seed: int = 0, flips: int = 1000) -> PairTests:
     """Test pairs by flipping the signs of per-item differences (items × models; Fisher 1935).
 
-    For items that were all as likely to be drawn; it knows nothing of weights.
+    For items that were all as likely to be drawn; it knows nothing of weights. No p-value is below what so
+    many flips, or all sign patterns of the items on which two models differ, can support.
     """
     p_better = pair_p_values(scores, keys=keys, seed=seed, flips=flips)
     count = scores.shape[1]
     upper = _square(1.0 - p_better, count)
     worse = np.where(np.tri(count, k=-1, dtype=bool), 1.0 - upper.T, upper)
-    return PairTests("permutation", _without_strangers(worse, scores))
+    differ = np.array([(np.abs(scores.T - own) > 0).sum(axis=1) for own in scores.T])
+    least = np.where(differ > AUTO_LIMIT, 1.0 / (flips + 1.0), 2.0 ** -np.minimum(differ, AUTO_LIMIT))
+    return PairTests("permutation", _without_strangers(np.maximum(worse, least), scores))
 
 
 def wilcoxon_tests(scores: Floats) -> PairTests:
@@ -90,13 +103,10 @@ def wilcoxon_tests(scores: Floats) -> PairTests:
     return PairTests("wilcoxon", _without_strangers(worse, scores))
 
 
-def _square(pairs: Floats, count: int, *, mirrored: bool = False) -> Floats:
-    """Return a vector over pairs as the upper half of a square, or as both halves."""
+def _square(pairs: Floats, count: int) -> Floats:
+    """Return a vector over pairs as the upper half of a square."""
     square = np.full((count, count), np.nan)
-    first, second = pair_indices(count)
-    square[first, second] = pairs
-    if mirrored:
-        square[second, first] = pairs
+    square[pair_indices(count)] = pairs
     return square
 
 

@@ -20,10 +20,11 @@ from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.best import chance_of_best
+from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.expected import asked_models, expected_of
 from sparingly.infer.rank.group_rules import any_member_groups, last_member_groups
-from sparingly.infer.rank.max_t import pair_tells
 from sparingly.infer.rank.means import settled
+from sparingly.infer.rank.pair_errors import pair_tells
 from sparingly.infer.rank.pair_tests import PairTests, permutation_tests, t_tests, wilcoxon_tests
 from sparingly.infer.rank.rank_sets import checked, rank_sets
 from sparingly.infer.rank.ranking import RankedModel, Ranking
@@ -227,7 +228,7 @@ def _ranked(known: Known, tests: PairTests, standardised: Floats, alpha: float, 
     return Ranking(
         models=models,
         p_values=tests.two_sided[inside],
-        corrected=tests.corrected[inside],
+        corrected=decide(tests.agreeing(known.scores), known.scores, alpha=alpha).adjusted[inside],
         covariance=known.covariance[inside],
         freedom=known.freedom,
         test=tests.test,

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import UsageError
-from sparingly.infer.rank.max_t import max_t_critical, pair_errors, pair_tells
+from sparingly.infer.rank.max_t import max_t_critical
+from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 
 Floats = NDArray[np.float64]
 Ranks = NDArray[np.int64]
@@ -48,8 +49,8 @@ def rank_sets(
     to show the same difference (not ``certain``), the two models are not told apart.
 
     Examples:
-        >>> import numpy as np, sparingly
-        >>> found = sparingly.rank_sets(np.array([3.0, 2.9, 1.0]), 0.01 * np.eye(3))
+        >>> import numpy as np
+        >>> found = rank_sets(np.array([3.0, 2.9, 1.0]), 0.01 * np.eye(3))
         >>> found.low.tolist(), found.high.tolist(), found.group.tolist()
         ([1, 1, 3], [2, 2, 3], [1, 1, 2])
     """

@@ -17,7 +17,7 @@ from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.infer.expect.expect import Expected
 from sparingly.infer.rank.margin_tests import MarginTest, Question, margin_test
-from sparingly.infer.rank.max_t import pair_errors, pair_tells
+from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 from sparingly.infer.rank.signature import RankingSignature
 
 Floats = NDArray[np.float64]

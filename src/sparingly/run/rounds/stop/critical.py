@@ -9,7 +9,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.data.evalset import Floats
-from sparingly.infer.rank.max_t import heavier_tails, pair_errors, pair_tells
+from sparingly.infer.rank.pair_errors import heavier_tails, pair_errors, pair_tells
 from sparingly.run.rounds.state import Mask
 
 Question = Literal["all", "order", "best"]

@@ -12,7 +12,7 @@ import numpy as np
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.data.evalset import Floats
-from sparingly.infer.rank.max_t import pair_errors
+from sparingly.infer.rank.pair_errors import pair_errors
 from sparingly.run.rounds.state import Mask, State
 from sparingly.run.rounds.stop.base import Progress, Stopped, information
 from sparingly.run.rounds.stop.settled import Look, Settled, Valid, critical_value

@@ -10,7 +10,7 @@ import numpy as np
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.data.evalset import Floats
-from sparingly.infer.rank.max_t import pair_errors, pair_tells
+from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 from sparingly.run.rounds.state import Mask
 from sparingly.run.rounds.stop.base import Progress, Stopped
 from sparingly.run.rounds.stop.critical import pair_level

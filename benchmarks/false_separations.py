@@ -1,0 +1,278 @@
+"""How often any of many model pairs is called different although the two are equal, and what is found.
+
+    .venv/bin/python benchmarks/false_separations.py --jobs 8            # 448 cells of 2,000 runs
+    .venv/bin/python benchmarks/false_separations.py --jobs 8 --docs     # and its table in docs/rank.md
+    .venv/bin/python benchmarks/false_separations.py --runs 100          # few: does it still run?
+    .venv/bin/python benchmarks/false_separations.py --only binary --models 8 --n 10 --n 12
+
+Every run makes scores of so many models on n items, whose difficulty all models share, and decides all
+pairs as ``rank`` does: ``t_tests``, then ``decide``. Either all models are equal, or one half is clearly
+better than the other. A false separation is a decided pair of equal models, or one decided the wrong way
+round. Beside it stands how many pairs are decided, and how many Holm's correction of the same p-values
+decides.
+
+Finished cells are kept in .bench/false_separations/ until the code that decides about them changes, so that
+an interrupted run goes on where it stopped. The exit code is 1 when a cell is above 5 %, after Holm's
+correction over all cells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import sparingly
+from sparingly.base import rng
+from sparingly.base.stats.holm import holm
+from sparingly.base.stats.pairs import pair_indices
+from sparingly.bench.papers.markdown import folded, replaced, table
+from sparingly.bench.papers.work import write_whole
+from sparingly.infer.rank.decisions import decide
+from sparingly.infer.rank.pair_tests import t_tests
+
+Floats = NDArray[np.float64]
+Row = dict[str, Any]
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "rank.md"
+RESULTS = ROOT / "benchmarks" / "results" / "false_separations.json"
+KEPT = ROOT / ".bench" / "false_separations"
+MODELS = (2, 4, 8, 15, 25, 40, 60)
+SIZES = (10, 12, 16, 20, 30, 50, 100, 200)
+SITUATIONS = ("equal", "half")
+RUNS, ALPHA, BLOCK = 2000, 0.05, 40
+# What decides about the figures, within the package.
+_CODE = (
+    "base/rng.py",
+    "base/stats/holm.py",
+    "base/stats/shaffer.py",
+    "infer/rank/decisions.py",
+    "infer/rank/means.py",
+    "infer/rank/pair_errors.py",
+    "infer/rank/pair_tests.py",
+)
+
+
+class Cell(NamedTuple):
+    """One cell of the grid."""
+
+    family: str
+    situation: str
+    models: int
+    n: int
+
+
+def gaussian(generator: np.random.Generator, runs: int, n: int, better: Floats) -> Floats:
+    """Return difficulty plus noise, both of variance 1; the better half is 1 higher."""
+    hard = generator.standard_normal((runs, n, 1))
+    return hard + generator.standard_normal((runs, n, len(better))) + better
+
+
+def binary(
+    generator: np.random.Generator, runs: int, n: int, better: Floats, *, rate: float, other: float
+) -> Floats:
+    """Return pass or fail at a rate (the other half at another), difficulty half of the latent variance."""
+    from scipy.special import ndtri
+
+    latent = gaussian(generator, runs, n, np.zeros(len(better))) / np.sqrt(2.0)
+    return np.asarray(latent < ndtri(np.where(better > 0, other, rate)), np.float64)
+
+
+def mqm(generator: np.random.Generator, runs: int, n: int, better: Floats) -> Floats:
+    """Return penalties like those of MQM: 80 % are 0 (95 % in the better half), the rest has a long tail."""
+    share = np.where(better > 0, 0.25, 1.0) * generator.beta(0.5, 2.0, (runs, n, 1))
+    wrong = generator.random((runs, n, len(better))) < share
+    return np.where(wrong, -1.0, 0.0) * np.exp(generator.normal(0.7, 1.0, (runs, n, len(better))))
+
+
+FAMILIES: dict[str, Callable[..., Floats]] = {
+    "gaussian": gaussian,
+    "binary .5": partial(binary, rate=0.5, other=0.8),
+    "binary .9": partial(binary, rate=0.9, other=0.6),
+    "mqm": mqm,
+}
+
+
+def run_cell(cell: Cell, runs: int = RUNS) -> Row:
+    """Return the share of runs with a false separation, and pairs decided by us and by Holm, in means."""
+    better = np.zeros(cell.models)
+    if cell.situation == "half":
+        better[: cell.models // 2] = 1.0
+    # The 90 % half of the pass rates is the better one.
+    sign = -1.0 if cell.family == "binary .9" else 1.0
+    first, second = pair_indices(cell.models)
+    generator = rng.generator(0, "false separations", *map(str, cell))
+    false, ours, theirs = [], [], []
+    for start in range(0, runs, BLOCK):
+        scores = FAMILIES[cell.family](generator, min(BLOCK, runs - start), cell.n, better)
+        means = scores.mean(axis=1)
+        away = scores - means[:, None]
+        covariances = np.matmul(away.transpose(0, 2, 1), away) / (cell.n * (cell.n - 1.0))
+        for mean, covariance in zip(means, covariances, strict=True):
+            tests = t_tests(mean, covariance, cell.n - 1.0, certain=False)
+            decisions = decide(tests.two_sided, mean, alpha=ALPHA)
+            true = np.sign(sign * (better[:, None] - better[None, :]))
+            false.append(bool((decisions.better & (true <= 0)).any()))
+            ours.append(decisions.decided)
+            theirs.append(int((holm(tests.two_sided[first, second]) <= ALPHA).sum()))
+    share = float(np.mean(false))
+    return {
+        **cell._asdict(),
+        "runs": runs,
+        "false": sum(false),
+        "error": round(float(np.sqrt(max(share * (1 - share), 0.0) / runs)), 5),
+        "decided": round(float(np.mean(ours)), 4),
+        "holm": round(float(np.mean(theirs)), 4),
+    }
+
+
+def above(rows: Sequence[Row]) -> list[Row]:
+    """Return the cells whose share is above 5 %, by a binomial test with Holm's correction over all cells."""
+    from scipy.stats import binom
+
+    tails = np.array([binom.sf(row["false"] - 1, row["runs"], ALPHA) for row in rows])
+    return [row for row, p in zip(rows, holm(tails), strict=True) if p < ALPHA]
+
+
+def _code() -> str:
+    found = blake2b(digest_size=12)
+    for path in (Path(__file__), *(Path(sparingly.__file__).parent / name for name in _CODE)):
+        found.update(path.name.encode() + path.read_bytes())
+    return found.hexdigest()
+
+
+def _computed(cell: Cell, runs: int, folder: Path, code: str) -> Row:
+    """Return a cell that is kept, or compute and keep it."""
+    text = json.dumps({**cell._asdict(), "runs": runs, "code": code}, sort_keys=True)
+    path = folder / f"{blake2b(text.encode(), digest_size=12).hexdigest()}.json"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(run_cell(cell, runs)))
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def run_cells(cells: Sequence[Cell], runs: int, folder: Path, jobs: int) -> Iterable[Row]:
+    """Yield the cells in order, computed in so many processes."""
+    from joblib import Parallel, delayed
+
+    code = _code()
+    work = Parallel(n_jobs=jobs, return_as="generator")
+    yield from work(delayed(_computed)(cell, runs, folder, code) for cell in cells)
+
+
+def blocks(computed: Row) -> dict[str, str]:
+    """Return the part of the page by the name of its marker."""
+    rows = computed["rows"]
+    said = (
+        f"Computed on {computed['date']} with version {computed['version']}: {len(rows)} cells of "
+        f"{rows[0]['runs']:,} runs."
+    )
+    if len(rows) < computed["cells"]:
+        said += f" {computed['cells'] - len(rows)} of the {computed['cells']} cells are not computed."
+    parts = [
+        [row for row in rows if (row["family"], row["situation"]) == (family, situation)]
+        for family in FAMILIES
+        for situation in SITUATIONS
+    ]
+    parts = [part for part in parts if part]
+    head = ("scores", "models", "false, mean", "false, largest", "above 5 %", "pairs decided", "by Holm")
+    summary = table(head, [_summary(part) for part in parts], texts=2)
+    details = [folded(f"{part[0]['family']}, {_WORDS[part[0]['situation']]}", _grid(part)) for part in parts]
+    return {"false separations": "\n\n".join([said, summary, _LEGEND, *details])}
+
+
+_WORDS = {"equal": "all equal", "half": "half better"}
+_LEGEND = (
+    "Share of runs with any false separation, in percent: the mean over all cells, and the largest cell "
+    "with its standard error; how many cells are above 5 % after Holm's correction over the cells of the "
+    "line; and the pairs decided per run, beside Holm's correction of the same p-values. Below, every cell: "
+    "the share ± its standard error."
+)
+
+
+def _summary(part: Sequence[Row]) -> tuple[str, ...]:
+    shares = [row["false"] / row["runs"] for row in part]
+    most = int(np.argmax(shares))
+    ours, theirs = (float(np.mean([row[name] for row in part])) for name in ("decided", "holm"))
+    return (
+        part[0]["family"],
+        _WORDS[part[0]["situation"]],
+        f"{100 * float(np.mean(shares)):.1f}",
+        f"{100 * shares[most]:.1f} ± {100 * part[most]['error']:.1f}",
+        str(len(above(part))),
+        f"{ours:.2f}",
+        f"{theirs:.2f}",
+    )
+
+
+def _grid(part: Sequence[Row]) -> str:
+    by_place = {(row["models"], row["n"]): row for row in part}
+    sizes = sorted({row["n"] for row in part})
+    lines = []
+    for models in sorted({row["models"] for row in part}):
+        found = [by_place.get((models, n)) for n in sizes]
+        lines.append((str(models), *("–" if row is None else _share(row) for row in found)))
+    return table(("models", *(f"n = {n}" for n in sizes)), lines)
+
+
+def _share(row: Row) -> str:
+    return f"{100 * row['false'] / row['runs']:.1f} ± {100 * row['error']:.1f}"
+
+
+def options(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    reader.add_argument("--runs", type=int, default=RUNS, help="runs in each cell")
+    reader.add_argument("--jobs", type=int, default=1, help="processes")
+    reader.add_argument("--only", action="append", help="families that begin so, such as binary")
+    reader.add_argument("--models", action="append", type=int, help="one number of models")
+    reader.add_argument("--n", action="append", type=int, help="one number of items")
+    reader.add_argument("--kept", type=Path, default=KEPT, help="finished cells")
+    reader.add_argument("--docs", action="store_true", help="write figures and table")
+    reader.add_argument("--results", type=Path, default=RESULTS, help="where figures are written")
+    reader.add_argument("--page", type=Path, default=PAGE, help="the page that holds the table")
+    return reader.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the grid, and say which cells are above 5 %."""
+    asked = options(arguments)
+    cells = [
+        Cell(family, situation, models, n)
+        for family in FAMILIES
+        if any(family.startswith(start) for start in asked.only or ("",))
+        for situation in SITUATIONS
+        for models in asked.models or MODELS
+        for n in asked.n or SIZES
+        if situation == "equal" or models > 2
+    ]
+    print(f"{'scores':<10} {'situation':<9} {'models':>6} {'n':>4}   false %        decided    Holm's")
+    rows = []
+    for row in run_cells(cells, asked.runs, asked.kept, asked.jobs):
+        rows.append(row)
+        where = f"{row['family']:<10} {row['situation']:<9} {row['models']:>6} {row['n']:>4}"
+        print(f"{where}   {_share(row):<12} {row['decided']:>9.2f} {row['holm']:>9.2f}", flush=True)
+    if asked.docs:
+        whole = len(FAMILIES) * (2 * len(MODELS) - 1) * len(SIZES)
+        computed = {"version": sparingly.__version__, "date": date.today().isoformat(), "cells": whole}
+        computed |= {"rows": rows}
+        write_whole(asked.results, json.dumps(computed, separators=(",", ":")) + "\n")
+        write_whole(asked.page, replaced(asked.page.read_text(encoding="utf-8"), blocks(computed)))
+    wrong = above(rows)
+    for row in wrong:
+        print(f"above 5 %: {row['family']}, {row['situation']}, {row['models']} models, n = {row['n']}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

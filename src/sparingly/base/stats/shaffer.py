@@ -1,0 +1,64 @@
+"""Shaffer's correction for the tests of all pairs."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.errors import UsageError
+
+Floats = NDArray[np.float64]
+
+
+def shaffer(p_values: Floats) -> Floats:
+    """Return adjusted p-values of all pairs of M models: at most α only where the step-down test rejects.
+
+    Of m = M(M − 1)/2 p-values in ascending order, adjusted p₍ₖ₎ = max over l ≤ k of min(1, tₗ p₍ₗ₎); tₗ is
+    the greatest number of pairs that can be equal together when l − 1 are not (Shaffer 1986, the static
+    step-down). Equal pairs come in blocks, Σ x(x − 1)/2 over a partition of M into sizes x, so that tₗ is
+    never above Holm's m − l + 1: of three models with one difference one pair can be equal, not two. The
+    chance of calling any equal pair different stays below α, whatever the dependence between the tests.
+
+    NaN marks a test that was not made: it stays NaN and is no rejection.
+
+    Args:
+        p_values: One per pair of models.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sparingly.base.stats.shaffer import shaffer
+        >>> shaffer(np.array([0.01, 0.04, 0.03]))  # Holm's are .03, .06, .06
+        array([0.03, 0.04, 0.03])
+    """
+    flat = np.asarray(p_values, np.float64)
+    models = (1 + math.isqrt(1 + 8 * flat.size)) // 2
+    if flat.ndim != 1 or models * (models - 1) // 2 != flat.size:
+        raise UsageError(f"The correction needs one p-value for every pair of models, not {flat.shape}.")
+    adjusted = np.full(flat.shape, np.nan)
+    made = np.flatnonzero(~np.isnan(flat))
+    order = made[np.argsort(flat[made], kind="stable")]
+    # Pairs without a test can be neither rejected nor wrong, so that Holm's number is a bound, too.
+    left = np.minimum(most_equal(models)[: len(order)], np.arange(len(order), 0, -1))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(left * flat[order]))
+    return adjusted
+
+
+@lru_cache(maxsize=64)
+def most_equal(models: int) -> Floats:
+    """Return for k = 0, 1, … how many pairs at most are equal together when k pairs are not (m numbers)."""
+    # Bit s of reachable[M]: a partition of M models has s equal pairs.
+    reachable = [1]
+    for count in range(1, models + 1):
+        sums = 0
+        for block in range(1, count + 1):
+            sums |= reachable[count - block] << (block * (block - 1) // 2)
+        reachable.append(sums)
+    pairs = models * (models - 1) // 2
+    there = np.array([reachable[models] >> equal & 1 for equal in range(pairs + 1)], bool)
+    most = np.maximum.accumulate(np.where(there, np.arange(pairs + 1), 0))
+    found = most[:0:-1].astype(np.float64)
+    found.flags.writeable = False
+    return found

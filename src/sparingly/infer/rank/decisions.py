@@ -1,0 +1,135 @@
+"""Which of two models is better: decided once for all pairs; ranks, groups and sentences follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_alpha
+from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.shaffer import shaffer
+from sparingly.infer.rank.means import settled
+
+Floats = NDArray[np.float64]
+Marks = NDArray[np.bool_]
+Ranks = NDArray[np.int64]
+_FEW = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Which models are decided to be better than which, with at most α chance of any false decision.
+
+    Attributes:
+        better: models × models: whether the model of the row is decided better than that of the column.
+        adjusted: models × models: the p-values corrected for all pairs, NaN where no test was made.
+        scores: The models' scores, NaN for a model without one.
+        alpha: The error rate.
+    """
+
+    better: Marks
+    adjusted: Floats
+    scores: Floats
+    alpha: float
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of models, tested or not."""
+        return len(self.better) * (len(self.better) - 1) // 2
+
+    @property
+    def decided(self) -> int:
+        """The number of pairs that differ significantly."""
+        return int(self.better.sum())
+
+    @cached_property
+    def best_rank(self) -> Ranks:
+        """The best rank that is not ruled out: 1 + the number of models decided to be better."""
+        return np.asarray(1 + self.better.sum(axis=0))
+
+    @cached_property
+    def worst_rank(self) -> Ranks:
+        """The worst rank that is not ruled out: M − the number of models decided to be worse."""
+        return np.asarray(len(self.better) - self.better.sum(axis=1))
+
+    @property
+    def may_be_best(self) -> Marks:
+        """Whether a model is not ruled out as the best: no other is decided to be better."""
+        return np.asarray(self.best_rank == 1)
+
+    @cached_property
+    def group(self) -> Ranks:
+        """Groups from 1, the best; 0 for a model without a score.
+
+        A border lies between two neighbours in the order of scores where every model above is decided better
+        than every model below it. Without such a border all models are in one group, whatever pairs differ.
+        """
+        order = np.lexsort((np.arange(len(self.scores)), -settled(self.scores)))
+        order = order[~np.isnan(self.scores[order])]
+        inside = self.better[np.ix_(order, order)]
+        # The first column from which on a row is decided to the end, greatest over the rows so far.
+        undecided = np.where(inside, 0, np.arange(1, len(order) + 1)).max(axis=1, initial=0)
+        reach = np.maximum.accumulate(undecided)
+        opens = np.concatenate([[1], reach[:-1] <= np.arange(1, len(order))]).astype(np.int64)
+        group = np.zeros(len(self.scores), np.int64)
+        group[order] = np.cumsum(opens)[: len(order)]
+        return group
+
+    @property
+    def sentence(self) -> str:
+        """Say which groups there are, and how many pairs differ."""
+        groups = int(self.group.max(initial=0))
+        if self.pairs == 1:
+            return f"The two models {'differ' if self.decided else 'do not differ'} significantly."
+        if self.decided == 0:
+            return f"No two models differ significantly ({self.pairs} pairs)."
+        if self.decided == self.pairs:
+            return f"All {self.pairs} pairs of models differ significantly."
+        differ = f"{self.decided} of {self.pairs} pairs differ significantly"
+        if groups < 2:
+            return f"No clear-cut groups yet; {differ}."
+        count = _FEW[groups] if groups < len(_FEW) else str(groups)
+        return f"{count.capitalize()} groups of models are clearly separated; {differ}."
+
+
+def decide(p_values: Floats, scores: Floats, *, alpha: float = 0.05) -> Decisions:
+    """Decide for every pair of models whether one is better, with at most α chance of any false decision.
+
+    The p-values are corrected for all pairs by Shaffer's (1986) static step-down, which decides all that
+    Holm's does and holds under any dependence. Where the corrected p-value is at most α, the model with the
+    higher score is decided to be better. Everything that is claimed of models follows from these decisions:
+    their possible ranks, groups, and who may be the best.
+
+    Args:
+        p_values: Two-sided p-values, models × models; NaN where two models were never compared, which stay
+            undecided.
+        scores: One per model, higher is better; NaN for a model without one.
+        alpha: The error rate, for all pairs together.
+
+    Examples:
+        >>> import numpy as np, sparingly
+        >>> scores, covariance = np.array([3.0, 2.9, 1.0]), 0.01 * np.eye(3)
+        >>> found = sparingly.decide(sparingly.t_tests(scores, covariance).two_sided, scores)
+        >>> found.best_rank.tolist(), found.worst_rank.tolist(), found.group.tolist()
+        ([1, 1, 3], [2, 2, 3], [1, 1, 2])
+        >>> found.sentence
+        'Two groups of models are clearly separated; 2 of 3 pairs differ significantly.'
+    """
+    check_alpha(alpha)
+    scores, p_values = np.asarray(scores, np.float64), np.asarray(p_values, np.float64)
+    count = len(scores) if scores.ndim == 1 else -1
+    if p_values.shape != (count, count):
+        raise UsageError(
+            f"Decisions need one score per model and p-values of all pairs, not {scores.shape} "
+            f"and {p_values.shape}."
+        )
+    first, second = pair_indices(count)
+    adjusted = np.full((count, count), np.nan)
+    adjusted[first, second] = adjusted[second, first] = shaffer(p_values[first, second])
+    rounded = settled(scores)
+    better = (adjusted <= alpha) & (rounded[:, None] > rounded[None, :])
+    return Decisions(better, adjusted, scores, alpha)

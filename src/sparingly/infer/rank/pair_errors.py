@@ -1,0 +1,38 @@
+"""Standard errors of differences of models, and which of them tell anything."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# What subtracting two equal variances leaves, as a share of their root; and of means, as a share of them.
+_ROUNDING, _MEAN_ROUNDING = 1e-7, 1e-12
+
+
+def pair_errors(covariance: Floats) -> Floats:
+    """Return the standard error of every difference, se_jk = √(Σ_jj + Σ_kk − 2Σ_jk), models × models."""
+    variance = np.diag(covariance)
+    squared = variance[:, None] + variance[None, :] - 2 * covariance
+    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
+
+
+def pair_tells(covariance: Floats, scores: Floats | None = None) -> NDArray[np.bool_]:
+    """Return for which pairs there is any error, models × models: none is left where it is mere rounding.
+
+    An error is rounding below 1e-7 of the largest error of a score, and below 1e-12 of the largest score.
+    """
+    own = np.diag(covariance)
+    most = float(np.sqrt(np.max(own, initial=0.0, where=np.isfinite(own))))
+    size = 0.0 if scores is None else float(np.max(np.abs(scores), initial=0.0, where=np.isfinite(scores)))
+    return np.asarray(pair_errors(covariance) > max(_ROUNDING * most, _MEAN_ROUNDING * size))
+
+
+def heavier_tails(generator: np.random.Generator, degrees: float, size: int) -> Floats:
+    """Return √(χ²/df) for every draw, by which normal draws are divided to become those of a t."""
+    if math.isinf(degrees):
+        return np.ones(size)
+    return np.sqrt(generator.chisquare(degrees, size) / degrees)
