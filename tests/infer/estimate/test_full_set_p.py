@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import norm
 
 from sparingly.base.errors import UsageError
-from sparingly.infer.estimate.full_set_p import full_set_p_values
+from sparingly.infer.estimate.full_set_p import chance_full_set_shows, full_set_p_values
 
 
 def test_it_is_the_z_test_that_the_whole_set_would_have() -> None:
@@ -33,3 +34,46 @@ def test_wrong_shapes_are_refused() -> None:
         full_set_p_values(np.zeros(2), np.ones(3), 10)
     with pytest.raises(UsageError, match="one item or more"):
         full_set_p_values(np.zeros(2), np.ones(2), 0)
+
+
+def test_a_fully_judged_set_shows_what_its_test_says() -> None:
+    # Without error, z is what it is: beyond t's critical value of 1.984 (100 items) or not.
+    z = np.array([1.9, 2.1, -2.1, 0.0])
+    chance = chance_full_set_shows(z / 10.0, np.zeros(4), np.ones(4), 100, models=4)
+    assert chance == pytest.approx([0.0, 1.0, 1.0, 0.0])
+
+
+def test_the_chance_that_all_items_show_it_by_numerical_integration() -> None:
+    size, seen, noise = 400, 2.5, 3.0
+    chance = chance_full_set_shows(
+        np.array([seen / 20.0]), np.array([np.sqrt(noise / size)]), np.ones(1), size, models=2
+    )
+    log_effect = np.linspace(-3, 3, 601)
+    z = np.linspace(-60, 60, 24_001)
+    room = (0.5 * np.exp(0.8 * log_effect)) ** 2 * size
+    prior = np.exp(-0.5 * log_effect[:, None] ** 2) * stats.norm.pdf(z, scale=np.sqrt(room)[:, None])
+    posterior = prior.sum(axis=0) * stats.norm.pdf(seen, z, np.sqrt(noise))
+    expected = posterior[z > stats.t.ppf(0.975, size - 1)].sum() / posterior.sum()
+    assert chance[0] == pytest.approx(expected, abs=0.005)
+
+
+def test_noise_lowers_the_chance_and_more_items_raise_it() -> None:
+    apart, spread = np.array([0.2, 0.2, 0.2]), np.ones(3)
+    chance = chance_full_set_shows(apart, np.array([0.01, 0.1, 0.2]), spread, 400, models=3, degrees=30)
+    assert chance[0] > chance[1] > chance[2] > 0.1
+    # A set of twenty items does not show a fifth of a standard deviation, however sure the estimate.
+    assert chance_full_set_shows(apart, np.full(3, 0.01), spread, 20, models=3).max() < 0.01
+
+
+def test_the_same_difference_on_every_judged_item_says_nothing() -> None:
+    chance = chance_full_set_shows(
+        np.array([0.5, 0.5, np.nan]), np.array([0.0, 0.1, 0.1]), np.array([0.0, 1.0, 1.0]), 100, models=3
+    )
+    assert np.isnan(chance).tolist() == [True, False, True]
+
+
+def test_chances_need_arrays_that_belong_together() -> None:
+    with pytest.raises(UsageError, match="one error and one deviation"):
+        chance_full_set_shows(np.zeros(2), np.ones(3), np.ones(2), 10, models=2)
+    with pytest.raises(UsageError, match="two items and two models"):
+        chance_full_set_shows(np.zeros(1), np.ones(1), np.ones(1), 1, models=2)

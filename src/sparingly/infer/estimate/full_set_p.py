@@ -1,14 +1,22 @@
-"""Predicted full-set significance: the p-value that judging everything would give."""
+"""Predicted full-set significance: what judging everything would show of two models."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_alpha
+from sparingly.infer.estimate.effect_prior import error_scales, usual_effects
 from sparingly.infer.estimate.sample import Floats
 
 # With fewer items on which both models were judged, the spread of their differences is not trusted.
 FEWEST_COMMON = 30
+# From so many common items on, the chance that judging everything shows a difference is calibrated.
+FEWEST_FOR_CHANCE = 10
+# Items' worth of belief that a pair's differences vary as those of all pairs do.
+_BORROWED = 10.0
 
 
 def full_set_p_values(
@@ -51,3 +59,84 @@ def _kept(differences: Floats, errors: Floats) -> Floats:
     between = max(0.0, float(np.nanmean(differences**2 - errors**2))) if differences.size else 0.0
     total = between + errors**2
     return np.divide(between, total, out=np.ones_like(total), where=total > 0)
+
+
+def chance_full_set_shows(
+    differences: Floats,
+    errors: Floats,
+    deviations: Floats,
+    size: int,
+    *,
+    models: int,
+    degrees: float = math.inf,
+    alpha: float = 0.05,
+) -> Floats:
+    """Return how likely judging all items shows each difference: same sign, two-sided p < α, paired t test.
+
+    With z = d·√N/s for the whole set (s the standard deviation of differences item by item), the sample shows
+    ẑ = d̂·√N/s ~ N(z, c), c = N·se²/s², and z ~ N(0, δ²N): models differ by δ standard deviations, where
+    log δ ~ N(log 0.5, 0.8²) is weighed by all pairs, which count as M − 1 observations. The chance is that of
+    z > t_{N−1, 1−α/2}, mean over δ and over how far s may be off (df/χ²_df).
+
+    Use it to decide whether more labels are worth it: a difference that judging everything would hardly show
+    is not worth chasing. It is no evidence beyond what was judged. NaN where the judged items all show the
+    same difference, since that says nothing of the others. The chance of a difference the other way round
+    is not given: replays do not support it.
+
+    Args:
+        differences: The estimated difference of each pair of models.
+        errors: Its standard error over this very set, which goes to 0 as everything is judged.
+        deviations: The standard deviation of the pair's differences over the items.
+        size: The number of items of the whole set.
+        models: The number of models behind the pairs.
+        degrees: Degrees of freedom of the errors.
+        alpha: The level of the whole set's test.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sparingly.infer.estimate.full_set_p import chance_full_set_shows
+        >>> apart, errors, spread = np.array([0.05, 0.3]), np.array([0.09, 0.09]), np.array([1.0, 1.0])
+        >>> chance_full_set_shows(apart, errors, spread, 500, models=3, degrees=99).round(2)
+        array([0.3 , 0.97])
+    """
+    given, wrong, own = (np.asarray(values, np.float64) for values in (differences, errors, deviations))
+    if not given.shape == wrong.shape == own.shape or given.ndim != 1:
+        raise UsageError("There must be one error and one deviation for every difference.")
+    if size < 2 or models < 2:
+        raise UsageError(f"A test needs two items and two models or more, not {size} and {models}.")
+    check_alpha(alpha)
+    usable = np.isfinite(given) & np.isfinite(wrong) & np.isfinite(own) & (own > 0)
+    chance = np.full(given.shape, np.nan)
+    if usable.any():
+        seen = np.abs(given[usable]) * math.sqrt(size) / _steadied(own[usable], degrees)
+        noise = size * (wrong[usable] / own[usable]) ** 2
+        scales = error_scales(degrees + (_BORROWED if models > 2 else 0.0))
+        chance[usable] = _chance_above(seen, noise, size, models, alpha, scales)
+    return chance
+
+
+def _steadied(deviations: Floats, degrees: float) -> Floats:
+    """Return the standard deviations, each with ten more items' worth of the mean of all."""
+    if math.isinf(degrees):
+        return deviations
+    common = float((deviations**2).mean())
+    return np.asarray(np.sqrt((degrees * deviations**2 + _BORROWED * common) / (degrees + _BORROWED)))
+
+
+def _chance_above(
+    seen: Floats, noise: Floats, size: int, models: int, alpha: float, scales: Floats
+) -> Floats:
+    """Return the posterior probability that z of the whole set lies above the critical value."""
+    from scipy.special import ndtr
+    from scipy.stats import t as student
+
+    effects = usual_effects()
+    room = (effects.values**2 * size)[:, None]
+    likely = -0.5 * (np.log(room + noise) + seen**2 / (room + noise)).mean(axis=1) * (models - 1)
+    weight = likely + effects.log_weight
+    weight = np.exp(weight - weight.max())
+    pull = room / (room + noise)
+    away = np.maximum(np.sqrt(pull * noise), 1e-9)
+    least = float(student.ppf(1 - alpha / 2, size - 1))
+    above = [weight @ ndtr((pull * seen / math.sqrt(scale) - least) / away) for scale in scales]
+    return np.asarray(np.mean(above, axis=0) / weight.sum())

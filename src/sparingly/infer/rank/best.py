@@ -8,22 +8,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.infer.rank.max_t import DRAWS
-from sparingly.infer.rank.pair_errors import heavier_tails
+from sparingly.infer.estimate.effect_prior import error_scales, usual_effects
+from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 from sparingly.infer.rank.rank_sets import checked
 
 Floats = NDArray[np.float64]
 
+DRAWS = 20_000
+# For every contrast of models, so many units' worth of belief that all models' errors are alike and
+# independent beside what the models of an item share.
+ALIKE = 8.0
+# Up to this ratio, unequal error variances of the models are laid to chance or skew.
+_UNEQUAL = 3.0
+# Units behind scores whose covariance is taken for known.
+_UNITS = 100.0
+
 
 def chance_of_best(
-    scores: Floats, covariance: Floats, *, degrees: float = math.inf, seed: int = 0, draws: int = DRAWS
+    scores: Floats,
+    covariance: Floats,
+    *,
+    degrees: float = math.inf,
+    units: float | None = None,
+    seed: int = 0,
+    draws: int = DRAWS,
 ) -> Floats:
-    """Return for every model the share of draws from N(μ̂, Σ̂) in which it is the best; ties are shared.
+    """Return for every model the posterior probability that it is the best.
 
-    With finite ``degrees`` of freedom the draws are those of a t, which small samples need.
+    μ̂ | μ ~ t_ν(μ, Σ̂),  μ_j ~ N(m, τ²),  log(τ/σ) ~ N(log 0.5, 0.8²), m unknown, σ² = units × mean error
+    variance: empirical Bayes with τ and the scale of Σ̂ integrated over (Gelman et al., Bayesian Data
+    Analysis, section 5.4). Σ̂ of few units is noise, too: it is shrunk to independent errors of like size,
+    as if these had been seen in 8(M − 1) more units. A flat prior is too sure: the best of several noisy
+    scores is partly luck. Models that never differ share their chance; one that is behind another by the
+    same on every item has none.
 
-    A posterior probability under a flat prior, not a guarantee: use it to decide between few candidates,
-    and the rank sets for claims.
+    Use it to decide between few candidates; claims come from the tests. It speaks of what the covariance
+    speaks of: the population of inputs like these, or this very set.
+
+    Args:
+        scores: One score per model, NaN for none; higher is better.
+        covariance: The joint covariance of the scores.
+        degrees: Its degrees of freedom.
+        units: The number of judged units (items, documents) behind the scores; degrees + 1 unless given,
+            100 where the covariance is known.
+        seed: Settles the draws.
+        draws: Their number.
 
     Examples:
         >>> import numpy as np, sparingly
@@ -31,16 +60,79 @@ def chance_of_best(
         array([0.5, 0.5, 0. ])
     """
     scores, covariance = checked(scores, covariance)
-    known = np.flatnonzero(~np.isnan(scores))
+    scored = np.flatnonzero(~np.isnan(scores))
+    classes = _classes(scores[scored], covariance[np.ix_(scored, scored)])
+    first = scored[[members[0] for members in classes]]
+    count = units if units is not None else _UNITS if math.isinf(degrees) else degrees + 1.0
+    own = _chances(scores[first], covariance[np.ix_(first, first)], degrees, count, seed, draws)
     chance = np.zeros(len(scores))
-    values, vectors = np.linalg.eigh(covariance[np.ix_(known, known)])
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    generator = rng.generator(seed, "best")
-    noise = generator.standard_normal((draws, len(known))) @ root.T
-    drawn = scores[known] + noise / heavier_tails(generator, degrees, draws)[:, None]
-    # Rounded, so that models that never differ share the place whatever the last bits say.
-    step = max(float(np.ptp(scores[known], axis=0)), float(np.sqrt(values.max(initial=0.0))), 1e-300) * 1e-9
-    settled = np.round(drawn / step)
-    best = settled == settled.max(axis=1, keepdims=True)
-    chance[known] = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    for members, share in zip(classes, own, strict=True):
+        chance[scored[members]] = share / len(members)
     return chance
+
+
+def _classes(scores: Floats, covariance: Floats) -> list[list[int]]:
+    """Return models that may be the best, in classes of equals; those behind by a fixed amount are gone."""
+    apart = pair_tells(covariance)
+    step = 1e-9 * max(float(np.ptp(scores)), float(pair_errors(covariance).max()), 1e-300)
+    left, classes = list(range(len(scores))), []
+    while left:
+        alike = [place for place in left if place == left[0] or not apart[left[0], place]]
+        top = max(scores[alike])
+        classes.append([place for place in alike if scores[place] >= top - step])
+        left = [place for place in left if place not in alike]
+    return classes
+
+
+def _chances(
+    scores: Floats, covariance: Floats, degrees: float, units: float, seed: int, draws: int
+) -> Floats:
+    """Return the share of posterior draws in which each model is the best; every pair has an error."""
+    count = len(scores)
+    if count == 1:
+        return np.ones(1)
+    basis = _contrasts(count)
+    raw = basis.T @ covariance @ basis
+    mean = float(np.trace(raw)) / (count - 1)
+    errors, vectors = np.linalg.eigh(_alike(raw, covariance, basis, degrees))
+    errors, seen = np.maximum(errors, 0.0), vectors.T @ (basis.T @ scores)
+    # Errors that are alike are estimated from all contrasts together (Satterthwaite).
+    scales = error_scales(degrees * float(np.trace(raw)) ** 2 / float((raw**2).sum()))
+    effects = usual_effects()
+    spread = np.repeat(effects.values**2 * mean * units, len(scales))
+    scale = np.tile(scales, len(effects.values))
+    total = spread[:, None] + scale[:, None] * errors
+    likely = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
+    weight = likely + np.repeat(effects.log_weight, len(scales))
+    weight = np.exp(weight - weight.max())
+    cell = np.searchsorted(np.cumsum(weight) / weight.sum(), (np.arange(draws) + 0.5) / draws)
+    noise = scale[cell, None] * errors
+    pull = spread[cell, None] / (spread[cell, None] + noise)
+    normal = rng.generator(seed, "best").standard_normal((draws, count - 1))
+    drawn = (pull * seen + np.sqrt(pull * noise) * normal) @ (basis @ vectors).T
+    return np.bincount(drawn.argmax(axis=1), minlength=count) / draws
+
+
+def _contrasts(count: int) -> Floats:
+    """Return Helmert's orthonormal contrasts, models × (models − 1)."""
+    steps = np.arange(1, count)
+    basis = np.triu(np.ones((count, count - 1)))
+    basis[steps, steps - 1] = -steps
+    return np.asarray(basis / np.sqrt(steps * (steps + 1.0)))
+
+
+def _alike(raw: Floats, covariance: Floats, basis: Floats, degrees: float) -> Floats:
+    """Return the covariance of contrasts, shrunk to models with like and independent errors."""
+    count = len(covariance)
+    borrowed = ALIKE * (count - 1)
+    weight = 0.0 if math.isinf(degrees) else borrowed / (borrowed + degrees)
+    if count == 2 or weight == 0.0:
+        return raw
+    # The variances whose sums come nearest to those of the differences: se_jk² = r_j + r_k.
+    squares = pair_errors(covariance) ** 2
+    own = (squares.sum(axis=1) - squares.sum() / (2 * (count - 1))) / (count - 2)
+    own = np.maximum(own, 0.0)
+    middle = float(np.median(own[own > 0]))
+    ratio = np.clip(own / middle, 1 / _UNEQUAL, _UNEQUAL)
+    alike = basis.T @ np.diag(own / ratio) @ basis
+    return np.asarray((1 - weight) * raw + weight * alike * (np.trace(raw) / np.trace(alike)))
