@@ -1,0 +1,384 @@
+"""Intervals for proportions and for differences of two proportions on the same items.
+
+Two-valued scores (pass or fail, won or lost) need intervals of their own: Student's leaves the scale,
+fails near 0 and 1, and says nothing when all labels agree. All functions take arrays and broadcast.
+``size`` is the number of items that the sample was drawn from without replacement; infinite means inputs
+like these.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sparingly.base.errors import UsageError
+from sparingly.base.levels import check_level
+
+Floats = NDArray[np.float64]
+
+# How much of the chance of exactly the observed count is added to each tail. 0.5 is the mid-p interval, 1 is
+# Clopper and Pearson's. 0.5 falls to 91.3 % at n = 14 and to 91.7 % for large n; 0.58 holds 92.2 % or more at
+# every p for n = 2 to 2,000 and stays within 1.05 times Wilson's width from n = 20.
+TAIL_SHARE = 0.58
+# Up to this many items the hypergeometric distribution is summed; beyond, its effective sample size is used.
+LARGEST_EXACT_SIZE = 2000
+# The gain from predictions is learned from few residuals: as if this many more labels had shown no gain.
+LABELS_WITHOUT_GAIN = 6.0
+
+
+def proportion_interval(
+    successes: ArrayLike, n: ArrayLike, size: ArrayLike = np.inf, level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Return the two-sided interval of a proportion from n draws without replacement.
+
+    low: the smallest p with P(X > k; p) + 0.58·P(X = k; p) > α/2, high likewise from the other side: a
+    mid-p interval (Lancaster 1961; Agresti and Gottard 2005) with a little more than half of the
+    observed count. X is hypergeometric for a finite size, and the ends are then multiples of 1/size;
+    binomial for an infinite one. Counts that are not whole (ties as half wins) go through the beta form
+    of the binomial tails, in a finite set with n·(N − 1)/(N − n) effective labels and ends rounded
+    outwards to multiples of 1/N. Coverage averaged over p is at least 95 %, at each p at least 92 %.
+    Supports: is the pass rate above the bar, how many labels are enough.
+
+    Examples:
+        >>> from sparingly.base.stats.proportion import proportion_interval
+        >>> low, high = proportion_interval([18, 20], 20)
+        >>> low.round(3), high.round(3)
+        (array([0.702, 0.855]), array([0.984, 1.   ]))
+    """
+    check_level(level)
+    k, labels, items = _counts(successes, n, size)
+    return _ends(k, labels, items, (1.0 - level) / 2.0, TAIL_SHARE)
+
+
+def proportion_bound(
+    successes: ArrayLike,
+    n: ArrayLike,
+    size: ArrayLike = np.inf,
+    level: float = 0.95,
+    side: Literal["low", "high"] = "low",
+) -> Floats:
+    """Return a one-sided bound of a proportion: at least (``low``) or at most (``high``) this, at the level.
+
+    The p with P(X ≥ k; p) = 1 − level (Clopper and Pearson 1934), so that it holds at every p with at
+    least the level; 0.05^(1/n) for n of n. Finite sets and counts that are not whole as in
+    ``proportion_interval``. Supports: may we ship, when every label was a pass.
+
+    Examples:
+        >>> from sparingly.base.stats.proportion import proportion_bound
+        >>> float(proportion_bound(100, 100).round(4))
+        0.9705
+    """
+    check_level(level)
+    if side not in ("low", "high"):
+        raise UsageError(f'The side of a bound is "low" or "high", not "{side}".')
+    k, labels, items = _counts(successes, n, size)
+    return _ends(k, labels, items, 1.0 - level, 1.0)[side == "high"]
+
+
+def effective_proportion_interval(
+    estimate: ArrayLike,
+    error: ArrayLike,
+    n: ArrayLike,
+    size: ArrayLike = np.inf,
+    level: float = 0.95,
+    *,
+    share: ArrayLike | None = None,
+    freedom: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the interval of a proportion that was estimated with predictions, weights or clusters.
+
+    The standard error is turned into an effective sample size (Korn and Graubard 1998), n_eff = n*/d,
+    with n* = n·(N − 1)/(N − n) and the design effect d = error²/(s(1 − s)/(n − 1)·(1 − n/N)); then the
+    interval is that of n_eff labels with the share ``estimate``, clipped to [0, 1]. A design effect
+    below 1 (predictions help) is shrunk towards 1 as if six more labels had shown no gain, because a
+    small error from few labels is often luck. Where all labels agree, d = 1: the number of labels
+    counts. Ends in a finite set are multiples of 1/N.
+
+    Args:
+        estimate: The estimated proportion; outside of [0, 1] it is clipped.
+        error: Its standard error, the finite-population factor included where the size is finite.
+        n: The number of labels.
+        size: The number of items that the estimate speaks of.
+        level: How often the interval is to hold the truth.
+        share: The share of successes among the labels (weighted where they are); the estimate if not given.
+        freedom: Degrees of freedom of the error; n − 1 if not given. Fewer divide n_eff by (t(df)/t(n−1))².
+    """
+    check_level(level)
+    centre, labels, items = _broadcast(np.clip(estimate, 0.0, 1.0), n, size)
+    _check_size(labels, items)
+    own = np.clip(centre if share is None else _as(share, centre), 0.0, 1.0)
+    plain = own * (1.0 - own) * _factor(labels, items)
+    effect = _design_effect(_as(error, centre), plain, labels, freedom, level)
+    count = _effective(labels, items) / effect
+    return _real_ends(centre, count, items, (1.0 - level) / 2.0, TAIL_SHARE)
+
+
+def paired_difference_interval(
+    both: ArrayLike,
+    only_first: ArrayLike,
+    only_second: ArrayLike,
+    neither: ArrayLike,
+    size: ArrayLike = np.inf,
+    level: float = 0.95,
+) -> tuple[Floats, Floats]:
+    """Return the interval of the difference of two proportions on the same items, first − second.
+
+    d̃ ± t·√((q̃ − d̃²)/(n + 2)) with d̃ = (b − c)/(n + 2), q̃ = (b + c + 2)/(n + 2) and t at n − 1
+    degrees of freedom: one item is added to each kind of disagreement (Bonett and Price 2012, with t for
+    z). In a finite set n is replaced by n·(N − 1)/(N − n) and the ends are rounded outwards to multiples
+    of 1/N. Coverage is at least 93 % everywhere from n = 10. Supports: is B better than A on pass rate.
+
+    Examples:
+        >>> from sparingly.base.stats.proportion import paired_difference_interval
+        >>> low, high = paired_difference_interval(50, 20, 8, 22)
+        >>> round(float(low), 3), round(float(high), 3)
+        (0.014, 0.222)
+    """
+    check_level(level)
+    a, b, c, d = _broadcast(both, only_first, only_second, neither)
+    if min(np.min(x, initial=0.0) for x in (a, b, c, d)) < 0:
+        raise UsageError("Counts of agreements and disagreements cannot be negative.")
+    n = a + b + c + d
+    some = np.maximum(n, 1e-9)
+    difference, discordant = (b - c) / some, (b + c) / some
+    n, difference, discordant, items = _broadcast(n, difference, discordant, size)
+    _check_size(n, items)
+    low, high = _difference_ends(difference, discordant, _effective(n, items), n - 1.0, level)
+    drawn = np.where(np.isfinite(items), n / items, 0.0)
+    return _on_lattice(low, high, items, difference * drawn, 1.0 - drawn)
+
+
+def effective_difference_interval(
+    difference: ArrayLike,
+    error: ArrayLike,
+    discordant: ArrayLike,
+    n: ArrayLike,
+    size: ArrayLike = np.inf,
+    level: float = 0.95,
+    *,
+    own: ArrayLike | None = None,
+    freedom: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the interval of a difference of proportions estimated with predictions, weights or clusters.
+
+    ``paired_difference_interval`` with the effective number of labels n*/d in place of n. The design
+    effect d is error²/((q − g²)/(n − 1)·(1 − n/N)), with q the share of labelled items on which the two
+    differ and g the difference there; gains are shrunk as in ``effective_proportion_interval``.
+
+    Args:
+        difference: The estimated difference, clipped to [−1, 1].
+        error: Its standard error, the finite-population factor included where the size is finite.
+        discordant: The share of labelled items on which the two differ.
+        n: The number of items with labels of both.
+        size: The number of items that the difference speaks of.
+        level: How often the interval is to hold the truth.
+        own: The difference among the labels; the estimated difference if not given.
+        freedom: Degrees of freedom of the error; n − 1 if not given.
+    """
+    check_level(level)
+    centre, labels, items = _broadcast(np.clip(difference, -1.0, 1.0), n, size)
+    _check_size(labels, items)
+    share = _as(discordant, centre)
+    raw = centre if own is None else _as(own, centre)
+    plain = np.maximum(share - raw * raw, 0.0) * _factor(labels, items)
+    effect = _design_effect(_as(error, centre), plain, labels, None, level)
+    degrees = labels - 1.0 if freedom is None else _as(freedom, centre)
+    # Predictions may move the estimate past what the share allows.
+    share = np.maximum(share, np.abs(centre))
+    low, high = _difference_ends(centre, share, _effective(labels, items) / effect, degrees, level)
+    return _on_lattice(low, high, items, centre, np.where(labels >= items, 0.0, 2.0))
+
+
+# --- counts -----------------------------------------------------------------------------------------
+
+
+def _broadcast(*values: ArrayLike) -> tuple[Floats, ...]:
+    return tuple(np.array(one) for one in np.broadcast_arrays(*(np.asarray(v, np.float64) for v in values)))
+
+
+def _as(value: ArrayLike, like: Floats) -> Floats:
+    return np.broadcast_to(np.asarray(value, np.float64), like.shape)
+
+
+def _counts(successes: ArrayLike, n: ArrayLike, size: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    """Return the counts, broadcast; complain where they cannot be counts of one sample."""
+    k, labels, items = _broadcast(successes, n, size)
+    wrong = np.flatnonzero(((k < 0) | (k > labels + 1e-9)).ravel())
+    if len(wrong):
+        first = wrong[0]
+        raise UsageError(f"{k.ravel()[first]:g} successes of {labels.ravel()[first]:g} is not a proportion.")
+    _check_size(labels, items)
+    return np.minimum(k, labels), labels, items
+
+
+def _check_size(labels: Floats, items: Floats) -> None:
+    wrong = np.flatnonzero((labels > items).ravel())
+    if len(wrong):
+        first = wrong[0]
+        raise UsageError(f"{labels.ravel()[first]:g} labels cannot come from {items.ravel()[first]:g} items.")
+
+
+def _effective(labels: Floats, items: Floats) -> Floats:
+    """Return n·(N − 1)/(N − n): as many labels of an infinite population tell as much; infinite for n = N."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        finite = labels * (items - 1.0) / (items - labels)
+    return np.where(np.isinf(items), labels, np.where(labels >= items, np.inf, finite))
+
+
+def _factor(labels: Floats, items: Floats) -> Floats:
+    """Return (1 − n/N)/(n − 1): what a sample variance is multiplied by."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.maximum(1.0 - labels / items, 0.0) / np.maximum(labels - 1.0, 0.0)
+
+
+def _design_effect(
+    error: Floats, plain: Floats, labels: Floats, freedom: ArrayLike | None, level: float
+) -> Floats:
+    """Return error²/plain, gains shrunk towards none; 1 where the labels do not vary."""
+    from scipy.special import stdtrit
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = np.where(plain > 0, error * error / plain, 1.0)
+    shrunk = (effect * labels + LABELS_WITHOUT_GAIN) / (labels + LABELS_WITHOUT_GAIN)
+    effect = np.where(effect < 1.0, shrunk, effect)
+    if freedom is not None:
+        tail = 0.5 + level / 2.0
+        degrees = np.minimum(_as(freedom, labels), labels - 1.0)
+        with np.errstate(invalid="ignore"):
+            wider = (stdtrit(degrees, tail) / stdtrit(labels - 1.0, tail)) ** 2
+        effect = effect * np.where(wider > 1.0, wider, 1.0)
+    return np.asarray(effect, np.float64)
+
+
+# --- one proportion ---------------------------------------------------------------------------------
+
+
+def _ends(k: Floats, n: Floats, size: Floats, tail: float, weight: float) -> tuple[Floats, Floats]:
+    """Return both ends: exact sums for whole counts in a set that is not too large, else the beta form."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = _real_ends(np.where(n > 0, k / n, 0.5), _effective(n, size), size, tail, weight)
+        low, high = np.array(np.maximum(low, k / size)), np.array(np.minimum(high, 1.0 - (n - k) / size))
+    exact = (
+        (size <= LARGEST_EXACT_SIZE)
+        & (np.trunc(k) == k)
+        & (np.trunc(n) == n)
+        & (np.trunc(size) == size)
+        & (n > 0)
+    )
+    if exact.any():
+        rows, where = np.unique(np.stack([k[exact], n[exact], size[exact]], 1), axis=0, return_inverse=True)
+        where = where.ravel()
+        wins, labels, items = rows.astype(np.int64).T
+        low[exact] = (_lowest_count(wins, labels, items, tail, weight) / items)[where]
+        high[exact] = (1.0 - _lowest_count(labels - wins, labels, items, tail, weight) / items)[where]
+    return low, high
+
+
+def _lowest_count(
+    k: NDArray[np.int64], n: NDArray[np.int64], size: NDArray[np.int64], tail: float, weight: float
+) -> NDArray[np.int64]:
+    """Return the smallest number K of successes in the set with P(X > k) + weight·P(X = k) > tail."""
+    from scipy.special import gammaln
+
+    log_factorial = np.asarray(gammaln(np.arange(int(size.max()) + 2, dtype=np.float64) + 1.0))
+    count = np.arange(int(n.max()) + 1)
+
+    def choose(top: NDArray[np.int64], chosen: NDArray[np.int64]) -> Floats:
+        possible = (chosen >= 0) & (chosen <= top)
+        chosen = np.where(possible, chosen, 0)
+        logs = log_factorial[top] - log_factorial[chosen] - log_factorial[np.where(possible, top - chosen, 0)]
+        return np.where(possible, logs, -np.inf)
+
+    weights = np.where(count > k[:, None], 1.0, np.where(count == k[:, None], weight, 0.0))
+    total = choose(size, n)
+    # K lies between the successes seen and what is left when every item not drawn succeeds.
+    low, high = k.copy(), size - n + k
+    while (low < high).any():
+        middle = (low + high) // 2
+        logs = choose(middle[:, None], count) + choose((size - middle)[:, None], n[:, None] - count)
+        enough = (weights * np.exp(logs - total[:, None])).sum(1) > tail
+        high = np.where(enough, middle, high)
+        low = np.where(enough, low, middle + 1)
+    return low
+
+
+def _real_ends(p: Floats, n: Floats, size: Floats, tail: float, weight: float) -> tuple[Floats, Floats]:
+    """Return both ends for a share p of n labels, neither of them whole; rounded outwards in a finite set."""
+    count = np.where(np.isfinite(n), n, 0.0)
+    low = _beta_low(p * count, count, tail, weight)
+    high = 1.0 - _beta_low((1.0 - p) * count, count, tail, weight)
+    everything = np.isinf(n)
+    low, high = np.where(everything, p, low), np.where(everything, p, high)
+    return _on_lattice(low, high, size, p, np.where(everything, 0.0, 1.0), least=0.0)
+
+
+def _beta_low(k: Floats, n: Floats, tail: float, weight: float) -> Floats:
+    """Return the p with weight·I_p(k, n − k + 1) + (1 − weight)·I_p(k + 1, n − k) = tail; 0 for k = 0.
+
+    I_p(k, n − k + 1) = P(X ≥ k) for whole numbers. Newton's steps inside a bracket of the two beta
+    quantiles.
+    """
+    from scipy.special import betainc, betaincinv, betaln
+
+    k, n = np.broadcast_arrays(k, n)
+    result = np.array(np.where(np.isnan(k) | np.isnan(n), np.nan, 0.0))
+    some = k > 1e-9
+    wins = np.asarray(k[some], np.float64)
+    rest = np.maximum(n[some] - wins, 0.0)
+    all_won = rest < 1e-9
+    rest_or_one = np.where(all_won, 1.0, rest)
+    low = betaincinv(wins, rest + 1.0, tail)
+    high = np.where(all_won, 1.0, betaincinv(wins + 1.0, rest_or_one, tail))
+    at = 0.5 * (low + high)
+    for _ in range(60):
+        more = np.where(all_won, 0.0, betainc(wins + 1.0, rest_or_one, at))
+        value = weight * betainc(wins, rest + 1.0, at) + (1.0 - weight) * more - tail
+        low, high = np.where(value < 0, at, low), np.where(value < 0, high, at)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            log_at, log_other = np.log(at), np.log1p(-at)
+            slope = weight * np.exp((wins - 1) * log_at + rest * log_other - betaln(wins, rest + 1.0))
+            density = np.exp(wins * log_at + (rest_or_one - 1) * log_other - betaln(wins + 1.0, rest_or_one))
+            slope += (1.0 - weight) * np.where(all_won, 0.0, density)
+            step = at - value / slope
+        following = np.where((step > low) & (step < high), step, 0.5 * (low + high))
+        moved = np.max(np.abs(following - at), initial=0.0)
+        at = following
+        if moved < 1e-14:
+            break
+    result[some] = at
+    return result
+
+
+# --- differences ------------------------------------------------------------------------------------
+
+
+def _difference_ends(
+    difference: Floats, discordant: Floats, n: Floats, freedom: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """Return d̃ ± t·√((q̃ − d̃²)/(n + 2)) with one item added to each kind of disagreement."""
+    from scipy.special import stdtrit
+
+    everything = np.isinf(n)
+    count = np.where(everything, 0.0, n)
+    centre = difference * count / (count + 2.0)
+    varying = (discordant * count + 2.0) / (count + 2.0) - centre * centre
+    with np.errstate(invalid="ignore"):
+        quantile = np.where(freedom > 0, stdtrit(np.maximum(freedom, 1e-9), 0.5 + level / 2.0), np.inf)
+        half = quantile * np.sqrt(np.maximum(varying, 0.0) / (count + 2.0))
+    low, high = np.maximum(centre - half, -1.0), np.minimum(centre + half, 1.0)
+    return np.where(everything, difference, low), np.where(everything, difference, high)
+
+
+def _on_lattice(
+    low: Floats, high: Floats, size: Floats, centre: Floats, slack: Floats, least: float = -1.0
+) -> tuple[Floats, Floats]:
+    """Round outwards to multiples of 1/size, and stay within what the items not drawn leave open."""
+    finite = np.isfinite(size) & (slack > 0)
+    items = np.where(finite, size, 1.0)
+    low = np.where(finite, np.floor(low * items + 1e-9) / items, low)
+    high = np.where(finite, np.ceil(high * items - 1e-9) / items, high)
+    low = np.where(np.isfinite(size), np.maximum(low, centre - slack), low)
+    high = np.where(np.isfinite(size), np.minimum(high, centre + slack), high)
+    return np.clip(low, least, 1.0), np.clip(high, least, 1.0)
