@@ -6,7 +6,12 @@ from scipy import stats
 from scipy.stats import norm
 
 from sparingly.base.errors import UsageError
-from sparingly.infer.estimate.full_set_p import chance_full_set_shows, full_set_p_values
+from sparingly.infer.estimate.arrays import estimate_scores
+from sparingly.infer.estimate.full_set_p import (
+    chance_full_set_shows,
+    full_set_chances,
+    full_set_p_values,
+)
 
 
 def test_it_is_the_z_test_that_the_whole_set_would_have() -> None:
@@ -77,3 +82,20 @@ def test_chances_need_arrays_that_belong_together() -> None:
         chance_full_set_shows(np.zeros(2), np.ones(3), np.ones(2), 10, models=2)
     with pytest.raises(UsageError, match="two items and two models"):
         chance_full_set_shows(np.zeros(1), np.ones(1), np.ones(1), 1, models=2)
+
+
+def test_chances_of_an_estimate_are_those_of_its_arrays() -> None:
+    scores = np.random.default_rng(3).normal(size=(40, 3)) + np.array([0.0, 0.4, 0.1])
+    found = estimate_scores(scores, size=600)
+    assert found.pairs is not None
+    square = full_set_chances(found.scores, found.pairs)
+    apart = np.stack([scores[:, 0] - scores[:, 1], scores[:, 0] - scores[:, 2], scores[:, 1] - scores[:, 2]])
+    spread = apart.std(axis=1, ddof=1)
+    errors = spread * np.sqrt(1 / 40 - 1 / 600)
+    by_hand = chance_full_set_shows(apart.mean(axis=1), errors, spread, 600, models=3, degrees=39)
+    assert square[[0, 0, 1], [1, 2, 2]] == pytest.approx(by_hand)
+    assert square[[1, 2, 2], [0, 0, 1]] == pytest.approx(by_hand)
+    assert np.isnan(np.diag(square)).all()
+    few = estimate_scores(scores[:9], size=600)
+    assert few.pairs is not None
+    assert np.isnan(full_set_chances(few.scores, few.pairs)).all()

@@ -2,23 +2,44 @@
 
 In standard deviations of what single items show, models spread by δ around their common mean,
 log δ ~ N(log 0.5, 0.8²). Few models hardly tell δ, so it is integrated over and not estimated: with two
-models this is a prior that shrinks differences of noise, with many the scores themselves decide. Both numbers
-were chosen on judged data of seven families and checked on families left out, see docs/bench.md.
+models this is a prior that shrinks differences of noise, with many the scores themselves decide. The numbers
+were chosen on judged data of seven families, and are checked on families left out: see docs/bench.md.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from sparingly.infer.estimate.sample import Floats
 
-CENTRE, SPREAD = 0.5, 0.8
 _REACH, _EFFECTS, _SCALES = 3.0, 25, 9
 # Beyond so many degrees of freedom the error is as good as known.
 _MANY = 1e6
+
+
+@dataclass(frozen=True)
+class EffectPrior:
+    """What is believed before any label.
+
+    Attributes:
+        centre: The middle of δ: how far models spread, in standard deviations of single items.
+        spread: The standard deviation of log δ.
+        alike: For every contrast of models, so many units' worth of belief that the models' errors are
+            alike and, beside what the models of an item share, independent.
+        borrowed: Items' worth of belief that a pair's differences vary as those of all pairs do.
+    """
+
+    centre: float = 0.5
+    spread: float = 0.8
+    alike: float = 8.0
+    borrowed: float = 10.0
+
+
+USUAL = EffectPrior()
 
 
 class EffectGrid(NamedTuple):
@@ -28,10 +49,10 @@ class EffectGrid(NamedTuple):
     log_weight: Floats
 
 
-def usual_effects() -> EffectGrid:
+def effect_grid(prior: EffectPrior) -> EffectGrid:
     """Return the grid of δ, evenly spaced in log δ over three standard deviations to either side."""
     steps = np.linspace(-_REACH, _REACH, _EFFECTS)
-    return EffectGrid(CENTRE * np.exp(SPREAD * steps), -0.5 * steps**2)
+    return EffectGrid(prior.centre * np.exp(prior.spread * steps), -0.5 * steps**2)
 
 
 def error_scales(degrees: float) -> Floats:

@@ -8,15 +8,15 @@ import numpy as np
 
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
-from sparingly.infer.estimate.effect_prior import error_scales, usual_effects
+from sparingly.base.stats.pairs import pair_indices
+from sparingly.infer.estimate.effect_prior import USUAL, EffectGrid, EffectPrior, effect_grid, error_scales
+from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.sample import Floats
 
 # With fewer items on which both models were judged, the spread of their differences is not trusted.
 FEWEST_COMMON = 30
 # From so many common items on, the chance that judging everything shows a difference is calibrated.
 FEWEST_FOR_CHANCE = 10
-# Items' worth of belief that a pair's differences vary as those of all pairs do.
-_BORROWED = 10.0
 
 
 def full_set_p_values(
@@ -70,6 +70,7 @@ def chance_full_set_shows(
     models: int,
     degrees: float = math.inf,
     alpha: float = 0.05,
+    prior: EffectPrior = USUAL,
 ) -> Floats:
     """Return how likely judging all items shows each difference: same sign, two-sided p < α, paired t test.
 
@@ -91,6 +92,7 @@ def chance_full_set_shows(
         models: The number of models behind the pairs.
         degrees: Degrees of freedom of the errors.
         alpha: The level of the whole set's test.
+        prior: What is believed of models before any label.
 
     Examples:
         >>> import numpy as np
@@ -99,6 +101,8 @@ def chance_full_set_shows(
         >>> chance_full_set_shows(apart, errors, spread, 500, models=3, degrees=99).round(2)
         array([0.3 , 0.97])
     """
+    from scipy.stats import t as student
+
     given, wrong, own = (np.asarray(values, np.float64) for values in (differences, errors, deviations))
     if not given.shape == wrong.shape == own.shape or given.ndim != 1:
         raise UsageError("There must be one error and one deviation for every difference.")
@@ -108,35 +112,56 @@ def chance_full_set_shows(
     usable = np.isfinite(given) & np.isfinite(wrong) & np.isfinite(own) & (own > 0)
     chance = np.full(given.shape, np.nan)
     if usable.any():
-        seen = np.abs(given[usable]) * math.sqrt(size) / _steadied(own[usable], degrees)
+        seen = np.abs(given[usable]) * math.sqrt(size) / _steadied(own[usable], degrees, prior.borrowed)
         noise = size * (wrong[usable] / own[usable]) ** 2
-        scales = error_scales(degrees + (_BORROWED if models > 2 else 0.0))
-        chance[usable] = _chance_above(seen, noise, size, models, alpha, scales)
+        scales = error_scales(degrees + (prior.borrowed if models > 2 else 0.0))
+        least = float(student.ppf(1 - alpha / 2, size - 1))
+        chance[usable] = _chance_above(least, seen, noise, effect_grid(prior), scales, size, models)
     return chance
 
 
-def _steadied(deviations: Floats, degrees: float) -> Floats:
-    """Return the standard deviations, each with ten more items' worth of the mean of all."""
+def _steadied(deviations: Floats, degrees: float, borrowed: float) -> Floats:
+    """Return the standard deviations, each with some more items' worth of the mean of all."""
     if math.isinf(degrees):
         return deviations
     common = float((deviations**2).mean())
-    return np.asarray(np.sqrt((degrees * deviations**2 + _BORROWED * common) / (degrees + _BORROWED)))
+    return np.asarray(np.sqrt((degrees * deviations**2 + borrowed * common) / (degrees + borrowed)))
 
 
 def _chance_above(
-    seen: Floats, noise: Floats, size: int, models: int, alpha: float, scales: Floats
+    least: float, seen: Floats, noise: Floats, effects: EffectGrid, scales: Floats, size: int, models: int
 ) -> Floats:
     """Return the posterior probability that z of the whole set lies above the critical value."""
     from scipy.special import ndtr
-    from scipy.stats import t as student
 
-    effects = usual_effects()
     room = (effects.values**2 * size)[:, None]
     likely = -0.5 * (np.log(room + noise) + seen**2 / (room + noise)).mean(axis=1) * (models - 1)
     weight = likely + effects.log_weight
     weight = np.exp(weight - weight.max())
     pull = room / (room + noise)
     away = np.maximum(np.sqrt(pull * noise), 1e-9)
-    least = float(student.ppf(1 - alpha / 2, size - 1))
     above = [weight @ ndtr((pull * seen / math.sqrt(scale) - least) / away) for scale in scales]
     return np.asarray(np.mean(above, axis=0) / weight.sum())
+
+
+def full_set_chances(scores: Floats, pairs: PairErrors, *, alpha: float = 0.05) -> Floats:
+    """Return models × models: how likely judging all items shows the difference that the scores show.
+
+    ``chance_full_set_shows`` for every pair of models of an estimate, over this very set whatever its target.
+    NaN on the diagonal, and where fewer than 10 items were judged for both models while others wait.
+    """
+    first, second = pair_indices(len(scores))
+    errors = pairs.over_set.of_pairs(first, second)[0]
+    chance = chance_full_set_shows(
+        scores[first] - scores[second],
+        errors,
+        pairs.deviations(first, second),
+        pairs.sample.size,
+        models=len(scores),
+        degrees=math.inf if pairs.sample.is_whole else pairs.over_set.freedom,
+        alpha=alpha,
+    )
+    few = (pairs.common(first, second) < FEWEST_FOR_CHANCE) & (not pairs.sample.is_whole)
+    square = np.full((len(scores), len(scores)), np.nan)
+    square[first, second] = square[second, first] = np.where(few, np.nan, chance)
+    return square

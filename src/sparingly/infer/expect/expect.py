@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sparingly.base.errors import DataError, UsageError
+from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.html import html_table
+from sparingly.base.levels import check_level
+from sparingly.base.percent import percent
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet, Floats, the_only
 from sparingly.data.importance import importance
@@ -26,6 +28,7 @@ EVERY_LABEL = (
 # Labels' worth of evidence that a model's residuals vary as all models' do.
 _BORROWED = 10.0
 _NOTHING = 1e-9
+_CRITICAL = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +42,8 @@ class Expected:
         p_values: The one-sided p-value of every pair that the whole set is expected to give (first above
             second): Φ(−z) at the mean z of the belief.
         z: The expected z of the whole set's own test.
-        spread: How far z may still be off (a standard deviation).
+        spread: How far z may still be off (a standard deviation): z of the whole set lies within 1.96 of them
+            in 95 % of replays.
         labels: How many labels each model has.
         worth: pairs × 2: how much labels of its first and of its second model can still lower the error of
             the pair's p-value (see ``worth_of_labels``).
@@ -69,10 +73,54 @@ class Expected:
         """The p-values of "these two differ": models × models, NaN on the diagonal."""
         from scipy.special import ndtr
 
+        return self._square(2.0 * ndtr(-np.abs(self.z)))
+
+    @property
+    def chances(self) -> Floats:
+        """How likely judging everything shows each difference: p < .05, two-sided, in the expected direction.
+
+        models × models, NaN on the diagonal: Φ((|z| − 1.96)/spread). Print it beside an expected p-value,
+        which alone hides how uncertain it is.
+        """
+        from scipy.special import ndtr
+
+        return self._square(ndtr((np.abs(self.z) - _CRITICAL) / np.maximum(self.spread, _NOTHING)))
+
+    def two_sided_range(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Return the ends between which the two-sided p-values of all items are expected, models × models."""
+        from scipy.special import ndtr, ndtri
+
+        check_level(level)
+        reach = float(ndtri((1.0 + level) / 2.0)) * self.spread
+        size = np.abs(self.z)
+        low, high = 2.0 * ndtr(-(size + reach)), 2.0 * ndtr(-np.maximum(size - reach, 0.0))
+        return self._square(low), self._square(high)
+
+    def _square(self, pairs: Floats) -> Floats:
         square = np.full((len(self.models), len(self.models)), np.nan)
         first, second = pair_indices(len(self.models))
-        square[first, second] = square[second, first] = 2.0 * ndtr(-np.abs(self.z))
+        square[first, second] = square[second, first] = pairs
         return square
+
+    def sentence(self, first: str, second: str) -> str:
+        """Say what judging everything is expected to show of two models."""
+        one, other = self._place(first), self._place(second)
+        if one == other:
+            raise UsageError(f"An expectation is about two models, not about {first} and itself.")
+        low, high = (end[one, other] for end in self.two_sided_range())
+        pairs = list(zip(*pair_indices(len(self.models)), strict=True))
+        is_ahead = bool(self.z[pairs.index((min(one, other), max(one, other)))] >= 0) == (one < other)
+        better, worse = (first, second) if is_ahead else (second, first)
+        return (
+            f"Judging everything would show {better} above {worse} (p < .05): "
+            f"{percent(self.chances[one, other])}; expected p {self.two_sided[one, other]:.2g}, "
+            f"95 % interval {low:.2g} to {high:.2g}."
+        )
+
+    def _place(self, model: str) -> int:
+        if model not in self.models:
+            raise UnknownNameError("model", model, self.models)
+        return self.models.index(model)
 
     def __repr__(self) -> str:
         return f"Expected({' > '.join(self.order)}; metrics trusted {self.trust:.2f}, labels {self.kept:.2f})"
@@ -84,6 +132,7 @@ class Expected:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name, for JSON."""
         first, second = pair_indices(len(self.models))
+        chances, (low, high) = self.chances, self.two_sided_range()
         pairs = [
             {
                 "first": self.models[one],
@@ -91,6 +140,8 @@ class Expected:
                 "p": float(self.p_values[place]),
                 "z": float(self.z[place]),
                 "spread": float(self.spread[place]),
+                "chance": float(chances[one, other]),
+                "two_sided_range": [float(low[one, other]), float(high[one, other])],
             }
             for place, (one, other) in enumerate(zip(first, second, strict=True))
         ]

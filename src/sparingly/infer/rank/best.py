@@ -8,16 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.infer.estimate.effect_prior import error_scales, usual_effects
+from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior, effect_grid, error_scales
 from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 from sparingly.infer.rank.rank_sets import checked
 
 Floats = NDArray[np.float64]
 
 DRAWS = 20_000
-# For every contrast of models, so many units' worth of belief that all models' errors are alike and
-# independent beside what the models of an item share.
-ALIKE = 8.0
 # Up to this ratio, unequal error variances of the models are laid to chance or skew.
 _UNEQUAL = 3.0
 # Units behind scores whose covariance is taken for known.
@@ -30,6 +27,7 @@ def chance_of_best(
     *,
     degrees: float = math.inf,
     units: float | None = None,
+    prior: EffectPrior = USUAL,
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Floats:
@@ -51,6 +49,7 @@ def chance_of_best(
         degrees: Its degrees of freedom.
         units: The number of judged units (items, documents) behind the scores; degrees + 1 unless given,
             100 where the covariance is known.
+        prior: What is believed of models before any label.
         seed: Settles the draws.
         draws: Their number.
 
@@ -64,7 +63,8 @@ def chance_of_best(
     classes = _classes(scores[scored], covariance[np.ix_(scored, scored)])
     first = scored[[members[0] for members in classes]]
     count = units if units is not None else _UNITS if math.isinf(degrees) else degrees + 1.0
-    own = _chances(scores[first], covariance[np.ix_(first, first)], degrees, count, seed, draws)
+    normal = rng.generator(seed, "best").standard_normal((draws, len(first) - 1))
+    own = _chances(scores[first], covariance[np.ix_(first, first)], degrees, count, prior, normal)
     chance = np.zeros(len(scores))
     for members, share in zip(classes, own, strict=True):
         chance[scored[members]] = share / len(members)
@@ -85,20 +85,20 @@ def _classes(scores: Floats, covariance: Floats) -> list[list[int]]:
 
 
 def _chances(
-    scores: Floats, covariance: Floats, degrees: float, units: float, seed: int, draws: int
+    scores: Floats, covariance: Floats, degrees: float, units: float, prior: EffectPrior, normal: Floats
 ) -> Floats:
     """Return the share of posterior draws in which each model is the best; every pair has an error."""
-    count = len(scores)
+    count, draws = len(scores), len(normal)
     if count == 1:
         return np.ones(1)
     basis = _contrasts(count)
     raw = basis.T @ covariance @ basis
     mean = float(np.trace(raw)) / (count - 1)
-    errors, vectors = np.linalg.eigh(_alike(raw, covariance, basis, degrees))
+    errors, vectors = np.linalg.eigh(_alike(raw, covariance, basis, degrees, prior))
     errors, seen = np.maximum(errors, 0.0), vectors.T @ (basis.T @ scores)
     # Errors that are alike are estimated from all contrasts together (Satterthwaite).
     scales = error_scales(degrees * float(np.trace(raw)) ** 2 / float((raw**2).sum()))
-    effects = usual_effects()
+    effects = effect_grid(prior)
     spread = np.repeat(effects.values**2 * mean * units, len(scales))
     scale = np.tile(scales, len(effects.values))
     total = spread[:, None] + scale[:, None] * errors
@@ -108,7 +108,6 @@ def _chances(
     cell = np.searchsorted(np.cumsum(weight) / weight.sum(), (np.arange(draws) + 0.5) / draws)
     noise = scale[cell, None] * errors
     pull = spread[cell, None] / (spread[cell, None] + noise)
-    normal = rng.generator(seed, "best").standard_normal((draws, count - 1))
     drawn = (pull * seen + np.sqrt(pull * noise) * normal) @ (basis @ vectors).T
     return np.bincount(drawn.argmax(axis=1), minlength=count) / draws
 
@@ -121,10 +120,10 @@ def _contrasts(count: int) -> Floats:
     return np.asarray(basis / np.sqrt(steps * (steps + 1.0)))
 
 
-def _alike(raw: Floats, covariance: Floats, basis: Floats, degrees: float) -> Floats:
+def _alike(raw: Floats, covariance: Floats, basis: Floats, degrees: float, prior: EffectPrior) -> Floats:
     """Return the covariance of contrasts, shrunk to models with like and independent errors."""
     count = len(covariance)
-    borrowed = ALIKE * (count - 1)
+    borrowed = prior.alike * (count - 1)
     weight = 0.0 if math.isinf(degrees) else borrowed / (borrowed + degrees)
     if count == 2 or weight == 0.0:
         return raw
