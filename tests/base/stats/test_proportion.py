@@ -194,6 +194,36 @@ def test_labels_that_agree_count_as_many_as_they_are() -> None:
     assert np.allclose(high, [0.4, 1.0])
 
 
+@pytest.mark.parametrize(("right_on_passes", "right_on_fails"), [(0.9, 0.9), (0.95, 0.95), (0.98, 0.6)])
+@pytest.mark.parametrize("n", [10, 16, 24])
+def test_coverage_with_a_judge(n: int, right_on_passes: float, right_on_fails: float) -> None:
+    """Every table of label and verdict with its chance; the judge's pass rate over all inputs is given."""
+    tables = np.array(
+        [(a, b, c) for a in range(n + 1) for b in range(n + 1 - a) for c in range(n + 1 - a - b)]
+    )
+    tables = np.column_stack([tables, n - tables.sum(1)])
+    label, verdict = np.array([1, 1, 0, 0]), np.array([1, 0, 1, 0])
+    y, j = tables @ label / n, tables @ verdict / n
+    covariance, spread = tables[:, 0] / n - y * j, j * (1 - j)
+    slope = np.divide(covariance, spread, out=np.zeros(len(y)), where=spread > 0)
+    fit = np.divide(slope * covariance, y * (1 - y), out=np.zeros(len(y)), where=covariance != 0)
+    slope *= np.divide(np.maximum(fit - 1 / (n - 2), 0), fit, out=np.zeros(len(y)), where=fit > 0)
+    residual = np.maximum(y * (1 - y) - 2 * slope * covariance + slope**2 * spread, 0)
+    error = np.sqrt(residual / (n - 1 - (slope != 0)))
+    held = []
+    for p in (0.5, 0.8, 0.9, 0.95, 0.98):
+        cells = [p * right_on_passes, p * (1 - right_on_passes), (1 - p) * (1 - right_on_fails)]
+        chance = multinomial.pmf(tables, n, [*cells, 1 - sum(cells)])
+        estimate = y + slope * (cells[0] + cells[2] - j)
+        low, high = effective_proportion_interval(estimate, error, n, share=y)
+        held.append(chance @ ((low <= p) & (p <= high)))
+        if p == 0.5:
+            plain = proportion_interval(y * n, n)
+            assert chance @ (high - low) < 0.95 * (chance @ (plain[1] - plain[0])), "the judge helps"
+    assert min(held) >= 0.92
+    assert np.mean(held) >= 0.94
+
+
 def test_an_error_of_nothing_from_few_labels_is_not_believed() -> None:
     low, high = effective_proportion_interval(0.8, 0.0, 10)
     assert float(high - low) > 0.2
