@@ -12,6 +12,7 @@ from scipy import stats
 
 import sparingly
 from sparingly.base.errors import UsageError
+from sparingly.base.stats.proportion import proportion_interval
 from sparingly.infer.plan.quantities import Quantity, points, share, spoken
 from sparingly.infer.plan.sample_size import (
     binomial_power,
@@ -44,11 +45,11 @@ def test_power_of_a_paired_t_test_by_simulation() -> None:
 
 @pytest.mark.parametrize("n", [10, 47, 198])
 @pytest.mark.parametrize("rate", [0.35, 0.6, 0.8])
-def test_power_of_the_binomial_test_by_brute_force(n: int, rate: float) -> None:
+def test_the_power_is_that_of_the_printed_interval_to_exclude_one_half(n: int, rate: float) -> None:
     counts = np.arange(n + 1)
-    tail = stats.binom.sf(counts, n, 0.5) + 0.5 * stats.binom.pmf(counts, n, 0.5)
-    won = max(rate, 1 - rate)
-    expected = stats.binom.pmf(counts, n, won)[tail <= 0.025].sum()
+    low, high = proportion_interval(counts, n)
+    excluded = low > 0.5 if rate > 0.5 else high < 0.5
+    expected = stats.binom.pmf(counts, n, rate)[excluded].sum()
     assert binomial_power(n, rate, 0.05) == pytest.approx(expected, abs=1e-12)
 
 
@@ -75,6 +76,16 @@ def test_the_planned_outputs_are_the_fewest() -> None:
     assert outputs_for(0.9, 0.04, 1000, 0.95) < outputs_for(0.9, 0.04, None, 0.95)
     assert outputs_for(0.9, 0.001, 300, 0.95) == 300
     assert outputs_for(0.9, 0.4, 7, 0.95) == 7
+
+
+def test_the_planned_half_width_is_the_printed_one() -> None:
+    """Simulated: the mean half-width of the intervals that 400 samples would print."""
+    drawn = np.random.default_rng(0)
+    for rate, n, of in ((0.9, 100, None), (0.7, 40, None), (0.9, 100, 500)):
+        counts = drawn.binomial(n, rate, 400) if of is None else drawn.hypergeometric(450, 50, n, 400)
+        low, high = proportion_interval(counts, n, np.inf if of is None else of)
+        planned = expected_half_width(rate, n, of, 0.95)
+        assert planned == pytest.approx((high - low).mean() / 2, rel=0.02)
 
 
 def test_answers_come_first_and_say_plus_minus() -> None:

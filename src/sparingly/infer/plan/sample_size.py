@@ -13,6 +13,7 @@ from sparingly.base.errors import UsageError
 from sparingly.base.html import html_table
 from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_count
+from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
 from sparingly.infer.estimate.guard import LEAST
 from sparingly.infer.plan.quantities import SD, Quantity, points, share, spoken
 
@@ -86,12 +87,13 @@ def sample_size(
 ) -> SampleSize:
     """Return how many labels a question needs, before there is any data.
 
-    One of three questions. Is a win rate different from 50 %? Smallest n from which on the exact power of the
-    two-sided mid-p binomial test is as asked. How exact is a pass rate? Smallest n whose mid-p interval is
-    expected to have the half-width. Do two models judged on the same items differ by d standard deviations
-    of their per-item differences? Smallest n with P(t' > t) as asked, t' noncentral with n − 1 degrees of
-    freedom and noncentrality d√n (Cohen 1988, chapter 2). With more than two models the error rate is
-    divided by the number of pairs (Bonferroni; Holm's procedure finds no fewer).
+    One of three questions. Is a win rate different from 50 %? Smallest n from which on the interval that is
+    printed for it excludes 50 % with the power. How exact is a pass rate? Smallest n whose printed interval
+    is expected to have the half-width (both mid-p intervals, see ``proportion_interval``). Do two models
+    judged on the same items differ by d standard deviations of their per-item differences? Smallest n with
+    P(t' > t) as asked, t' noncentral with n − 1 degrees of freedom and noncentrality d√n (Cohen 1988,
+    chapter 2). With more than two models the error rate is divided by the number of pairs (Bonferroni;
+    Holm's procedure finds no fewer).
 
     Args:
         win_rate: The win rate to be told from 50 %: 0.6 or "60%"; a tie counts as half a win.
@@ -175,8 +177,8 @@ def _win_rate(rate: float, models: int, level: float, alpha: float, power: float
         ),
         (
             f"A tie counts as half a win. If you drop ties and 20 % are ties, get {fewer:,} comparisons.",
-            f"Two-sided binomial test (mid-p) at the {points(1 - level)} level{_corrected(models)}, one "
-            "comparison for each item.",
+            f"Two-sided binomial test at the {points(1 - level)} level{_corrected(models)}, one comparison "
+            "for each item.",
         ),
         _select(n, "sparingly rank DATA chosen.json"),
     )
@@ -199,15 +201,16 @@ def comparisons_for(rate: float, alpha: float, power: float) -> int:
 
 
 def binomial_power(n: Any, rate: float, alpha: float) -> Any:
-    """Return the power of the two-sided mid-p test of a rate of one half, in the right direction: P(X ≥ c).
+    """Return the power of the two-sided test of a rate of one half, in the right direction: P(X ≥ c).
 
-    c is the smallest count with P(X > c) + P(X = c)/2 ≤ α/2 under one half.
+    c is the smallest count with P(X > c) + 0.58·P(X = c) ≤ α/2 under one half: from it on, the printed
+    interval excludes one half.
     """
     from scipy.stats import binom
 
     least = binom.isf(alpha / 2, n, 0.5)
-    middle = binom.sf(least, n, 0.5) + 0.5 * binom.pmf(least, n, 0.5)
-    critical = np.where(middle <= alpha / 2, least, least + 1)
+    tail = binom.sf(least, n, 0.5) + TAIL_SHARE * binom.pmf(least, n, 0.5)
+    critical = np.where(tail <= alpha / 2, least, least + 1)
     return binom.sf(critical - 1, n, max(rate, 1 - rate))
 
 
@@ -259,14 +262,17 @@ def outputs_for(rate: float, width: float, of: int | None, level: float) -> int:
 
 
 def expected_half_width(rate: float, n: int, of: int | None, level: float) -> float:
-    """Return the half-width of the interval when the observed rate is as expected."""
-    from scipy.stats import norm
+    """Return the mean half-width of the interval over the counts that a sample of n may have."""
+    from scipy.stats import binom, hypergeom
 
     if of is not None and n >= of:
         return 0.0
-    z2 = float(norm.isf((1 - level) / 2)) ** 2
-    drawn = n if of is None else n * (of - 1) / (of - n)
-    return math.sqrt(z2 * (rate * (1 - rate) / drawn + z2 / (4 * drawn**2))) / (1 + z2 / drawn)
+    size, likely = (np.inf, binom(n, rate)) if of is None else (of, hypergeom(of, round(rate * of), n))
+    middle, reach = float(likely.mean()), 5.0 * float(likely.std()) + 2.0
+    counts = np.arange(max(0, math.floor(middle - reach)), min(n, math.ceil(middle + reach)) + 1)
+    weights = likely.pmf(counts)
+    low, high = proportion_interval(counts, n, size, level)
+    return float(weights @ (high - low) / (2.0 * weights.sum()))
 
 
 # --- a difference -------------------------------------------------------------------------------------
