@@ -137,14 +137,14 @@ class Cell:
         mild = np.abs(skew) <= MOST_SKEW
         self.fallen_back += found.outcome.fallen_back
         ends = (found.scores, found.standard_errors, found.low, found.high, truth)
-        self.scores.add(*ends, widened=found.outcome.widened)
+        self.scores.add(*ends, widened=found.outcome.bounds)
         self._add_mild(self.mild_scores, mild, ends)
         first, second = ring(truth)
         centre = found.scores[first] - found.scores[second]
         assert found.pairs is not None
         errors, made = found.pairs.intervals(first, second, centre, [""] * len(first))
         ends = (centre, errors, made.low, made.high, truth[first] - truth[second])
-        self.differences.add(*ends, widened=made.outcome.widened)
+        self.differences.add(*ends, widened=made.outcome.bounds)
         self._add_mild(self.mild_differences, mild[first] & mild[second], ends)
 
     @staticmethod

@@ -17,7 +17,7 @@ def test_table_best_first() -> None:
     lines = str(FOUND).splitlines()
     assert lines[0] == "score of 3 models over this set of 600 items, from 120 judged items by weighted mean"
     assert [line.split()[0] for line in lines[1:4]] == ["large", "base", "tiny"]
-    assert lines[4] == "intervals: 3 printed"
+    assert len(lines) == 4
     assert repr(FOUND).startswith("Estimate(score of 3 models")
     assert "<td>large</td>" in FOUND._repr_html_()
 

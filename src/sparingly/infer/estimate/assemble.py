@@ -17,7 +17,7 @@ from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.population import population_errors
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import Floats, Sample
-from sparingly.infer.estimate.scale import Scale, bounded_pairs, bounded_scores
+from sparingly.infer.estimate.scale import Scale, bounded_pairs, bounded_scores, proportions_of, values_of
 from sparingly.infer.estimate.variance import Errors, set_errors
 
 Target = Literal["set", "population"]
@@ -63,7 +63,12 @@ def assemble(
     whole = sample.is_whole and asked.target == "set"
     few = _too_few(errors, asked, whole)
     covariance = _known(errors, scores, whole, few)
-    spread = spread_of(models, scores, np.sqrt(np.diag(covariance)), errors.shape, errors, whole)
+    values = values_of(sample, asked.scale)
+    spread = replace(
+        spread_of(models, scores, np.sqrt(np.diag(covariance)), errors.shape, errors, whole),
+        scale=values.scale,
+        proportions=proportions_of(sample, errors, scores, values, asked.target),
+    )
     # From the scale alone one can speak of plain means only.
     scale = asked.scale if linear.predicted is None or not linear.predicted.any() else None
     bounded = bounded_scores(sample, asked.target, scale, asked.level, asked.seed)
@@ -95,6 +100,8 @@ def assemble(
             asked.seed,
             whole,
             bounded_pairs(sample, asked.target, scale, asked.level, asked.seed),
+            values.scale,
+            values.two_valued,
         ),
     )
 
@@ -108,7 +115,7 @@ def _error_notes(errors: Errors, asked: Asked, few: bool) -> tuple[str, ...]:
     """Say why there are no standard errors, where the missing intervals do not say it already."""
     if not few or asked.interval == "auto":
         return ()
-    return (f"no standard errors: {why_withheld(errors.units, errors.drawn, True)}.",)
+    return (f"no standard errors: {why_withheld(errors.units, errors.drawn)}.",)
 
 
 def _over_set(errors: Errors, scores: Floats, asked: Asked, whole: bool) -> Errors:

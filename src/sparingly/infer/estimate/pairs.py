@@ -1,14 +1,16 @@
-"""What differences of models need: their joint errors, and intervals of their own."""
+"""What differences of models need: their joint errors, intervals and p-values of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from sparingly.infer.estimate.intervals import Bounded, Interval, Intervals, Spread, find_intervals
 from sparingly.infer.estimate.sample import Floats, Rows, Sample
+from sparingly.infer.estimate.tails import DISCORDANT, Tails, pair_tails, score_tails
 from sparingly.infer.estimate.variance import Errors
 
 
@@ -25,6 +27,8 @@ class PairErrors:
         seed: The seed of the bootstrap.
         whole: Whether nothing is left to chance.
         bounded: Returns intervals of pairs that assume only the scale; None where there are none.
+        scale: The lowest and the highest score that there can be; None where it is not known.
+        two_valued: Whether there are only two scores, the ends of the scale.
     """
 
     sample: Sample
@@ -35,15 +39,41 @@ class PairErrors:
     seed: int
     whole: bool
     bounded: Callable[[Rows, Rows], Bounded] | None
+    scale: tuple[float, float] | None = None
+    two_valued: bool = False
 
     def intervals(
         self, first: Rows, second: Rows, centre: Floats, names: Sequence[str]
     ) -> tuple[Floats, Intervals]:
         """Return the standard errors of differences, and intervals around them."""
+        spread = self._spread(first, second, centre, names)
+        bounded = None if self.bounded is None else self.bounded(first, second)
+        return spread.errors, find_intervals(spread, self.level, self.interval, self.seed, bounded)
+
+    def p_values(self, first: Rows, second: Rows, centre: Floats) -> Floats:
+        """Return the two-sided p-value of every difference: 1 less the level whose interval just reaches 0.
+
+        1 where there is no error to go by; with everything judged, 0 for any difference at all.
+        """
+        if self.whole:
+            return np.where(centre == 0, 1.0, 0.0) + 0.0 * centre
+        spread = self._spread(first, second, centre, [""] * len(centre))
+        p_values = spread.reach.p_values(centre)
+        return np.where(np.isnan(p_values) & ~np.isnan(centre) & ~np.isnan(spread.errors), 1.0, p_values)
+
+    @cached_property
+    def tails(self) -> Tails:
+        """What single differences are like over all pairs."""
+        reach = 0.0 if self.scale is None or not self.two_valued else self.scale[1] - self.scale[0]
+        return pair_tails(self.errors, DISCORDANT * reach**2)
+
+    def _spread(self, first: Rows, second: Rows, centre: Floats, names: Sequence[str]) -> Spread:
         wrong, shape = self.errors.of_pairs(first, second)
         spread = spread_of(names, centre, wrong, shape, self.errors, self.whole)
-        bounded = None if self.bounded is None else self.bounded(first, second)
-        return wrong, find_intervals(spread, self.level, self.interval, self.seed, bounded)
+        counts = np.minimum(self.errors.counts[first], self.errors.counts[second])
+        reach = None if self.scale is None else self.scale[1] - self.scale[0]
+        scale = None if reach is None else (-reach, reach)
+        return replace(spread, counts=counts, tails=self.tails, scale=scale)
 
     def common(self, first: Rows, second: Rows) -> Rows:
         """Return the number of items that count and on which both models of every pair were judged."""
@@ -63,9 +93,19 @@ class PairErrors:
 def spread_of(
     names: Sequence[str], centre: Floats, wrong: Floats, shape: Floats, errors: Errors, whole: bool
 ) -> Spread:
-    """Return what intervals of scores or differences are made of."""
+    """Return what intervals of scores are made of."""
     return Spread(
-        names, centre, wrong, shape, errors.stratum, errors.units, errors.freedom, whole, errors.drawn
+        names=names,
+        centre=centre,
+        errors=wrong,
+        shape=shape,
+        counts=errors.counts,
+        tails=score_tails(errors),
+        stratum=errors.stratum,
+        units=errors.units,
+        freedom=errors.freedom,
+        whole=whole,
+        drawn=errors.drawn,
     )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.drawn import frame_of
-from sparingly.infer.estimate.guard import T
-from sparingly.infer.estimate.intervals import EXACT, Intervals, student
+from sparingly.infer.estimate.guard import EXACT, T
+from sparingly.infer.estimate.intervals import Intervals, student
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.rated import Rated, rated
 from sparingly.infer.estimate.result import CHOSEN, Estimate
@@ -149,7 +149,7 @@ def _widened(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severity) 
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RaterPairErrors(PairErrors):
     """What differences need, raters included: the errors before, and what raters add to them."""
 

@@ -16,7 +16,7 @@ from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.full_set_p import FEWEST_COMMON, full_set_p_values
-from sparingly.infer.estimate.guard import Outcome
+from sparingly.infer.estimate.guard import EXACT, PROPORTION, Outcome
 from sparingly.infer.estimate.intervals import Intervals
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.sample import Floats
@@ -25,9 +25,20 @@ from sparingly.infer.estimate.signature import EstimateSignature
 FORMAT, VERSION = "sparingly/estimate", 1
 # What scores speak about where the items were not drawn by chance.
 CHOSEN = "chosen"
+_NOT_DRAWN = "Without inclusion probabilities nothing can be said of the whole set."
 _FROM_FILE = (
     "An estimate that was read from a file has only scores, no judgements: estimate again from the data."
 )
+
+
+def ends_text(low: float, high: float, digits: int = 4) -> str:
+    """Return an interval in words: its two ends, the one end that is supported, or that there is none."""
+    below, above = (f"{end + 0.0:.{digits}g}" for end in (low, high))
+    if np.isfinite(low) and np.isfinite(high):
+        return f"[{below}, {above}]"
+    if np.isfinite(low):
+        return f"at least {below}"
+    return f"at most {above}" if np.isfinite(high) else "no interval"
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,7 @@ class Difference:
         difference: The first's score less the second's.
         standard_error: Its standard error.
         low: The low end of its interval; NaN where it is withheld.
-        high: The high end.
+        high: The high end; NaN where it is withheld.
         interval: The kind of the interval, ``none`` where it is withheld.
     """
 
@@ -61,9 +72,10 @@ class Estimate:
         models: The models.
         scores: Their scores.
         standard_errors: The standard error of every score; NaN where none can be told.
-        low: The low ends of the intervals; NaN where one is withheld.
-        high: The high ends.
-        intervals: The kind of every interval: t, bootstrap, betting, hoeffding, bernstein, exact, none.
+        low: The low ends of the intervals; NaN where it is withheld.
+        high: The high ends; NaN where it is withheld. With one end it is a bound.
+        intervals: The kind of every interval: t (with corrected tails), proportion, exact, bound (one end
+            only), none; or the one that was asked for: t, bootstrap, betting, hoeffding, bernstein.
         covariance: models × models, for differences and rankings.
         freedom: Degrees of freedom of the errors.
         target: What the scores speak about: this ``set``, the ``population`` of inputs like these, or the
@@ -73,7 +85,7 @@ class Estimate:
         estimator: The estimator as text.
         n: The number of judged items.
         size: The number of items that the scores speak about.
-        outcome: How many intervals were printed, widened, replaced, withheld, and how many scores fell back.
+        outcome: How many intervals, bounds and scores without one there are, and how many scores fell back.
         notes: What to mind.
         groups: The same for the parts of the set, where these were asked for.
         signature: From which it can be had again; None for plain arrays.
@@ -112,8 +124,15 @@ class Estimate:
         """What was estimated, in one line."""
         return (
             f"{self.aspect} of {len(self.models)} models over {self.target_text}, "
-            f"from {self.n} judged items by {self.estimator}"
+            f"from {self.n} judged items by {self.estimator_used}"
         )
+
+    @property
+    def estimator_used(self) -> str:
+        """The estimator in words, or what it fell back to."""
+        if 0 < len(self.models) <= self.outcome.fallen_back:
+            return "the weighted mean"
+        return self.estimator
 
     @property
     def target_text(self) -> str:
@@ -139,17 +158,29 @@ class Estimate:
     def _lines(self) -> list[str]:
         rows = [(self.models[place], *self._cells(place)) for place in self.order]
         width = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
+        return [
             f"{name:<{width[0]}}  {score:>{width[1]}}{error:<{width[2]}}  {ends}"
             for name, score, error, ends in rows
         ]
-        return [*lines, str(self.outcome)]
 
     def _cells(self, place: int) -> tuple[str, str, str]:
-        error, low, high = self.standard_errors[place], self.low[place], self.high[place]
-        told = f" ± {error:.3g}" if np.isfinite(error) else ""
-        ends = f"[{low:.4g}, {high:.4g}]" if np.isfinite(low) and np.isfinite(high) else "no interval"
-        return f"{self.scores[place]:.4g}", told, ends
+        error = self.standard_errors[place]
+        # An error of 0 is known only where everything is judged: elsewhere all judgements are just alike.
+        spread = f" ± {error:.3g}" if error > 0 or self.intervals[place] == EXACT else ""
+        score = self.scores[place]
+        text = "no score" if np.isnan(score) else f"{score + 0.0:.4g}"
+        return text, spread, self.interval_text(place)
+
+    def interval_text(self, place: int) -> str:
+        """Return a model's interval in words; a proportion in percent, at least so much where all pass."""
+        low, high = self.low[place], self.high[place]
+        if self.intervals[place] != PROPORTION or not 0.0 <= low <= high <= 1.0:
+            return ends_text(low, high)
+        if high == 1.0 == self.scores[place]:
+            return f"at least {100 * low:.1f} %"
+        if low == 0.0 == self.scores[place]:
+            return f"at most {100 * high:.1f} %"
+        return f"{100 * low:.1f} % to {100 * high:.1f} %"
 
     def _repr_html_(self) -> str:
         columns = ("model", "score", "standard error", "low", "high", "interval")
@@ -158,7 +189,7 @@ class Estimate:
             (self.models[place], *(float(part[place]) for part in values), self.intervals[place])
             for place in self.order
         ]
-        return html_table(columns, rows, self.headline, "; ".join((str(self.outcome), *self.notes)))
+        return html_table(columns, rows, self.headline, "; ".join(self.notes))
 
     @property
     def order(self) -> list[int]:
@@ -177,6 +208,21 @@ class Estimate:
         """Return the differences of all pairs of models, in the order of their names."""
         return self._differences(*pair_indices(len(self.models)))
 
+    def pair_p_values(self) -> Floats:
+        """Return the two-sided p-values of all pairs, models × models; NaN on the diagonal and without score.
+
+        Each is 1 less the level whose interval of the difference just reaches 0, so that p < 0.05 just where
+        the 95 % interval leaves 0 out. They are not corrected for the number of pairs: ``rank`` does that.
+        """
+        count = len(self.models)
+        first, second = pair_indices(count)
+        if self.pairs is None:
+            raise UsageError(_NOT_DRAWN if self.target == CHOSEN else _FROM_FILE)
+        p_values = np.full((count, count), np.nan)
+        found = self.pairs.p_values(first, second, self.scores[first] - self.scores[second])
+        p_values[first, second] = p_values[second, first] = found
+        return p_values
+
     def full_set_p(self, *, shrink: bool = True) -> Floats:
         """Return the p-value that judging everything would give for every pair of models, as predicted.
 
@@ -187,8 +233,7 @@ class Estimate:
         """
         first, second = pair_indices(len(self.models))
         if self.pairs is None:
-            none = "Without inclusion probabilities nothing can be said of the whole set."
-            raise UsageError(none if self.target == CHOSEN else _FROM_FILE)
+            raise UsageError(_NOT_DRAWN if self.target == CHOSEN else _FROM_FILE)
         differences = self.scores[first] - self.scores[second]
         errors = self.pairs.over_set.of_pairs(first, second)[0]
         deviations = self.pairs.deviations(first, second)

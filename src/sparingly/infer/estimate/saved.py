@@ -143,5 +143,11 @@ def _column(rows: list[dict[str, Any]], name: str, at: str) -> Floats:
 
 def _outcome(values: Mapping[str, Any], field: str) -> Outcome:
     return Outcome(
-        **{part.name: as_whole(values.get(part.name), f"{field}.{part.name}") for part in fields(Outcome)}
+        # Files of earlier versions know of no bounds.
+        **{
+            part.name: as_whole(
+                values.get(part.name, 0 if part.name == "bounds" else None), f"{field}.{part.name}"
+            )
+            for part in fields(Outcome)
+        }
     )

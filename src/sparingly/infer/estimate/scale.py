@@ -1,19 +1,110 @@
-"""Intervals that assume nothing but the scale of the scores, where these hold at all."""
+"""What the scale of the scores tells: proportions, limits of intervals, bounds by the scale alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError
+from sparingly.base.stats.proportion import (
+    effective_proportion_interval,
+    proportion_bound,
+    proportion_interval,
+)
 from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
-from sparingly.infer.estimate.intervals import Bounded
+from sparingly.infer.estimate.intervals import Bounded, Proportions
 from sparingly.infer.estimate.sample import Floats, Rows, Sample
 from sparingly.infer.estimate.sequences import betting_interval
+from sparingly.infer.estimate.variance import Errors
 
 Scale = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Values:
+    """What is known of the values that scores can take.
+
+    Attributes:
+        scale: The lowest and the highest value; None where these are not known.
+        two_valued: Whether every score is one of them: pass or fail.
+        proportion: Whether scores are shares of one: two-valued, or wins with ties as a half.
+    """
+
+    scale: Scale | None = None
+    two_valued: bool = False
+    proportion: bool = False
+
+
+def values_of(sample: Sample, scale: Scale | None) -> Values:
+    """Return what is known of the scores' values: the scale that was given, or that of 0/1 and of wins.
+
+    Scores that are all 0 may be of any scale, so they are proportions only where the scale says so.
+    """
+    scores = sample.scores[sample.judged]
+    if scale is not None:
+        low, high = scale
+        slack = 1e-9 * (high - low)
+        off = scores[(scores < low - slack) | (scores > high + slack)]
+        if off.size:
+            raise DataError(f"The score {off[0]:g} is not on the scale from {low:g} to {high:g}.")
+        ends = (np.abs(scores - low) <= slack) | (np.abs(scores - high) <= slack)
+        middle = np.abs(scores - (low + high) / 2.0) <= slack
+        return Values(scale, bool(ends.all()), bool((ends | middle).all()))
+    share = bool(np.isin(scores, (0.0, 0.5, 1.0)).all()) and bool((scores > 0).any())
+    return Values((0.0, 1.0), bool((scores != 0.5).all()), True) if share else Values()
+
+
+def proportions_of(
+    sample: Sample, errors: Errors, scores: Floats, values: Values, target: str
+) -> Proportions | None:
+    """Return what makes intervals of proportions: exact ones for plain samples, else by the effective size.
+
+    A plain sample is a uniform draw of single items without predictions, for the set or, without documents,
+    for inputs like these. With predictions, weights or documents the number of judgements that would give the
+    same standard error takes the place of their number.
+    """
+    if not values.proportion or values.scale is None:
+        return None
+    low, high = values.scale
+    reach = high - low
+    share, error = (scores - low) / reach, errors.standard_errors / reach
+    size = float(sample.size) if target == "set" else np.inf
+    judged = sample.judged.sum(axis=0).astype(np.float64)
+    plain = values.two_valued and _holds(sample, target)
+
+    observed = np.divide(
+        sample.values.sum(axis=0) - low * judged,
+        reach * judged,
+        out=np.full(len(judged), np.nan),
+        where=judged > 0,
+    )
+
+    def of(level: float) -> tuple[Floats, Floats]:
+        least, most = np.full(len(share), np.nan), np.full(len(share), np.nan)
+        scored = (judged > 0) & np.isfinite(share)
+        if plain:
+            ends = proportion_interval(np.round(observed * judged)[scored], judged[scored], size, level)
+        else:
+            ends = effective_proportion_interval(
+                share[scored],
+                error[scored],
+                judged[scored],
+                size,
+                level,
+                share=observed[scored],
+                freedom=errors.freedom,
+            )
+        least[scored], most[scored] = ends
+        # All alike: the one-sided bound is what there is to say.
+        passed, failed = (scored & (observed == same) & (np.abs(share - same) < 1e-12) for same in (1.0, 0.0))
+        least[passed] = proportion_bound(judged[passed], judged[passed], size, level, "low")
+        most[failed] = proportion_bound(np.zeros(int(failed.sum())), judged[failed], size, level, "high")
+        return low + reach * least, low + reach * most
+
+    return of
 
 
 def bounded_scores(

@@ -28,10 +28,13 @@ class Errors:
         covariance: models × models.
         freedom: Degrees of freedom of the variances.
         units: The number of drawn units (for a population: of documents) that the errors are learned from.
-        shape: units × models: what every drawn unit (or document) contributes, for skewness and bootstrap.
+        shape: units × models: what every drawn unit (or document) contributes, from the centre of its
+            stratum, for tails and bootstrap. Neighbours or balance tell the size of the error, and hide its tail.
         stratum: One code per unit.
         drawn: What the units are, in words.
         notes: What to mind.
+        judged: The number of units on which each model was judged; all units unless given.
+        fraction: The share of the set that was drawn, where nothing but the draw is left to chance.
     """
 
     covariance: Floats
@@ -41,6 +44,13 @@ class Errors:
     stratum: Rows
     drawn: str = "drawn units"
     notes: tuple[str, ...] = ()
+    judged: Floats | None = None
+    fraction: float = 0.0
+
+    @property
+    def counts(self) -> Floats:
+        """The number of units behind every model's score."""
+        return np.full(self.shape.shape[1], self.units) if self.judged is None else self.judged
 
     @property
     def standard_errors(self) -> Floats:
@@ -68,7 +78,7 @@ def set_errors(sample: Sample, linear: Linear) -> Errors:
         return _apart([set_errors(*part) for part in by_model(sample, linear)])
     units = gather(sample, linear.residual)
     left = left_to_chance(units, units.chance)
-    deviation, matched = deviations(sample, units, left)
+    matched = deviations(sample, units, left)[1]
     there = units.counted & (left > 0).any(axis=1)
     count, freedom = float(there.sum()), freedom_of(units, left)
     if matched:
@@ -78,8 +88,10 @@ def set_errors(sample: Sample, linear: Linear) -> Errors:
         covariance=draw_covariance(sample, units, linear),
         freedom=freedom,
         units=count,
-        shape=(deviation * inflation(sample, units, linear))[there],
+        shape=(from_centre(units, left) * inflation(sample, units, linear))[there],
         stratum=collapsed(units, left)[there],
+        judged=(left > 0)[there].sum(axis=0).astype(np.float64),
+        fraction=1.0 - float(left[there].max(axis=1).mean()) if there.any() else 1.0,
     )
     errors = _by_pool(errors, sample.cluster[units.first][there])
     return replace(errors, freedom=max(errors.freedom - (linear.parameters - 1.0), 0.0))
@@ -101,6 +113,7 @@ def _by_pool(errors: Errors, cluster: Rows) -> Errors:
         shape=group_sums(errors.shape, codes),
         stratum=np.zeros(count, np.int64),
         drawn="units of the pool",
+        judged=np.minimum(errors.counts, float(count)),
     )
 
 
@@ -130,6 +143,8 @@ def _apart(parts: list[Errors]) -> Errors:
         shape,
         stratum,
         parts[0].drawn,
+        judged=np.array([part.counts[0] for part in parts]),
+        fraction=float(np.mean([part.fraction for part in parts])),
     )
 
 

@@ -67,7 +67,7 @@ def score_table(estimate: Estimate, format: TableFormat = "markdown") -> str:
         for place in estimate.order
     ]
     what = f"{_sentence(estimate.headline)} {100 * estimate.level:g} % intervals."
-    return _table(_SCORES, rows, (what, str(estimate.outcome), *estimate.notes), format, [])
+    return _table(_SCORES, rows, (what, *estimate.notes), format, [])
 
 
 def _table(

@@ -34,15 +34,12 @@ def _show_scores(console: Console, estimate: Estimate) -> None:
             estimate.models[place],
             number(estimate.scores[place]),
             number(estimate.standard_errors[place], 3),
-            number(estimate.low[place]),
-            number(estimate.high[place]),
-            estimate.intervals[place],
+            estimate.interval_text(place),
         )
         for place in estimate.order
     ]
-    columns = ("model", "score", "standard error", f"{level} from", "to", "interval")
-    console.print(make_table(columns, rows, numbers=5))
-    line(console, str(estimate.outcome))
+    columns = ("model", "score", "standard error", f"{level} interval")
+    console.print(make_table(columns, rows, numbers=3))
 
 
 def show_ranking(ranking: Ranking, out: Path | None = None, console: Console | None = None) -> None:

@@ -1,0 +1,196 @@
+"""How far a score may lie from its estimate on either side: Student's interval, corrected for long tails.
+
+A handful of judgements seldom holds the rare large errors that a long tail is made of, and then says that
+there are none. Two corrections bring intervals back to their level; both are in closed form, so that a
+p-value is the level at which the interval begins to hold 0:
+
+* Each side gets the errors that were not seen. To the variance of the score are added κ squared deviations
+  of a judgement on that side, as they are over all models: V_side = V + κ·(1 − f)·m_side/n². Other models'
+  rare errors tell what this model's may be like; κ is larger where few models tell it.
+* The quantile of Student's distribution is moved by the skewness of the studentised mean of a sample without
+  replacement. With λ = γ/√n and ρ = λ·√(1 − f), T has the mean −ρ/2 and the third cumulant
+  λ(1 − 2f)/√(1 − f) − 3ρ, so its quantile lies at q − ρ/2 + (λ(1 − 2f)/√(1 − f) − 3ρ)(q² − 1)/6 (Cornish and
+  Fisher 1938; Hall 1992, section 2.6; Babu and Singh 1985 for finite populations). The skewness is the
+  model's own or that of all models, whichever reaches farther; a side is never shortened.
+
+Constants were chosen on uniform draws from public sets (``benchmarks/default_coverage.py`` checks them).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparingly.infer.estimate.sample import Floats, Rows
+
+if TYPE_CHECKING:
+    from sparingly.infer.estimate.variance import Errors
+
+# κ = UNSEEN + UNSEEN_ALONE/M squared deviations, for M models that are judged on the same scale.
+UNSEEN, UNSEEN_ALONE = 4.0, 12.0
+# The correction for skewness counts SKEW + SKEW_ALONE/M times: few judgements show too little skewness.
+SKEW, SKEW_ALONE = 1.25, 1.25
+# Of two-valued scores it is known what was not seen: an item on which one of two models passes, either way.
+DISCORDANT = 2.0
+# A sample of almost everything leaves a skewness of its few unjudged items that cannot be learned.
+_MOST_OF_SET = 0.98
+
+
+@dataclass(frozen=True, eq=False)
+class Tails:
+    """What single judgements are like on either side, over all models (or pairs of models).
+
+    Attributes:
+        low: The mean of squared deviations below the centre, of one judgement.
+        high: The same above the centre.
+        skew: The skewness γ of a judgement.
+        models: The number of models that tell it.
+        fraction: The share f of the set that is judged; 0 for inputs like these.
+    """
+
+    low: float
+    high: float
+    skew: float
+    models: int
+    fraction: float = 0.0
+
+    @property
+    def unseen(self) -> float:
+        """κ, how many squared deviations are added on either side."""
+        return UNSEEN + UNSEEN_ALONE / self.models
+
+    @property
+    def weight(self) -> float:
+        """How many times the correction for skewness counts."""
+        return SKEW + SKEW_ALONE / self.models
+
+    @property
+    def left(self) -> float:
+        """1 − f, what is left to chance."""
+        return 1.0 - min(self.fraction, _MOST_OF_SET)
+
+
+def score_tails(errors: Errors) -> Tails:
+    """Return the tails of judgements over all models, from what every unit contributes to every score."""
+    single = errors.shape * errors.counts
+    total = max(float(errors.counts.sum()), 1.0)
+    low, high = ((np.clip(single, *ends) ** 2).sum() / total for ends in ((None, 0.0), (0.0, None)))
+    skew = _skewness(float((single**3).sum()) / total, float(low + high))
+    return Tails(float(low), float(high), skew, max(errors.shape.shape[1], 1), errors.fraction)
+
+
+def pair_tails(errors: Errors, floor: float = 0.0) -> Tails:
+    """Return the tails of differences of two judgements over all pairs of models: the same on both sides.
+
+    ``floor`` is the least that is added to the sum of squared differences, where the scale tells it.
+    """
+    single = errors.shape * errors.counts
+    models, judged = single.shape[1], np.maximum(float(np.mean(errors.counts)), 1.0)
+    products = single.T @ single / judged
+    if models < 2:
+        return Tails(0.0, 0.0, 0.0, 1, errors.fraction)
+    # The mean of Σ_u (c_uj − c_uk)² over all pairs j < k.
+    squared = 2.0 * (models * np.trace(products) - products.sum()) / (models * (models - 1.0))
+    tails = Tails(float(squared), float(squared), 0.0, models, errors.fraction)
+    reach = max(tails.low, floor * tails.left / tails.unseen)
+    return replace(tails, low=reach, high=reach)
+
+
+def own_skewness(shape: Floats) -> Floats:
+    """Return the skewness of the sum of every column, Σc³/(Σc²)^{3/2}: γ/√n; 0 where nothing varies."""
+    second, third = (shape**2).sum(axis=0), (shape**3).sum(axis=0)
+    return np.asarray(np.divide(third, second**1.5, out=np.zeros_like(third), where=second > 0))
+
+
+def _skewness(third: float, second: float) -> float:
+    return third / second**1.5 if second > 0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """What the ends of intervals are made of, for scores or for differences.
+
+    Attributes:
+        errors: The standard errors.
+        skew: γ/√n of each number's own contributions.
+        counts: The number n of units behind each number.
+        freedom: Degrees of freedom.
+        tails: What judgements are like over all models.
+    """
+
+    errors: Floats
+    skew: Floats
+    counts: Floats
+    freedom: float
+    tails: Tails
+
+    def side_errors(self) -> tuple[Floats, Floats]:
+        """Return the standard errors towards the low and the high side, √(V + κ·m_side/n²)."""
+        # The contributions behind the tails carry √(1 − π) already.
+        added = self.tails.unseen / np.maximum(self.counts, 1.0) ** 2
+        low, high = (np.sqrt(self.errors**2 + added * part) for part in (self.tails.low, self.tails.high))
+        return low, high
+
+    def halves(self, level: float, *, one_sided: bool = False) -> tuple[Floats, Floats]:
+        """Return how far the low and the high end lie from the estimate."""
+        from scipy.special import stdtrit
+
+        tail = level if one_sided else 0.5 + level / 2.0
+        quantile = float(stdtrit(self.freedom, tail)) if math.isfinite(self.freedom) else _normal(tail)
+        low, high = self.side_errors()
+        return (quantile + self._moved(quantile, 1.0)) * low, (quantile + self._moved(quantile, -1.0)) * high
+
+    def p_values(self, centre: Floats) -> Floats:
+        """Return two-sided p-values of a difference of 0: 1 less the level whose interval just reaches it.
+
+        The interval's end towards 0 lies at (q + w·max(0, A + B(q² − 1)))·se, which grows with q: the root of
+        the quadratic is the quantile at which it meets 0, and 2·P(t > q) the p-value. NaN without an error.
+        """
+        from scipy.special import ndtr, stdtr
+
+        low, high = self.side_errors()
+        error = np.where(centre > 0, low, high)
+        ratio = np.divide(np.abs(centre), error, out=np.full(len(centre), np.nan), where=error > 0)
+        # For a positive difference the low end decides.
+        quantile = self._met(ratio, np.where(centre > 0, 1.0, -1.0))
+        tail = stdtr(self.freedom, -quantile) if math.isfinite(self.freedom) else ndtr(-quantile)
+        return np.asarray(np.minimum(2.0 * np.asarray(tail), 1.0))
+
+    def _shifts(self) -> list[tuple[Floats, Floats]]:
+        """Return A and B of the shift w·(A + B(q² − 1)) by the own skewness and by that of all models."""
+        left, fraction = self.tails.left, 1.0 - self.tails.left
+        pooled = self.tails.skew / np.sqrt(np.maximum(self.counts, 1.0))
+        found = []
+        for skew in (self.skew, pooled):
+            joint = skew * math.sqrt(left)
+            third = skew * (1.0 - 2.0 * fraction) / math.sqrt(left) - 3.0 * joint
+            found.append((-joint / 2.0 * self.tails.weight, third / 6.0 * self.tails.weight))
+        return found
+
+    def _moved(self, quantile: float, side: float) -> Floats:
+        """Return by how much the quantile is moved outwards at the low (1) or the high (−1) end."""
+        moved = [side * (first + second * (quantile**2 - 1.0)) for first, second in self._shifts()]
+        return np.maximum(np.maximum(moved[0], moved[1]), 0.0)
+
+    def _met(self, ratio: Floats, side: Floats) -> Floats:
+        """Return the quantile at which the moved one equals a ratio: the least over the possible shifts."""
+        found = ratio
+        for first, second in self._shifts():
+            start, bend = side * (first - second), np.where(side * second > 1e-12, side * second, np.nan)
+            root = (np.sqrt(np.maximum(1.0 + 4.0 * bend * (ratio - start), 0.0)) - 1.0) / (2.0 * bend)
+            found = np.fmin(found, np.maximum(root, 0.0))
+        return np.where(np.isnan(ratio), np.nan, found)
+
+
+def _normal(tail: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(tail))
+
+
+def reach_of(errors: Floats, shape: Floats, counts: Floats | Rows, freedom: float, tails: Tails) -> Reach:
+    """Return what ends of intervals are made of, from what every unit contributes to every number."""
+    return Reach(errors, own_skewness(shape), np.asarray(counts, np.float64), freedom, tails)
