@@ -18,6 +18,18 @@ Check = Callable[[str], None]
 CHECKS: dict[str, Check] = {}
 # Enough for estimators that do without predictions below thirty.
 JUDGED = 36
+# Draws of all kinds, with one item or several of a document.
+FEWER = 24
+DRAWS = (
+    "uniform",
+    "systematic",
+    "pivotal:utility=(metric_var)",
+    "local_pivotal",
+    "cube",
+    "stratified:by=domain",
+    "documents",
+    "snippets",
+)
 # These take a metric for a score as it stands, or hang on the level of the scores, and say so.
 OF_THEIR_OWN_SCALE = ("power=", "covariance=published", "form=horvitz_thompson")
 
@@ -72,13 +84,20 @@ def shifted_and_scaled_scores_shift_and_scale_the_estimate(text: str) -> None:
 
 @check
 def the_population_is_less_certain_than_the_set(text: str) -> None:
+    """Of every score, and of every difference or other contrast, by every draw and with gaps."""
     data = made_set()
-    chosen = select(data, "uniform", JUDGED, seed=5)
-    of_set, of_all = (
-        estimate(data, chosen, "overall", estimator=text, target=target).standard_errors
-        for target in ("set", "population")
-    )
-    assert (of_all > of_set).all()
+    missing = np.random.default_rng(4).random(data.shape) < 0.15
+    gappy = data.with_aspect("overall", np.where(missing, np.nan, data.aspects["overall"]))
+    for draw in DRAWS:
+        for judged in (data, gappy):
+            chosen = select(data, draw, JUDGED if draw == "uniform" else FEWER, seed=5)
+            of_set, of_all = (
+                estimate(judged, chosen, "overall", estimator=text, target=target, interval="t").covariance
+                for target in ("set", "population")
+            )
+            added = np.linalg.eigvalsh(of_all - of_set)
+            assert added.min() >= -1e-9 * np.diag(of_all).max(), draw
+            assert (np.diag(of_all) > np.diag(of_set)).all(), draw
 
 
 @check

@@ -74,14 +74,80 @@ def test_models_with_draws_of_their_own_still_share_the_items() -> None:
     assert found.covariance[0, 1] == pytest.approx(column.var(ddof=1) / 40)
 
 
-def test_the_covariance_is_proper_and_at_least_that_of_the_set() -> None:
+@pytest.mark.parametrize("unit", [1, 5])
+def test_no_contrast_is_surer_of_the_population_than_of_the_set(unit: int) -> None:
+    # Items of a document that differ more than items of two: sums of squares below the draw's.
     drawn = np.random.default_rng(5)
     for _ in range(20):
-        scores = drawn.normal(size=(30, 3))
-        seen = np.where(drawn.random((30, 1)) < 0.6, scores, np.nan)
-        sample = sample_of(seen, documents=np.arange(30) // 5)
-        linear = difference_form(sample, drawn.normal(size=(30, 3)))
-        assert np.linalg.eigvalsh(population_errors(sample, linear).covariance).min() >= -1e-12
+        scores = drawn.normal(size=(60, 3)) + 3.0 * np.tile([1.0, -1.0], 30)[:, None]
+        keep = np.repeat(drawn.random(60 // unit) < 0.5, unit)
+        seen = np.where(keep[:, None], scores, np.nan)
+        sample = sample_of(seen, 0.5, documents=np.arange(60) // 5, units=np.arange(60) // unit)
+        linear = difference_form(sample, drawn.normal(size=(60, 3)))
+        added = population_errors(sample, linear).covariance - set_errors(sample, linear).covariance
+        assert np.linalg.eigvalsh(added).min() >= -1e-12
+
+
+def test_on_average_the_part_of_the_inputs_is_right_where_documents_differ() -> None:
+    # 40 unequal documents, 30 of 100 hundredths of the variance theirs; 120 items drawn; truth known.
+    drawn, found, missed = np.random.default_rng(8), [], []
+    for _ in range(300):
+        lengths = drawn.integers(4, 17, 40)
+        document = np.repeat(np.arange(40), lengths)
+        scores = np.sqrt(0.3) * drawn.normal(size=(40, 2))[document]
+        scores = scores + np.sqrt(0.7) * drawn.normal(size=(len(document), 2))
+        keep = drawn.permutation(len(document)) < 120
+        sample = sample_of(np.where(keep[:, None], scores, np.nan), documents=document)
+        linear = difference_form(sample)
+        found.append(np.diag(population_errors(sample, linear).covariance))
+        missed.append(linear.scores(sample) ** 2)
+    # 600 squares, good to 6 %.
+    assert np.mean(found) == pytest.approx(np.mean(missed), rel=0.12)
+
+
+def test_horvitz_thompson_is_centred() -> None:
+    # A uniform draw makes both forms the same mean, with the same error, however far the scores are from 0.
+    scores = population(40) + 100.0
+    sample = uniform_sample(scores, list(range(12)))
+    exact, hajek = (difference_form(sample, exact=form) for form in (True, False))
+    assert exact.scores(sample) == pytest.approx(hajek.scores(sample))
+    ours = population_errors(sample, exact).covariance
+    assert ours == pytest.approx(population_errors(sample, hajek).covariance)
+    # By unequal chances its own error grows with the distance from 0; the part of the inputs does not.
+    chances = np.linspace(0.2, 0.9, 12)
+    parts = []
+    for moved in (0.0, 1000.0):
+        shifted = sample_of(scores[:12] + moved, chances, 40)
+        form = difference_form(shifted, exact=True)
+        parts.append(population_errors(shifted, form).covariance - set_errors(shifted, form).covariance)
+    assert parts[1] == pytest.approx(parts[0], rel=1e-6)
+
+
+def test_long_documents_leave_fewer_degrees_of_freedom() -> None:
+    # Of equal documents G − 1; of one of half the weight and nine equal ones far fewer (by the full matrix).
+    scores = population(90)
+    assert errors_of(sample_of(scores, documents=np.arange(90) // 9)).freedom == pytest.approx(9.0)
+    document = np.r_[np.zeros(45, int), 1 + np.arange(45) // 5]
+    sizes = np.bincount(document).astype(float)
+    vary, part = np.sqrt(0.7 * sizes + 0.3 * sizes**2), sizes / 90
+    away = np.eye(10) - part[:, None]
+    matrix = vary[:, None] * (away.T @ away) * vary
+    known = np.trace(matrix) ** 2 / np.trace(matrix @ matrix)
+    found = errors_of(sample_of(scores, documents=document))
+    assert found.freedom == pytest.approx(known)
+    assert known < 2.5
+    plain = scores - scores.mean(axis=0)
+    sums = np.array([plain[document == place].sum(axis=0) for place in range(10)]) / 90
+    factor = (vary**2).sum() / np.trace(matrix)
+    assert found.covariance == pytest.approx(factor * sums.T @ sums)
+
+
+def test_ten_items_of_ten_documents_are_ten_units() -> None:
+    drawn = np.random.default_rng(3)
+    scores = np.where(drawn.permutation(100)[:, None] < 10, drawn.normal(size=(100, 2)), np.nan)
+    found = errors_of(sample_of(scores, documents=np.arange(100) // 10))
+    assert found.units == 10.0
+    assert found.freedom < 9.0
 
 
 def test_what_a_draw_was_balanced_on_is_no_longer_there_to_learn_from() -> None:

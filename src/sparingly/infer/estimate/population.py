@@ -2,77 +2,182 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import NamedTuple
+
 import numpy as np
 
 from sparingly.infer.estimate.gaps import Phase, gap_covariance, gaps_of, pool_codes
 from sparingly.infer.estimate.linear import Linear
-from sparingly.infer.estimate.sample import Floats, Rows, Sample, group_sums
-from sparingly.infer.estimate.units import Units, gather, leverage
+from sparingly.infer.estimate.sample import Floats, Mask, Rows, Sample, group_sums
+from sparingly.infer.estimate.units import Units, gather
 from sparingly.infer.estimate.variance import (
     Errors,
     by_model,
     deviations,
-    draw_covariance,
     left_to_chance,
     proper,
+    set_errors,
 )
 
 ONE_DOCUMENT = (
     "all judged items are in one document, so for other inputs like these the items count as drawn."
 )
+# How alike two items of a document are taken to be, for degrees of freedom and for what residuals understate.
+# Between .1 and .6 it hardly matters; with 0 both are too good wherever documents differ.
+ALIKE = 0.3
+
+
+class Inputs(NamedTuple):
+    """What counts as drawn from the population of inputs.
+
+    Attributes:
+        cluster: The document of every item of the set, or the item itself.
+        seen: Of how many such something was judged.
+        documents: Whether they are documents.
+        drawn: Whether they are what was drawn for judging, too.
+        notes: What to mind.
+    """
+
+    cluster: Rows
+    seen: float
+    documents: bool
+    drawn: bool
+    notes: tuple[str, ...]
 
 
 def population_errors(sample: Sample, linear: Linear) -> Errors:
     """Return the errors of scores of inputs like these, drawn document by document where there are any.
 
-    V̂ = V̂_set + S_y²/N. An item contributes ψ_i = w_i(f_i − f̄) + e_i/π_i, the second part where it was judged.
-    N⁻² Σ_documents (Σψ)² holds S_y²/N and the variance of an independent draw, N⁻² Σ (1 − π)(e/π)², in the
-    place of which that of the actual draw is put.
+    V̂ = V̂_set + V̂_inputs, the second part S_y²/N (clustered by document) and never negative, so that no error
+    is smaller than that of this very set. An item contributes ψ_i = w_i(f_i − f̄) + (e_i − ē)/π_i, the second
+    part where it was judged. N⁻² κ Σ_documents (Σψ)² holds S_y²/N and the variance of an independent draw,
+    N⁻² Σ (1 − π)(e/π)², which is taken off again. κ and the degrees of freedom are those of Bell and
+    McCaffrey (2002) under an equal correlation within documents: long documents pull the mean towards
+    themselves, and few of them make up most of the variance. Use it where a claim is to hold for other inputs
+    than these.
     """
-    cluster, seen, notes = _clusters(sample)
-    told = _told(sample, linear, cluster) / sample.size
-    few = np.sqrt(_few(sample, cluster, seen)) * told
-    told = told[told.any(axis=1)]
-    covariance = proper(few.T @ few + _beyond_independence(sample, linear))
-    fitted = linear.parameters - 1.0 if sample.document is None else 0.0
-    units = max(seen - max(_matched(sample, linear) - 1.0, 0.0), 0.0)
-    freedom = max(units - 1.0 - fitted, 0.0)
-    drawn = "judged items" if len(told) and cluster is not sample.document else "judged documents"
-    return Errors(covariance, freedom, units, told, np.zeros(len(told), np.int64), drawn, notes)
+    over_set, centred = set_errors(sample, linear), _centred(sample, linear)
+    inputs = _inputs(sample)
+    weight = _weight(sample, inputs)
+    contributed = _contributed(sample, centred, inputs.cluster) / sample.size
+    raised = contributed * np.sqrt(weight.factor)
+    alone = _by_independent_draw(sample, centred, inputs, weight)
+    covariance = proper(raised.T @ raised - alone / sample.size**2)
+    shape = contributed[contributed.any(axis=1)]
+    freedom, units = _counted(sample, linear, over_set, covariance, inputs, weight)
+    return Errors(
+        covariance=over_set.covariance + covariance,
+        freedom=freedom,
+        units=units,
+        shape=shape,
+        stratum=np.zeros(len(shape), np.int64),
+        drawn="judged documents" if inputs.documents else "judged items",
+        notes=inputs.notes,
+    )
 
 
-def _clusters(sample: Sample) -> tuple[Rows, float, tuple[str, ...]]:
-    """Return what counts as drawn from the population, and of how many such something was judged."""
+def _centred(sample: Sample, linear: Linear) -> Linear:
+    """Return the form with residuals whose weighted mean is 0, as all but Horvitz and Thompson's have."""
+    counted = sample.share.sum(axis=0)
+    mean = (linear.residual / sample.probability).sum(axis=0) / np.where(counted > 0, counted, 1.0)
+    # What is left of sums that cancel is a matter of rounding.
+    mean = np.where(np.abs(mean) <= 1e-12 * np.abs(linear.residual).max(axis=0, initial=0.0), 0.0, mean)
+    if not mean.any():
+        return linear
+    away = np.where(sample.judged, linear.residual - mean * sample.importance[:, None], 0.0)
+    return replace(linear, residual=away)
+
+
+def _inputs(sample: Sample) -> Inputs:
+    """Return what counts as drawn from the population."""
     counting = sample.rows[sample.importance > 0]
     if sample.document is not None:
         seen = len(np.unique(sample.document[counting]))
         if seen > 1:
-            return sample.document, float(seen), ()
-    return np.arange(sample.size), float(len(counting)), () if sample.document is None else (ONE_DOCUMENT,)
+            places = np.stack([sample.document[sample.rows], sample.unit])
+            counts = {len(np.unique(codes)) for codes in places} | {np.unique(places, axis=1).shape[1]}
+            return Inputs(sample.document, float(seen), True, len(counts) == 1, ())
+    notes = () if sample.document is None else (ONE_DOCUMENT,)
+    return Inputs(np.arange(sample.size), float(len(counting)), False, False, notes)
 
 
-def _few(sample: Sample, cluster: Rows, seen: float) -> Floats:
-    """Return the factors by which squared contributions are too small (see ``units.raised``).
+class Weight(NamedTuple):
+    """By how much squared contributions are too small, one factor a model, and their degrees of freedom."""
 
-    Where single items were drawn, n/(n − 1) serves: hardly any document has much of the weight.
+    factor: Floats
+    freedom: float
+
+
+def _weight(sample: Sample, inputs: Inputs) -> Weight:
+    """Return κ and the degrees of freedom of N⁻² κ Σ_documents (Σψ)².
+
+    Document d stands for h_d = Σ 1/π of its judged items, a part p_d of the whole, and its sum varies by
+    v_d = (1 − ρ) Σ 1/π² + ρ h_d². Taking off the mean leaves ψ_d = t_d − p_d Σt, so that E Σψ² =
+    Σ v_d (1 − 2p_d + P) with P = Σp²; κ puts Σv in its place. The degrees of freedom are tr(A)²/tr(A²),
+    A = √v (I − p1ᵀ − 1pᵀ + P·11ᵀ) √v (Bell and McCaffrey 2002; Imbens and Kolesár 2016). Equal documents give
+    G/(G − 1) and G − 1.
     """
-    by_item = len(np.unique(sample.unit)) == len(sample.rows)
-    if by_item or cluster is not sample.document:
-        return np.full((int(cluster.max()) + 1, 1), seen / max(seen - 1.0, 1.0))
-    heft = group_sums(sample.share, cluster[sample.rows])
-    return leverage(np.concatenate([heft, np.zeros((int(cluster.max()) + 1 - len(heft), heft.shape[1]))]))
+    plain = inputs.seen / max(inputs.seen - 1.0, 1.0)
+    if not inputs.documents:
+        return Weight(np.full(sample.models, plain), max(inputs.seen - 1.0, 0.0))
+    place = inputs.cluster[sample.rows]
+    heft = group_sums(sample.share, place)
+    vary = (1.0 - ALIKE) * group_sums(sample.share**2, place) + ALIKE * heft**2
+    several = (heft > 0).sum(axis=0) > 1
+    heft, vary = heft[:, several], vary[:, several]
+    part = heft / heft.sum(axis=0)
+    total, once, twice = vary.sum(axis=0), (vary * part).sum(axis=0), (vary * part**2).sum(axis=0)
+    squared = (part**2).sum(axis=0)
+    trace = (vary * (1.0 - 2.0 * part + squared)).sum(axis=0)
+    off = squared**2 * total**2 + 2.0 * total * twice - 4.0 * squared * total * once + 2.0 * once**2
+    own = (vary**2 * (1.0 + 2.0 * (squared - 2.0 * part))).sum(axis=0)
+    factor = np.full(sample.models, plain)
+    factor[several] = total / trace
+    return Weight(factor, float((trace**2 / (off + own)).min(initial=inputs.seen - 1.0)))
 
 
-def _told(sample: Sample, linear: Linear, cluster: Rows) -> Floats:
+def _contributed(sample: Sample, linear: Linear, cluster: Rows) -> Floats:
     """Return what every cluster contributes to the scores: Σψ over its items."""
-    told = group_sums(linear.residual / sample.probability, cluster[sample.rows])
-    told = np.concatenate([told, np.zeros((int(cluster.max()) + 1 - len(told), told.shape[1]))])
+    judged = group_sums(linear.residual / sample.probability, cluster[sample.rows])
+    judged = np.concatenate([judged, np.zeros((int(cluster.max()) + 1 - len(judged), judged.shape[1]))])
     if linear.predicted is None:
-        return told
+        return judged
     ahead = linear.predicted - sample.whole_mean(linear.predicted)
     if sample.weights is not None:
         ahead = ahead * sample.weights[:, None]
-    return told + group_sums(ahead, cluster)
+    return judged + group_sums(ahead, cluster)
+
+
+def _counted(
+    sample: Sample, linear: Linear, over_set: Errors, added: Floats, inputs: Inputs, weight: Weight
+) -> tuple[float, float]:
+    """Return the degrees of freedom, and the number of units that the errors are learned from.
+
+    Where single items of documents were drawn, V̂_inputs is what is left of the documents' sums of squares
+    after V̂_set, and as uncertain as these: V²/(V_set²/f_set + (V² − V_set²)/f_documents), f_set where
+    nothing is left. The number of units is that of the drawn items and of the set's documents, joined
+    as independent parts are (Satterthwaite 1946).
+    """
+    units = max(inputs.seen - max(_matched(sample, linear) - 1.0, 0.0), 0.0)
+    if not inputs.documents:
+        return max(units - 1.0 - (linear.parameters - 1.0), 0.0), units
+    freedom = min(weight.freedom, max(units - 1.0, 0.0))
+    if inputs.drawn or min(over_set.units - 1.0, over_set.freedom, freedom) <= 0:
+        return freedom, units
+    draw, both = (float(np.trace(part)) for part in (over_set.covariance, over_set.covariance + added))
+    if both <= 0:
+        return freedom, units
+    share = (draw / both) ** 2
+    documents = len(np.unique(inputs.cluster[_mattering(sample)]))
+    count = 1.0 + 1.0 / (share / (over_set.units - 1.0) + (1.0 - np.sqrt(share)) ** 2 / (documents - 1.0))
+    units = float(np.floor(min(count, over_set.units) + 1e-9))
+    return 1.0 / (share / over_set.freedom + (1.0 - share) / freedom), units
+
+
+def _mattering(sample: Sample) -> Mask:
+    """Return which items of the set count."""
+    return np.ones(sample.size, np.bool_) if sample.weights is None else np.asarray(sample.weights > 0)
 
 
 def _matched(sample: Sample, linear: Linear) -> int:
@@ -85,20 +190,23 @@ def _matched(sample: Sample, linear: Linear) -> int:
     return deviations(sample, units, left_to_chance(units, units.chance))[1]
 
 
-def _beyond_independence(sample: Sample, linear: Linear) -> Floats:
-    """Return the covariance by the actual draw less what it were if every unit had been drawn by itself."""
+def _by_independent_draw(sample: Sample, linear: Linear, inputs: Inputs, weight: Weight) -> Floats:
+    """Return N² times the covariance of the scores if every unit had been drawn by itself."""
     if sample.separate:
-        return np.diag([_beyond_independence(*part)[0, 0] for part in by_model(sample, linear)])
+        parts = [
+            _by_independent_draw(*part, inputs, Weight(weight.factor[[model]], weight.freedom))[0, 0]
+            for model, part in enumerate(by_model(sample, linear))
+        ]
+        return np.diag(parts)
     units, gaps = gather(sample, linear.residual), gaps_of(sample)
-    own = left_to_chance(units, units.chance)
     if gaps is None:
         alone = np.sqrt(left_to_chance(units, units.draw[:, None])) * units.total
         covariance = alone.T @ alone
     else:
         covariance = gap_covariance(sample, linear, gaps, _alone, centred=False)
-    opened = float((own > 0).any(axis=1).sum())
-    few = opened / max(opened - 1.0, 1.0)
-    return draw_covariance(sample, units, linear) - covariance * few / sample.size**2
+    opened = float((left_to_chance(units, units.chance) > 0).any(axis=1).sum())
+    factor = weight.factor if inputs.drawn else np.full(sample.models, opened / max(opened - 1.0, 1.0))
+    return np.asarray(covariance * np.sqrt(factor[:, None] * factor))
 
 
 def _alone(sample: Sample, units: Units) -> list[Phase]:
