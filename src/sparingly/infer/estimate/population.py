@@ -9,7 +9,7 @@ import numpy as np
 
 from sparingly.infer.estimate.gaps import Phase, gap_covariance, gaps_of, pool_codes
 from sparingly.infer.estimate.linear import Linear
-from sparingly.infer.estimate.sample import Floats, Mask, Rows, Sample, group_sums
+from sparingly.infer.estimate.sample import Floats, Rows, Sample, group_sums
 from sparingly.infer.estimate.units import Units, gather
 from sparingly.infer.estimate.variance import (
     Errors,
@@ -169,15 +169,17 @@ def _counted(
     if both <= 0:
         return freedom, units
     share = (draw / both) ** 2
-    documents = len(np.unique(inputs.cluster[_mattering(sample)]))
+    documents = len(np.unique(_mattering(sample, inputs.cluster)))
     count = 1.0 + 1.0 / (share / (over_set.units - 1.0) + (1.0 - np.sqrt(share)) ** 2 / (documents - 1.0))
     units = float(np.floor(min(count, over_set.units) + 1e-9))
     return 1.0 / (share / over_set.freedom + (1.0 - share) / freedom), units
 
 
-def _mattering(sample: Sample) -> Mask:
-    """Return which items of the set count."""
-    return np.ones(sample.size, np.bool_) if sample.weights is None else np.asarray(sample.weights > 0)
+def _mattering(sample: Sample, cluster: Rows) -> Rows:
+    """Return the documents of the items that count; of a pool, those of the items that are known."""
+    if sample.weights is None or len(sample.weights) != len(cluster):
+        return cluster
+    return cluster[sample.weights > 0]
 
 
 def _matched(sample: Sample, linear: Linear) -> int:
