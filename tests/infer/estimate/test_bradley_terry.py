@@ -10,7 +10,14 @@ import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences
-from sparingly.infer.estimate.bradley_terry import APART, LOSES_ALL, NEVER, WINS_ALL, bradley_terry
+from sparingly.infer.estimate.bradley_terry import (
+    APART,
+    LOSES_ALL,
+    NEVER,
+    ONE_ITEM,
+    WINS_ALL,
+    bradley_terry,
+)
 from sparingly.infer.estimate.bradley_terry_fit import information, win_chances
 
 
@@ -153,3 +160,48 @@ def test_plain_values_are_json_with_and_without_ties() -> None:
     without, with_ties = (bradley_terry(compared(votes(30, 10, ties), "ab")).to_dict() for ties in (0, 5))
     assert json.loads(json.dumps(without, allow_nan=False))["log_ties"] is None
     assert with_ties["log_ties"] > -20
+
+
+def test_all_comparisons_of_one_item_leave_no_error() -> None:
+    found = bradley_terry(compared([(0, 0, 1, 1.0), (0, 0, 1, 1.0), (0, 1, 0, 1.0)], "ab"))
+    assert found.strengths[0] - found.strengths[1] == pytest.approx(np.log(2))
+    assert np.isnan([*found.standard_errors, *found.low, *found.high]).all()
+    assert (found.freedom, found.notes) == (0.0, (ONE_ITEM,))
+
+
+def test_intervals_go_by_the_number_of_items() -> None:
+    rows = [(item, 0, 1, value) for item, value in enumerate([1.0, 1.0, -1.0, 1.0, -1.0, 1.0])]
+    found = bradley_terry(compared(rows, "ab"), level=0.9)
+    assert found.freedom == 5.0
+    # Student's t at 5 degrees of freedom, from a table.
+    assert found.high - found.strengths == pytest.approx(2.015048 * found.standard_errors, rel=1e-6)
+    assert json.loads(json.dumps(found.to_dict()))["freedom"] == 5.0
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize(("items", "votes"), [(5, 6), (13, 2)])
+def test_intervals_from_few_items_hold(items: int, votes: int) -> None:
+    """Four models, all pairs on every item by several people who agree more on an item than by chance."""
+    from scipy.special import ndtr
+
+    drawn, truth = np.random.default_rng([3, items]), np.array([-0.5, -0.2, 0.2, 0.5])
+    pairs = np.array([(one, other) for one in range(4) for other in range(one + 1, 4)])
+    first, second = (np.tile(np.repeat(pairs[:, side], votes), items) for side in (0, 1))
+    item = np.repeat(np.arange(items), len(pairs) * votes)
+    chance = 1.0 / (1.0 + np.exp(truth[second] - truth[first]))
+    near, apart = [], []
+    for _ in range(300):
+        shared = np.repeat(drawn.normal(size=items * len(pairs)), votes)
+        latent = ndtr(np.sqrt(0.4) * shared + np.sqrt(0.6) * drawn.normal(size=len(item)))
+        value = np.where(latent < chance, 1.0, -1.0)
+        found = bradley_terry(
+            compared(list(zip(item.tolist(), first.tolist(), second.tolist(), value, strict=True)), "abcd"),
+            ties="half",
+        )
+        near.append((found.low <= truth) & (truth <= found.high))
+        gap = found.covariance[0, 0] + found.covariance[3, 3] - 2 * found.covariance[0, 3]
+        missed = found.strengths[3] - found.strengths[0] - 1.0
+        apart.append(abs(missed) <= (found.high - found.strengths)[0] / found.standard_errors[0] * gap**0.5)
+    # Good to 0.011; by the normal distribution it is 0.90 and 0.92.
+    assert 0.935 < np.mean(near) < 0.98
+    assert 0.925 < np.mean(apart) < 0.985

@@ -16,10 +16,12 @@ from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
 from sparingly.infer.estimate.bradley_terry_fit import Comparisons, Fit, Floats, Ties, fit, win_chances
+from sparingly.infer.estimate.intervals import student
 from sparingly.signals.length import OUTPUT_LENGTH, length_metric
 
 LENGTH = "length"
 WINS_ALL, LOSES_ALL = "won every comparison", "lost every comparison"
+ONE_ITEM = "All comparisons are of one item: no error can be learned from them. Compare on more items."
 APART, NEVER = "not connected to the others by wins and losses", "never compared"
 
 
@@ -31,9 +33,10 @@ class BradleyTerry:
         models: The models.
         strengths: Their strengths, which add up to 0 over the models that have one; NaN for the others.
         standard_errors: Their standard errors, robust to comparisons that share an item.
-        low: The low ends of the intervals.
+        low: The low ends of the intervals, by Student's t at ``freedom``.
         high: The high ends.
         covariance: Models × models.
+        freedom: Degrees of freedom of the errors: the items on which models were compared, less one.
         level: The level of the intervals.
         status: Why a model has no strength; empty where it has one.
         ties: How ties were treated.
@@ -49,6 +52,7 @@ class BradleyTerry:
     low: Floats
     high: Floats
     covariance: Floats
+    freedom: float
     level: float
     status: tuple[str, ...]
     ties: str
@@ -96,6 +100,9 @@ def bradley_terry(
     level: float = 0.95,
 ) -> BradleyTerry:
     """Estimate how strong models are from preferences (Bradley and Terry 1952; ties as in Davidson 1970).
+
+    Comparisons of one item are not independent, so errors are learned from G items, not from comparisons:
+    strength ± t_{G−1}·se with the sandwich of Liang and Zeger (1986).
 
     Args:
         data: The evaluation set with preferences (see ``with_preferences_from`` to derive them from scores).
@@ -241,14 +248,12 @@ def _result(
     level: float,
     used: int,
 ) -> BradleyTerry:
-    from scipy.stats import norm
-
     models, count = len(data.models), len(inside)
     strengths, covariance = np.full(models, np.nan), np.full((models, models), np.nan)
     strengths[inside] = found.strengths
     covariance[np.ix_(inside, inside)] = found.covariance[:count, :count]
     errors = np.sqrt(np.diag(covariance))
-    reach = float(norm.ppf(0.5 + level / 2)) * errors
+    reach = student(level, found.items - 1.0) * errors
     more = np.sqrt(np.diag(found.covariance))[count + 1 :]
     return BradleyTerry(
         models=data.models,
@@ -257,6 +262,7 @@ def _result(
         low=strengths - reach,
         high=strengths + reach,
         covariance=covariance,
+        freedom=found.items - 1.0,
         level=level,
         status=status,
         ties=ties,
@@ -266,5 +272,8 @@ def _result(
             for name, effect, error in zip(covariates, found.effects, more, strict=True)
         },
         comparisons=used,
-        notes=tuple(f'"{name}" {why}.' for name, why in zip(data.models, status, strict=True) if why),
+        notes=(
+            *(f'"{name}" {why}.' for name, why in zip(data.models, status, strict=True) if why),
+            *((ONE_ITEM,) if found.items < 2 else ()),
+        ),
     )

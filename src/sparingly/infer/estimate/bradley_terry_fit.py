@@ -50,13 +50,15 @@ class Comparisons:
 class Fit:
     """Strengths that add up to 0, the log of Davidson's ν (−∞ without ties), effects, and their covariance.
 
-    The covariance is of (strengths, log ν, effects), robust to comparisons that share an item.
+    The covariance is of (strengths, log ν, effects), robust to comparisons that share an item: a sum of
+    squares over ``items`` items, with one degree of freedom less. NaN where all comparisons are of one item.
     """
 
     strengths: Floats
     log_ties: float
     effects: Floats
     covariance: Floats
+    items: int
 
 
 def win_chances(lead: Floats, log_ties: float) -> tuple[Floats, Floats]:
@@ -100,8 +102,9 @@ def fit(comparisons: Comparisons, models: int, ties: Ties) -> Fit:
     else:
         raise DataError("The strengths of the models do not settle: some pair is won by one side alone.")
     _, hessian, scores = _derivatives(comparisons, design, found, tied)
-    covariance = _sandwich(hessian, scores, comparisons.item)
-    return _as_fit(found, covariance, models, tied)
+    items = np.unique(comparisons.item[comparisons.weight > 0], return_inverse=True)
+    covariance = _sandwich(hessian, scores[comparisons.weight > 0], items[1], len(items[0]))
+    return _as_fit(found, covariance, models, tied, len(items[0]))
 
 
 def _design(comparisons: Comparisons, models: int) -> Floats:
@@ -139,18 +142,17 @@ def _inverse(hessian: Floats) -> Floats:
     return np.asarray(np.linalg.pinv(hessian, rcond=1e-10, hermitian=True))
 
 
-def _sandwich(hessian: Floats, scores: Floats, item: Rows) -> Floats:
+def _sandwich(hessian: Floats, scores: Floats, code: Rows, items: int) -> Floats:
     """Return A⁺ B A⁺ with B the products of the items' summed scores, times G/(G − 1) for G items."""
-    _, code = np.unique(item, return_inverse=True)
-    groups = int(code.max()) + 1
-    sums = np.zeros((groups, scores.shape[1]))
+    if items < 2:
+        return np.full_like(hessian, np.nan)
+    sums = np.zeros((items, scores.shape[1]))
     np.add.at(sums, code, scores)
     inverse = _inverse(hessian)
-    factor = groups / max(groups - 1, 1)
-    return np.asarray(factor * inverse @ (sums.T @ sums) @ inverse)
+    return np.asarray(items / (items - 1.0) * inverse @ (sums.T @ sums) @ inverse)
 
 
-def _as_fit(found: Floats, covariance: Floats, models: int, tied: bool) -> Fit:
+def _as_fit(found: Floats, covariance: Floats, models: int, tied: bool, items: int) -> Fit:
     """Return the parameters in the order of a fit, the strengths centred."""
     centre = np.eye(models) - 1.0 / models
     width = len(found) - tied
@@ -165,4 +167,5 @@ def _as_fit(found: Floats, covariance: Floats, models: int, tied: bool) -> Fit:
         log_ties=float(found[-1]) if tied else -np.inf,
         effects=effects,
         covariance=turn @ covariance @ turn.T,
+        items=items,
     )

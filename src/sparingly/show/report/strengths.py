@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
@@ -22,7 +20,7 @@ def estimate_from_strengths(found: BradleyTerry, aspect: str, *, drawn: bool) ->
         high=found.high,
         intervals=tuple("t" if one else "none" for one in told),
         covariance=found.covariance,
-        freedom=math.inf,
+        freedom=found.freedom,
         target="population" if drawn else CHOSEN,
         level=found.level,
         aspect=f"strength by {aspect}",
