@@ -60,9 +60,9 @@ def error_scales(degrees: float) -> Floats:
 
     A sample estimates its own error, too: this is what makes a normal belief one of Student's t.
     """
-    from scipy.stats import chi2
+    from scipy.special import gammaincinv
 
     if math.isinf(degrees) or degrees > _MANY:
         return np.ones(1)
     shares = (np.arange(_SCALES) + 0.5) / _SCALES
-    return np.asarray(degrees / chi2.ppf(shares, degrees))
+    return np.asarray(degrees / (2.0 * gammaincinv(degrees / 2.0, shares)))

@@ -85,7 +85,8 @@ def chance_full_set_shows(
     is not given: replays do not support it.
 
     Args:
-        differences: The estimated difference of each pair of models.
+        differences: The estimated difference of each pair of models; of all pairs, since how far models lie
+            apart is learned from them.
         errors: Its standard error over this very set, which goes to 0 as everything is judged.
         deviations: The standard deviation of the pair's differences over the items.
         size: The number of items of the whole set.
@@ -101,7 +102,7 @@ def chance_full_set_shows(
         >>> chance_full_set_shows(apart, errors, spread, 500, models=3, degrees=99).round(2)
         array([0.3 , 0.97])
     """
-    from scipy.stats import t as student
+    from scipy.special import stdtrit
 
     given, wrong, own = (np.asarray(values, np.float64) for values in (differences, errors, deviations))
     if not given.shape == wrong.shape == own.shape or given.ndim != 1:
@@ -115,7 +116,7 @@ def chance_full_set_shows(
         seen = np.abs(given[usable]) * math.sqrt(size) / _steadied(own[usable], degrees, prior.borrowed)
         noise = size * (wrong[usable] / own[usable]) ** 2
         scales = error_scales(degrees + (prior.borrowed if models > 2 else 0.0))
-        least = float(student.ppf(1 - alpha / 2, size - 1))
+        least = float(stdtrit(size - 1, 1 - alpha / 2))
         chance[usable] = _chance_above(least, seen, noise, effect_grid(prior), scales, size, models)
     return chance
 
@@ -150,6 +151,10 @@ def full_set_chances(scores: Floats, pairs: PairErrors, *, alpha: float = 0.05) 
     ``chance_full_set_shows`` for every pair of models of an estimate, over this very set whatever its target.
     NaN on the diagonal, and where fewer than 10 items were judged for both models while others wait.
     """
+    square = np.full((len(scores), len(scores)), np.nan)
+    scored = int(np.isfinite(scores).sum())
+    if scored < 2 or pairs.sample.size < 2:
+        return square
     first, second = pair_indices(len(scores))
     errors = pairs.over_set.of_pairs(first, second)[0]
     chance = chance_full_set_shows(
@@ -157,11 +162,10 @@ def full_set_chances(scores: Floats, pairs: PairErrors, *, alpha: float = 0.05) 
         errors,
         pairs.deviations(first, second),
         pairs.sample.size,
-        models=len(scores),
+        models=scored,
         degrees=math.inf if pairs.sample.is_whole else pairs.over_set.freedom,
         alpha=alpha,
     )
     few = (pairs.common(first, second) < FEWEST_FOR_CHANCE) & (not pairs.sample.is_whole)
-    square = np.full((len(scores), len(scores)), np.nan)
     square[first, second] = square[second, first] = np.where(few, np.nan, chance)
     return square

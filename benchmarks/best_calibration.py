@@ -1,0 +1,313 @@
+"""Whether chances that are said come true: to be the best, and that judging everything shows a difference.
+
+    .venv/bin/python benchmarks/best_calibration.py --jobs 8 --docs      # and its tables in docs/bench.md
+    .venv/bin/python benchmarks/best_calibration.py --runs 50            # few: does it still run?
+    .venv/bin/python benchmarks/best_calibration.py --only wmt24
+
+Replays on the judged sets of seven families (see ``_best_replays.py``), so many for each family. What was
+said is put into bands of ten points and held against how often it was so. The prior is chosen seven times
+from all combinations of its numbers, each time without one family and by the largest deviation on the other
+six; the family that was left out is then counted with the prior chosen without it. Standard errors are over
+sets, since replays of one set share their truth.
+
+Finished parts are kept in .bench/best_calibration/ until the code that decides about them changes, so that an
+interrupted run goes on where it stopped. The exit code is 1 when a band with 300 cases or more is off by more
+than 5 points, on the families left out or with the prior as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import _best_replays as replays
+import sparingly
+from _best_replays import DEFAULT, FAMILIES, PLAIN, PRIORS, Floats, Judged, Said
+from sparingly.base import rng
+from sparingly.bench.papers.markdown import replaced, table
+from sparingly.bench.papers.work import write_whole
+
+Row = dict[str, Any]
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT.parent / "shared" / "data"
+PAGE = ROOT / "docs" / "bench.md"
+RESULTS = ROOT / "benchmarks" / "results" / "best_calibration.json"
+KEPT = ROOT / ".bench" / "best_calibration"
+RUNS = {PLAIN: 2000, DEFAULT: 400}
+BLOCK = {PLAIN: 50, DEFAULT: 20}
+BANDS, FEWEST, BAR = 10, 300, 0.05
+# What the prior is chosen by.
+CHOSEN_BY = (replays.BEST_POPULATION, replays.BEST_SET, replays.NEIGHBOURS)
+QUESTIONS = (*CHOSEN_BY, replays.ALL_PAIRS, replays.EXPECTED)
+_CODE = (
+    "base/rng.py",
+    "infer/estimate/effect_prior.py",
+    "infer/estimate/full_set_p.py",
+    "infer/expect/belief.py",
+    "infer/expect/expect.py",
+    "infer/rank/best.py",
+)
+
+
+class Part(NamedTuple):
+    """So many replays of one set."""
+
+    way: str
+    family: str
+    set: str
+    block: int
+
+
+def tally(said: Iterable[Said]) -> dict[str, Floats]:
+    """Return cases, the sum of what was said and of what was so, by band; by question, prior and n."""
+    sums: dict[str, Floats] = {}
+    for one in said:
+        band = np.minimum((one.chance * BANDS).astype(np.int64), BANDS - 1)
+        held = sums.setdefault(f"{one.question}|{one.prior}|{one.n}", np.zeros((BANDS, 3)))
+        for column, values in enumerate((np.ones_like(one.chance), one.chance, one.was_so)):
+            held[:, column] += np.bincount(band, values, BANDS)
+    return sums
+
+
+def run_part(part: Part, folder: Path) -> Row:
+    """Play the replays of a part."""
+    judged = Judged.read(folder, part.set, FAMILIES[part.family][part.set])
+    draw = rng.generator(part.block, f"best calibration {part.way} {part.set}")
+    play = replays.plain_replay if part.way == PLAIN else replays.default_replay
+    said = (one for _ in range(BLOCK[part.way]) for one in play(judged, draw))
+    return {**part._asdict(), "sums": {key: held.round(6).tolist() for key, held in tally(said).items()}}
+
+
+def parts_of(families: Sequence[str], runs: Mapping[str, int]) -> list[Part]:
+    """Return all parts: as many replays for every family, spread over its sets."""
+    parts = []
+    for way, block in BLOCK.items():
+        for family in families:
+            each = -(-runs[way] // (len(FAMILIES[family]) * block)) if runs[way] else 0
+            parts += [Part(way, family, name, place) for name in FAMILIES[family] for place in range(each)]
+    return parts
+
+
+def _code() -> str:
+    """Return a digest of what decides about the figures."""
+    found = blake2b(digest_size=12)
+    source = Path(sparingly.__file__).parent
+    for path in (*(source / name for name in _CODE), Path(replays.__file__)):
+        found.update(path.name.encode() + path.read_bytes())
+    return found.hexdigest()
+
+
+def _computed(part: Part, data: Path, folder: Path, code: str) -> Row:
+    """Return a part that is kept, or compute and keep it."""
+    text = json.dumps({**part._asdict(), "code": code}, sort_keys=True)
+    path = folder / f"{blake2b(text.encode(), digest_size=12).hexdigest()}.json"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(run_part(part, data)))
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def run_parts(parts: Sequence[Part], data: Path, folder: Path, jobs: int) -> Iterable[Row]:
+    """Yield the parts in order, computed in so many processes."""
+    from joblib import Parallel, delayed
+
+    code = _code()
+    work = Parallel(n_jobs=jobs, return_as="generator")
+    yield from work(delayed(_computed)(part, data, folder, code) for part in parts)
+
+
+class Sums:
+    """Bands by way, question, prior, n and set; added up over whatever is not named."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        """Add up parts."""
+        self.held: dict[tuple[str, str, str, int, str, str], Floats] = {}
+        for row in rows:
+            for key, sums in row["sums"].items():
+                question, prior, n = key.split("|")
+                place = (row["way"], question, prior, int(n), row["family"], row["set"])
+                self.held[place] = self.held.get(place, np.zeros((BANDS, 3))) + np.array(sums)
+
+    def by_set(self, question: str, prior: str, **only: Any) -> dict[str, Floats]:
+        """Return bands for every set; ``only`` names ways, families, or n that count."""
+        found: dict[str, Floats] = {}
+        for (way, asked, name, n, family, of), sums in self.held.items():
+            here = {"way": way, "family": family, "n": n}
+            if (asked, name) == (question, prior) and all(
+                here[key] in wanted for key, wanted in only.items()
+            ):
+                found[of] = found.get(of, np.zeros((BANDS, 3))) + sums
+        return found
+
+
+def deviations(parts: Mapping[str, Floats]) -> list[Row]:
+    """Return for every band: cases, mean said, share that was so, their difference and its standard error."""
+    if not parts:
+        return []
+    stack = np.stack(list(parts.values()))
+    rows = []
+    for band in range(BANDS):
+        cases, said, was_so = stack[:, band].sum(axis=0)
+        if cases == 0:
+            rows.append({"band": band, "cases": 0})
+            continue
+        off = (was_so - said) / cases
+        rest = stack[:, band, 2] - stack[:, band, 1] - off * stack[:, band, 0]
+        sets = int((stack[:, band, 0] > 0).sum())
+        error = float(np.sqrt((rest**2).sum() * sets / max(sets - 1, 1))) / cases
+        rows.append(
+            {"band": band, "cases": int(cases), "said": said / cases, "was_so": was_so / cases}
+            | {"off": float(off), "error": error}
+        )
+    return rows
+
+
+def worst(rows: Sequence[Row]) -> float:
+    """Return the largest deviation of a band with enough cases."""
+    return max((abs(row["off"]) for row in rows if row["cases"] >= FEWEST), default=0.0)
+
+
+def chosen_without(sums: Sums, left_out: str, families: Sequence[str]) -> str:
+    """Return the prior whose largest deviation on the other families is least."""
+    others = [family for family in families if family != left_out]
+
+    def largest(prior: str) -> float:
+        found = (sums.by_set(question, prior, way=(PLAIN,), family=others) for question in CHOSEN_BY)
+        return max(worst(deviations(parts)) for parts in found)
+
+    return min(PRIORS, key=largest)
+
+
+def summarise(rows: Sequence[Row], families: Sequence[str]) -> Row:
+    """Return the tables: left out, as it is on either way, and by n."""
+    sums = Sums(rows)
+    priors = {family: chosen_without(sums, family, families) for family in families}
+    tables: dict[str, list[Row]] = {}
+    for question in CHOSEN_BY:
+        parts: dict[str, Floats] = {}
+        for family, prior in priors.items():
+            parts |= sums.by_set(question, prior, way=(PLAIN,), family=(family,))
+        tables[f"{question}|left out"] = deviations(parts)
+    for question in QUESTIONS:
+        for way in (PLAIN, DEFAULT):
+            tables[f"{question}|{way}"] = deviations(sums.by_set(question, replays.AS_IT_IS, way=(way,)))
+        for family in families:
+            tables[f"{question}|{family}"] = deviations(
+                sums.by_set(question, replays.AS_IT_IS, family=(family,))
+            )
+        for n in replays.SIZES:
+            tables[f"{question}|n = {n}"] = deviations(sums.by_set(question, replays.AS_IT_IS, n=(n,)))
+    variants = {
+        prior: [worst(deviations(sums.by_set(question, prior, way=(PLAIN,)))) for question in CHOSEN_BY]
+        for prior in PRIORS
+    }
+    return {
+        "chosen_without": priors,
+        "variants": variants,
+        "tables": {key: found for key, found in tables.items() if found},
+    }
+
+
+def missed(tables: Mapping[str, Sequence[Row]]) -> list[str]:
+    """Return the pooled bands that are off by more than 5 points."""
+    pooled = {key: rows for key, rows in tables.items() if key.split("|")[1] in ("left out", PLAIN, DEFAULT)}
+    return [
+        f"{key}: {_band(row)}, said {100 * row['said']:.1f}, was so {100 * row['was_so']:.1f}"
+        for key, rows in pooled.items()
+        for row in rows
+        if row["cases"] >= FEWEST and abs(row["off"]) > BAR
+    ]
+
+
+def _band(row: Row) -> str:
+    return f"{BANDS * row['band']}–{BANDS * (row['band'] + 1)} %"
+
+
+_HEADS = {
+    "left out": "left-out families",
+    PLAIN: "plain draws",
+    DEFAULT: "default path",
+}
+
+
+def blocks(computed: Row) -> dict[str, str]:
+    """Return the part of the page by the name of its marker."""
+    tables, priors = computed["tables"], computed["chosen_without"]
+    plain, default = (computed["runs"][way] for way in (PLAIN, DEFAULT))
+    said = (
+        f"Computed on {computed['date']} with version {computed['version']}: for each of {len(priors)} "
+        f"families about {plain:,} replays with plain draws and {default:,} on the default path, "
+        f"n = {replays.SIZES[0]} to {replays.SIZES[-1]}, 2 to {replays.MODELS[-1]} models. Of {len(PRIORS)} "
+        f"priors (centre/spread/alike; {replays.AS_IT_IS} is used), the one chosen without each family: "
+        + ", ".join(f"{family}: {prior}" for family, prior in priors.items())
+        + "."
+    )
+    columns = [key for key in tables if key.split("|")[1] in _HEADS]
+    head = ("said", *(f"{key.split('|')[0]}; {_HEADS[key.split('|')[1]]}" for key in columns))
+    lines = [(_band({"band": band}), *(_cell(tables[key][band]) for key in columns)) for band in range(BANDS)]
+    return {"best calibration": f"{said}\n\n{table(head, lines)}\n\n{_LEGEND}"}
+
+
+_LEGEND = (
+    "How often it was so less what was said, in points ± the standard error over sets (number of cases). "
+    "Bands with fewer than 300 cases are in parentheses."
+)
+
+
+def _cell(row: Row) -> str:
+    if not row["cases"]:
+        return "–"
+    text = f"{100 * row['off']:+.1f} ± {100 * row['error']:.1f} ({row['cases']:,})".replace("-", "−")
+    return text if row["cases"] >= FEWEST else f"({text})"
+
+
+def options(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    reader.add_argument("--runs", type=int, default=RUNS[PLAIN], help="plain replays for each family")
+    reader.add_argument("--default-runs", type=int, help="replays on the default path, a fifth unless given")
+    reader.add_argument("--jobs", type=int, default=1, help="processes")
+    reader.add_argument("--only", action="append", choices=tuple(FAMILIES), help="one family")
+    reader.add_argument("--data", type=Path, default=DATA, help="the folder of judged sets")
+    reader.add_argument("--kept", type=Path, default=KEPT, help="finished parts")
+    reader.add_argument("--docs", action="store_true", help="write figures and table")
+    reader.add_argument("--results", type=Path, default=RESULTS, help="where figures are written")
+    reader.add_argument("--page", type=Path, default=PAGE, help="the page that holds the table")
+    return reader.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Play the replays, and say which bands are off."""
+    asked = options(arguments)
+    families = asked.only or list(FAMILIES)
+    runs = {PLAIN: asked.runs, DEFAULT: asked.runs // 5 if asked.default_runs is None else asked.default_runs}
+    parts, rows = parts_of(families, runs), []
+    for row in run_parts(parts, asked.data, asked.kept, asked.jobs):
+        rows.append(row)
+        print(f"\r{len(rows)} of {len(parts)} parts", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    computed: Row = {"version": sparingly.__version__, "date": date.today().isoformat(), "runs": runs}
+    computed |= summarise(rows, families)
+    print(blocks(computed)["best calibration"])
+    for prior, found in computed["variants"].items():
+        print(f"{prior:<14} largest deviation " + " ".join(f"{100 * off:5.1f}" for off in found))
+    if asked.docs:
+        write_whole(asked.results, json.dumps(computed, separators=(",", ":")) + "\n")
+        write_whole(asked.page, replaced(asked.page.read_text(encoding="utf-8"), blocks(computed)))
+    wrong = missed(computed["tables"])
+    for text in wrong:
+        print(f"off by more than 5 points: {text}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

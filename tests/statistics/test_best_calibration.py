@@ -1,0 +1,101 @@
+"""Chances that are said come true: to be the best, and that judging everything shows a difference.
+
+The whole figures, on judged data, are benchmarks/best_calibration.py's. Here made-up models of several kinds:
+how far they lie apart differs from set to set, and so do the number of models, of items, and the scores.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior
+from sparingly.infer.estimate.full_set_p import chance_full_set_shows
+from sparingly.infer.rank.best import chance_of_best
+from sparingly.infer.rank.pair_errors import pair_errors
+
+Floats = NDArray[np.float64]
+SIZE, SETS, BANDS = 400, 4000, 10
+FLAT = EffectPrior(centre=1e3, spread=0.01, alike=1e-6)
+
+
+class Cases(NamedTuple):
+    """What was said, and what was so."""
+
+    said: Floats
+    was_so: Floats
+
+    def off(self) -> Floats:
+        """Return how often it was so less what was said, in bands of ten points with 300 cases."""
+        band = np.minimum((self.said * BANDS).astype(int), BANDS - 1)
+        return np.array(
+            [
+                (self.was_so - self.said)[band == place].mean()
+                for place in range(BANDS)
+                if (band == place).sum() >= 300
+            ]
+        )
+
+
+def made_set(draw: np.random.Generator) -> Floats:
+    """Return the scores of a whole set with easy and hard items: normal, pass or fail, or penalties."""
+    models = int(draw.choice([2, 3, 5, 8, 12]))
+    quality = draw.normal(size=models) * 0.4 * np.exp(0.8 * draw.normal())
+    latent = quality + draw.normal(size=(SIZE, 1)) + draw.normal(size=(SIZE, models))
+    kind = draw.integers(3)
+    kinds = latent, latent > 0, -np.round(3 * np.maximum(-latent - 0.5, 0))
+    return np.asarray(kinds[kind], np.float64)
+
+
+def replayed(prior: EffectPrior, sets: int) -> tuple[Cases, Cases]:
+    """Return the chances to be the best, and those that all items show the difference of neighbours."""
+    best, shows = [], []
+    for seed in range(sets):
+        draw = np.random.default_rng([14, seed])
+        scores = made_set(draw)
+        n = int(draw.choice([10, 20, 50, 100]))
+        sample = scores[draw.choice(SIZE, n, replace=False)]
+        means, spread = sample.mean(axis=0), np.atleast_2d(np.cov(sample.T))
+        if (pair_errors(spread)[np.triu_indices(len(means), 1)] == 0).any():
+            continue
+        left = 1 / n - 1 / SIZE
+        truth = scores.mean(axis=0)
+        chance = chance_of_best(means, left * spread, degrees=n - 1.0, prior=prior, draws=500)
+        best.append((chance, (truth == truth.max()) / (truth == truth.max()).sum()))
+        first, second = np.triu_indices(len(means), 1)
+        deviations = pair_errors(spread)[first, second]
+        said = chance_full_set_shows(
+            means[first] - means[second],
+            np.sqrt(left) * deviations,
+            deviations,
+            SIZE,
+            models=len(means),
+            degrees=n - 1.0,
+            prior=prior,
+        )
+        apart = scores[:, first] - scores[:, second]
+        z = apart.mean(axis=0) * np.sqrt(SIZE) / apart.std(axis=0, ddof=1)
+        z = np.where(means[first] >= means[second], z, -z)
+        place = np.argsort(np.argsort(-means))
+        neighbours = np.abs(place[first] - place[second]) == 1
+        shows.append((said[neighbours], (z > 1.966)[neighbours]))
+    return tuple(Cases(*map(np.concatenate, zip(*part, strict=True))) for part in (best, shows))  # type: ignore[return-value]
+
+
+@pytest.mark.statistics
+def test_chances_come_true_within_five_points() -> None:
+    best, shows = replayed(USUAL, SETS)
+    assert len(best.off()) >= 8
+    assert np.abs(best.off()).max() < 0.05
+    assert len(shows.off()) >= 8
+    assert np.abs(shows.off()).max() < 0.05
+
+
+@pytest.mark.statistics
+def test_a_flat_prior_is_too_sure() -> None:
+    best, _ = replayed(FLAT, SETS // 3)
+    sure = (best.said > 0.5) & (best.said < 0.95)
+    assert (best.said - best.was_so)[sure].mean() > 0.05
