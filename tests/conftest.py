@@ -41,3 +41,9 @@ def shared_data() -> Path:
 def shared_checks() -> Path:
     """What other programs answer on those data sets; skipped or failed as ``shared_data``."""
     return _beside_the_checkout("checks")
+
+
+@pytest.fixture(scope="session")
+def shared_journeys() -> Path:
+    """Files as people have them; skipped or failed as ``shared_data``."""
+    return _beside_the_checkout("journeys")

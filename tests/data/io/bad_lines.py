@@ -20,8 +20,10 @@ JSON_LINES: dict[str, tuple[str, str]] = {
         "Write the number without quotes, or null where it is missing.",
     ),
     "true for a number": (
-        lines({"item": "b", "metrics": {"m": {"chrF": True}}}),
-        ", line 1, field metrics.m.chrF: true is not a number. "
+        lines(
+            {"item": "a", "metrics": {"m": {"chrF": 0.5}}}, {"item": "b", "metrics": {"m": {"chrF": True}}}
+        ),
+        ", line 2, field metrics.m.chrF: true is not a number. "
         "Write the number without quotes, or null where it is missing.",
     ),
     "Infinity": (

@@ -15,6 +15,7 @@ from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet, Floats, Objects
 from sparingly.data.io.names import Names
 from sparingly.data.io.rows import PreferenceRows, RatingRows, spread
+from sparingly.data.io.words import ScoreWords
 from sparingly.data.values import as_number, as_text, check_value, shown
 
 
@@ -35,6 +36,7 @@ class EvalSetBuilder:
         self._sources: dict[int, str] = {}
         self._columns: dict[str, dict[int, Any]] = {}
         self._ratings, self._preferences = RatingRows(), PreferenceRows()
+        self._words = ScoreWords()
 
     # --- ids -----------------------------------------------------------------------------------------
 
@@ -134,15 +136,15 @@ class EvalSetBuilder:
         extra: Mapping[str, Any] | None = None,
         field: str = "",
     ) -> None:
-        """Take one rating of a model's output (or of a reference); a score that is text becomes a comment.
+        """Take one rating of a model's output (or of a reference).
 
-        ``field`` names the rating as the user's file does, such as ``ratings[0]``.
+        Scores that are two-valued words (pass and fail, true and false …) become 1 and 0 if the aspect has no
+        other scores; any other text becomes a comment. ``field`` names the rating as the user's file does,
+        such as ``ratings[0]``.
         """
         within = f"{field}." if field else ""
         comment = as_text(comment, f"{within}comment")
-        if isinstance(score, str):
-            comment = score if comment is None else f"{score} | {comment}"
-            score = None
+        what = as_text(aspect, f"{within}aspect") or ""
         if model is None and reference is None:
             raise InputError(
                 "the rating names no model", field=field or None, fix='Add "model": "…" to the rating'
@@ -157,11 +159,13 @@ class EvalSetBuilder:
             item,
             rated,
             self._rater(rater, f"{within}rater"),
-            as_text(aspect, f"{within}aspect") or "",
-            as_number(score, f"{within}score"),
+            what,
+            math.nan if isinstance(score, str | bool) else as_number(score, f"{within}score"),
             as_number(seconds, f"{within}seconds"),
             comment,
         )
+        if isinstance(score, str | bool):
+            self._ratings.take_word(score, what, self.line, f"{within}score")
         self._ratings.take(row, extra or {}, within)
 
     def preference(
@@ -206,6 +210,10 @@ class EvalSetBuilder:
         if not len(self.items):
             raise InputError("there is no item in it", file=self.file)
         models, count = len(self.models), len(self.items)
+        try:
+            ratings = self._ratings.table(models)
+        except InputError as error:
+            raise error.at(file=self.file) from None
         return build(
             self.items.names(),
             self.models.names(),
@@ -224,14 +232,14 @@ class EvalSetBuilder:
                 for name in self._texts
                 if name.startswith("cell:")
             },
-            ratings=self._ratings.table(models),
+            ratings=ratings,
             preferences=self._preferences.table(),
             name=self.name,
         )
 
     def _number(self, kind: str, name: str, item: int, model: int, value: Any, field: str) -> None:
-        number = as_number(value, field)
         columns = self._numbers.get((kind, name))
+        number = self._words.number((kind, name), value, field, columns is not None and bool(columns[2]))
         if columns is None:
             _check_name(kind.replace("_", " "), name, field)
             columns = self._numbers[kind, name] = ([], [], [])

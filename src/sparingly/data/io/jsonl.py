@@ -7,6 +7,7 @@
 "ratings": [{"model", "rater", "aspect", "score", "seconds", "comment"}],
 "preferences": [{"first", "second", "value", "rater", "aspect", "seconds"}],
 "cells": {name: {model: value}}, "columns": {name: value}}``.
+Scores may be two-valued words (pass and fail, true and false …): they are read as 1 and 0.
 Every key but ``item`` may be left out; any other key is kept as a column (``columns`` holds those whose name
 is a key of the format). The header may be left out too.
 """

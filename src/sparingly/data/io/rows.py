@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.data.evalset import Objects
+from sparingly.data.io.words import WordScore, rating_numbers
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.data.values import check_value
 
@@ -21,6 +22,7 @@ class RatingRows:
 
     def __init__(self) -> None:
         self._rows: list[RatingRow] = []
+        self._words: list[WordScore] = []
         self._extra: dict[str, dict[int, Any]] = {}
 
     def take(self, row: RatingRow, extra: Mapping[str, Any], within: str) -> None:
@@ -28,10 +30,28 @@ class RatingRows:
         _take_extra(self._extra, len(self._rows), extra, within)
         self._rows.append(row)
 
+    def take_word(self, score: str | bool, aspect: str, line: int, field: str) -> None:
+        """Take the next rating's score, a word or a text; which of the two is decided when all are read."""
+        self._words.append(WordScore(len(self._rows), aspect, score, line, field))
+
+    def _read_words(self) -> None:
+        """Put in the numbers that words stand for; other texts become comments."""
+        with_numbers = {row[3] for row in self._rows if row[4] == row[4]}
+        numbers = rating_numbers(self._words, with_numbers)
+        for word in self._words:
+            *start, score, seconds, comment = self._rows[word.row]
+            if word.row in numbers:
+                score = numbers[word.row]
+            else:
+                comment = str(word.score) if comment is None else f"{word.score} | {comment}"
+            self._rows[word.row] = (*start, score, seconds, comment)  # type: ignore[assignment]
+        self._words = []
+
     def table(self, models: int) -> Ratings:
         """Return the table, in which references come after the models."""
         if not self._rows:
             return Ratings()
+        self._read_words()
         item, rated, rater, aspect, score, seconds, comment = zip(*self._rows, strict=True)
         rater_codes, raters = _coded(rater)
         aspect_codes, aspects = _coded(aspect)

@@ -7,7 +7,7 @@ colon), or by a usual name in any spelling (``item_id``, ``System``, ``src``, ``
 items, any other as a cell column; but where neither ``metrics=`` nor a prefix tells the metrics, one of
 numbers is a metric (an empty ``metrics=`` says that there are none). With a column of raters (or of aspects)
 and one of scores, or with raters and ``aspects=``, a row is a rating; a score that is text is kept as a
-comment.
+comment. Metrics, aspects and scores in two-valued words (pass and fail, yes and no …) are read as 1 and 0.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import numpy as np
 
 from sparingly.data.evalset import Floats
 from sparingly.data.io.table.source import Source
+from sparingly.data.io.words import kind_of, mixed
 from sparingly.data.plain import EXACT
 from sparingly.data.values import shown
 
@@ -38,6 +39,37 @@ def numbers(series: pl.Series, source: Source, fix: str = "Leave it empty if mis
             field=series.name,
             fix="Write a finite number, or leave it empty",
         )
+    return values
+
+
+def scores(series: pl.Series, source: Source, fix: str = "Leave it empty if missing") -> Floats:
+    """Return a column of scores: numbers, or two-valued words (pass and fail, yes and no …) as 1 and 0."""
+    import polars as pl
+
+    if series.dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    return numbers(series if (words := from_words(series, source)) is None else words, source, fix)
+
+
+def from_words(series: pl.Series, source: Source) -> pl.Series | None:
+    """Return two-valued words as numbers; None where a column holds no such word at all."""
+    import polars as pl
+
+    if series.dtype != pl.String:
+        return None
+    plain = series.str.strip_chars().str.to_lowercase()
+    there = ~(plain.is_in(_MISSING) | series.is_null())
+    kind = next(
+        (one for text in plain.unique(maintain_order=True) if (one := kind_of(text)) is not None), None
+    )
+    if kind is None:
+        return None
+    values = plain.replace_strict(kind, default=None, return_dtype=pl.Float64)
+    wrong = values.is_null() & there
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        error = mixed(series[row], kind)
+        raise source.wrong(error.problem, row=row, field=series.name, fix=error.fix)
     return values
 
 

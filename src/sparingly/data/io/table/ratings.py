@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sparingly.data.evalset import Floats, Objects
 from sparingly.data.io.objects import to_objects
 from sparingly.data.io.table.groups import Codes, Grid, coded
-from sparingly.data.io.table.numbers import numbers, parsed_texts
+from sparingly.data.io.table.numbers import from_words, numbers, parsed_texts
 from sparingly.data.io.table.roles import Roles
 from sparingly.data.io.table.source import Source
+from sparingly.data.io.words import kind_of
 from sparingly.data.tables import Ratings
 
 if TYPE_CHECKING:
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 
 
 def rating_table(source: Source, roles: Roles, grid: Grid, extra: Mapping[str, pl.Series]) -> Ratings:
-    """Return one rating for each row and column of scores; a score that is text becomes a comment.
+    """Return one rating for each row and column of scores.
 
-    A row without a score and without a comment is no rating.
+    Two-valued words (pass and fail, yes and no …) are scores where a column has no numbers and at least half
+    of its texts are such words; any other text becomes a comment. A row without a score and without a comment
+    is no rating.
     """
     return _Table(source, roles, grid, extra).ratings()
 
@@ -66,6 +69,10 @@ class _Table:
         if series.dtype != pl.String:
             return numbers(series, self.source), comments
         parsed, is_text = parsed_texts(series)
+        texts = series.filter(is_text)
+        if not parsed.count() and 2 * sum(kind_of(text) is not None for text in texts) >= len(texts) > 0:
+            words = from_words(series, self.source)
+            return numbers(series if words is None else words, self.source), comments
         for row in np.flatnonzero(is_text.to_numpy()).tolist():
             text = series[row]
             comments[row] = text if comments[row] is None else f"{text} | {comments[row]}"

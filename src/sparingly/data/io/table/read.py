@@ -11,7 +11,7 @@ from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.objects import to_objects
 from sparingly.data.io.table.groups import Grid, Names
-from sparingly.data.io.table.numbers import is_numeric, mostly_numbers, numbers, typed
+from sparingly.data.io.table.numbers import is_numeric, mostly_numbers, numbers, scores, typed
 from sparingly.data.io.table.ratings import rating_table
 from sparingly.data.io.table.roles import ITEM_COLUMNS, Roles, roles_of
 from sparingly.data.io.table.source import Source, in_file
@@ -65,7 +65,7 @@ class _Reader:
     def evaluation_set(self) -> EvalSet:
         roles, grid = self.roles, self.grid
         for name, column in roles.metrics.items():
-            self.metrics[name] = grid.scores(column, self._numbers(column))
+            self.metrics[name] = grid.scores(column, self._scores(column))
         for name, column in roles.columns.items():
             self._take_column(name, grid.per_item(self._column(column, name)))
         for name in ITEM_COLUMNS:
@@ -81,7 +81,7 @@ class _Reader:
             grid.items.names,
             grid.models.names,
             metrics=self.metrics,
-            aspects={name: grid.scores(column, self._numbers(column)) for name, column in aspects.items()},
+            aspects={name: grid.scores(column, self._scores(column)) for name, column in aspects.items()},
             outputs=grid.objects(self._texts(output)) if output else None,
             sources=self._item_texts(roles.single.get("source")),
             references=self._references(),
@@ -96,8 +96,8 @@ class _Reader:
     def _names(self, part: str) -> Names:
         return Names.of(self.source.column(self.roles.single[part]), part, self.source)
 
-    def _numbers(self, column: str) -> Any:
-        return numbers(self.source.column(column), self.source)
+    def _scores(self, column: str) -> Any:
+        return scores(self.source.column(column), self.source)
 
     def _texts(self, column: str) -> pl.Series:
         import polars as pl
