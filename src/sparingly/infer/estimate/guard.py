@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 # Fewer units teach no error; from ENOUGH on both sides are printed, however few models there are.
 LEAST, ENOUGH = 10, 30
-FEW_MODELS, MOST_SKEW = 2, 0.3
+FEW_MODELS, MOST_SKEW = 2, 0.4
 T, BOOTSTRAP, BETTING, NONE = "t", "bootstrap", "betting", "none"
 EXACT, BOUND, PROPORTION = "exact", "bound", "proportion"
 

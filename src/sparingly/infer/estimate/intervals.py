@@ -176,7 +176,7 @@ def _supported(spread: Spread, level: float, bounded: Bounded | None) -> Interva
 def _unsupported(spread: Spread, there: Mask) -> tuple[Mask, Mask]:
     """Say where the low or the high side rests on too few judgements of too few models.
 
-    With one or two models and under 30 units, a skewness of more than 0.3·√n is the work of one or two units:
+    With one or two models and under 30 units, a skewness of more than 0.4·√n is the work of one or two units:
     how much more there is on that side cannot be learned from them.
     """
     none = np.zeros(len(there), bool)

@@ -13,6 +13,8 @@ import numpy as np
 
 from sparingly.infer.estimate.sample import Floats, Mask, Sample
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Linear:
@@ -71,6 +73,8 @@ def difference_form(
     seen = np.where(counted > 0, counted, 1.0)
     mean = (sample.share * missed).sum(axis=0) / seen
     left = np.where(sample.judged, weighed - mean * sample.importance[:, None], 0.0)
+    # What is left of equal scores after subtracting their mean is rounding, and no error to learn from.
+    left = np.where(np.abs(left) <= _ROUNDING * np.abs(missed).max(axis=0, initial=0.0), 0.0, left)
     return Linear(known + mean + unjudged, left * (sample.size / seen), predicted, parameters)
 
 

@@ -176,11 +176,13 @@ class Estimate:
         low, high = self.low[place], self.high[place]
         if self.intervals[place] != PROPORTION or not 0.0 <= low <= high <= 1.0:
             return ends_text(low, high)
+        # Rounded outwards, so that what is printed holds as well.
+        below, above = np.floor(1000 * low + 1e-9) / 10, np.ceil(1000 * high - 1e-9) / 10
         if high == 1.0 == self.scores[place]:
-            return f"at least {100 * low:.1f} %"
+            return f"at least {below:.1f} %"
         if low == 0.0 == self.scores[place]:
-            return f"at most {100 * high:.1f} %"
-        return f"{100 * low:.1f} % to {100 * high:.1f} %"
+            return f"at most {above:.1f} %"
+        return f"{below:.1f} % to {above:.1f} %"
 
     def _repr_html_(self) -> str:
         columns = ("model", "score", "standard error", "low", "high", "interval")

@@ -29,7 +29,7 @@ class Errors:
         freedom: Degrees of freedom of the variances.
         units: The number of drawn units (for a population: of documents) that the errors are learned from.
         shape: units × models: what every drawn unit (or document) contributes, from the centre of its
-            stratum, for tails and bootstrap. Neighbours or balance tell the size of the error, and hide its tail.
+            stratum, for tails and bootstrap. Neighbours or balance tell its size, and hide its tail.
         stratum: One code per unit.
         drawn: What the units are, in words.
         notes: What to mind.
