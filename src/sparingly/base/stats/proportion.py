@@ -20,12 +20,12 @@ Floats = NDArray[np.float64]
 
 # How much of the chance of exactly the observed count is added to each tail. 0.5 is the mid-p interval, 1 is
 # Clopper and Pearson's. 0.5 falls to 91.3 % at n = 14 and to 91.7 % for large n; 0.58 holds 92.2 % or more at
-# every p for n = 2 to 2,000 and stays within 1.05 times Wilson's width from n = 20.
+# every p (n = 2 to 200, and up to 2,000 in steps) and stays within 1.05 times Wilson's width from n = 20.
 TAIL_SHARE = 0.58
 # Up to this many items the hypergeometric distribution is summed; beyond, its effective sample size is used.
 LARGEST_EXACT_SIZE = 2000
 # The gain from predictions is learned from the labels of the rarer kind: it is shrunk as if four more of them
-# had shown none. Chosen on judges right equally often about passes and fails; see tests for others.
+# had shown none. Chosen on judges right equally often about passes and fails (benchmarks/proportions.py).
 LABELS_WITHOUT_GAIN = 4.0
 
 
