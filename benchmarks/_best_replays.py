@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import product
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -76,11 +75,15 @@ NEIGHBOURS, ALL_PAIRS, EXPECTED = "full set, neighbours", "full set, all pairs",
 PRIORS: Mapping[str, EffectPrior] = {
     f"{prior.centre:g}/{prior.spread:g}/{prior.alike:g}": prior
     for prior in dict.fromkeys(
-        (USUAL, *(EffectPrior(*three) for three in product((0.3, 0.5, 0.8), (0.5, 0.8, 1.2), (2.0, 8.0))))
+        (
+            USUAL,
+            *(EffectPrior(centre, spread) for centre in (0.3, 0.5, 0.8) for spread in (0.5, 0.8, 1.2)),
+            *(EffectPrior(alike=alike) for alike in (2.0, 32.0)),
+        )
     )
 }
 AS_IT_IS = next(iter(PRIORS))
-_DRAWS = 2000
+_DRAWS = 1000
 
 
 class Said(NamedTuple):

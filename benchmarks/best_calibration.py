@@ -6,9 +6,9 @@
 
 Replays on the judged sets of seven families (see ``_best_replays.py``), so many for each family. What was
 said is put into bands of ten points and held against how often it was so. The prior is chosen seven times
-from all combinations of its numbers, each time without one family and by the largest deviation on the other
-six; the family that was left out is then counted with the prior chosen without it. Standard errors are over
-sets, since replays of one set share their truth.
+from eleven, each time without one family and by the largest deviation on the other six; the family that was
+left out is then counted with the prior chosen without it. Standard errors are over sets, since replays of one
+set share their truth.
 
 Finished parts are kept in .bench/best_calibration/ until the code that decides about them changes, so that an
 interrupted run goes on where it stopped. The exit code is 1 when a band with 300 cases or more is off by more
