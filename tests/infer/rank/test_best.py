@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sparingly.infer.estimate.effect_prior import EffectPrior
 from sparingly.infer.rank.best import chance_of_best
 
 
@@ -68,3 +69,16 @@ def test_scale_and_order_do_not_matter() -> None:
     assert chance_of_best(1e9 * scores + 5, 1e18 * covariance, degrees=9) == pytest.approx(chance, abs=1e-3)
     back = chance_of_best(scores[::-1], covariance[::-1, ::-1], degrees=9)[::-1]
     assert back == pytest.approx(chance, abs=0.02)
+
+
+def test_models_that_were_judged_less_keep_their_larger_errors() -> None:
+    # Errors of σ²/n_j are alike once depth is known, so that shrinking them to like errors changes nothing.
+    depths = np.array([100.0, 100.0, 10.0, 10.0])
+    scores, covariance = np.array([0.0, 0.1, 0.4, 0.0]), np.diag(1 / depths)
+    shrunk, plain = (
+        chance_of_best(scores, covariance, degrees=9, units=depths, prior=prior, draws=200_000)
+        for prior in (EffectPrior(), EffectPrior(alike=1e-9))
+    )
+    assert shrunk == pytest.approx(plain, abs=0.005)
+    blind = chance_of_best(scores, covariance, degrees=9, units=10.0)
+    assert np.abs(blind - shrunk).max() > 0.01

@@ -26,7 +26,7 @@ def chance_of_best(
     covariance: Floats,
     *,
     degrees: float = math.inf,
-    units: float | None = None,
+    units: float | Floats | None = None,
     prior: EffectPrior = USUAL,
     seed: int = 0,
     draws: int = DRAWS,
@@ -47,8 +47,9 @@ def chance_of_best(
         scores: One score per model, NaN for none; higher is better.
         covariance: The joint covariance of the scores.
         degrees: Its degrees of freedom.
-        units: The number of judged units (items, documents) behind the scores; degrees + 1 unless given,
-            100 where the covariance is known.
+        units: The number of judged units (items, documents) behind the scores, or behind each score where
+            models were judged on different numbers of them; degrees + 1 unless given, 100 where the
+            covariance is known.
         prior: What is believed of models before any label.
         seed: Settles the draws.
         draws: Their number.
@@ -62,7 +63,8 @@ def chance_of_best(
     scored = np.flatnonzero(~np.isnan(scores))
     classes = _classes(scores[scored], covariance[np.ix_(scored, scored)])
     first = scored[[members[0] for members in classes]]
-    count = units if units is not None else _UNITS if math.isinf(degrees) else degrees + 1.0
+    usual = _UNITS if math.isinf(degrees) else degrees + 1.0
+    count = np.broadcast_to(np.asarray(usual if units is None else units, np.float64), scores.shape)[first]
     normal = rng.generator(seed, "best").standard_normal((draws, len(first) - 1))
     own = _chances(scores[first], covariance[np.ix_(first, first)], degrees, count, prior, normal)
     chance = np.zeros(len(scores))
@@ -85,7 +87,7 @@ def _classes(scores: Floats, covariance: Floats) -> list[list[int]]:
 
 
 def _chances(
-    scores: Floats, covariance: Floats, degrees: float, units: float, prior: EffectPrior, normal: Floats
+    scores: Floats, covariance: Floats, degrees: float, units: Floats, prior: EffectPrior, normal: Floats
 ) -> Floats:
     """Return the share of posterior draws in which each model is the best; every pair has an error."""
     count, draws = len(scores), len(normal)
@@ -94,12 +96,13 @@ def _chances(
     basis = _contrasts(count)
     raw = basis.T @ covariance @ basis
     mean = float(np.trace(raw)) / (count - 1)
-    errors, vectors = np.linalg.eigh(_alike(raw, covariance, basis, degrees, prior))
+    errors, vectors = np.linalg.eigh(_alike(raw, covariance, basis, units, degrees, prior))
     errors, seen = np.maximum(errors, 0.0), vectors.T @ (basis.T @ scores)
     # Errors that are alike are estimated from all contrasts together (Satterthwaite).
     scales = error_scales(degrees * float(np.trace(raw)) ** 2 / float((raw**2).sum()))
     effects = effect_grid(prior)
-    spread = np.repeat(effects.values**2 * mean * units, len(scales))
+    single = mean * len(units) / float((1.0 / units).sum())
+    spread = np.repeat(effects.values**2 * single, len(scales))
     scale = np.tile(scales, len(effects.values))
     total = spread[:, None] + scale[:, None] * errors
     likely = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
@@ -120,7 +123,9 @@ def _contrasts(count: int) -> Floats:
     return np.asarray(basis / np.sqrt(steps * (steps + 1.0)))
 
 
-def _alike(raw: Floats, covariance: Floats, basis: Floats, degrees: float, prior: EffectPrior) -> Floats:
+def _alike(
+    raw: Floats, covariance: Floats, basis: Floats, units: Floats, degrees: float, prior: EffectPrior
+) -> Floats:
     """Return the covariance of contrasts, shrunk to models with like and independent errors."""
     count = len(covariance)
     borrowed = prior.alike * (count - 1)
@@ -130,8 +135,8 @@ def _alike(raw: Floats, covariance: Floats, basis: Floats, degrees: float, prior
     # The variances whose sums come nearest to those of the differences: se_jk² = r_j + r_k.
     squares = pair_errors(covariance) ** 2
     own = (squares.sum(axis=1) - squares.sum() / (2 * (count - 1))) / (count - 2)
-    own = np.maximum(own, 0.0)
+    own = np.maximum(own, 0.0) * units
     middle = float(np.median(own[own > 0]))
     ratio = np.clip(own / middle, 1 / _UNEQUAL, _UNEQUAL)
-    alike = basis.T @ np.diag(own / ratio) @ basis
+    alike = basis.T @ np.diag(own / ratio / units) @ basis
     return np.asarray((1 - weight) * raw + weight * alike * (np.trace(raw) / np.trace(alike)))
