@@ -29,10 +29,9 @@ from sparingly.infer.estimate.assemble import Asked, assemble
 from sparingly.infer.estimate.base import as_estimator
 from sparingly.infer.estimate.drawn import sample_from
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.groups import significance_groups
-from sparingly.infer.rank.pair_errors import pair_errors
 from sparingly.infer.rank.pair_tests import t_tests
-from sparingly.infer.rank.rank_sets import rank_sets
 
 Figures = dict[str, Any]
 Marks = NDArray[np.bool_]
@@ -176,7 +175,7 @@ def drawn_claims(data: EvalSet, values: Floats, chosen: Selection, seed: int) ->
         assemble(sample, linear, data.models, one, aspect="truth", estimator=ESTIMATOR) for one in asked
     )
     between = narrow.differences()
-    one_by_one, groups, together = rank_claims(wide, seed)
+    one_by_one, groups, together = rank_claims(wide)
     return Claims(
         scores=narrow.scores,
         score_ends=np.stack([narrow.low, narrow.high]),
@@ -184,12 +183,12 @@ def drawn_claims(data: EvalSet, values: Floats, chosen: Selection, seed: int) ->
         significant=one_by_one,
         grouped=groups,
         together=together,
-        over_set=rank_claims(narrow, seed)[0],
+        over_set=rank_claims(narrow)[0],
     )
 
 
-def rank_claims(found: Estimate, seed: int) -> tuple[Marks, Marks, Marks]:
-    """Return which pairs ``rank`` tells apart: one by one, in groups, and all at once.
+def rank_claims(found: Estimate) -> tuple[Marks, Marks, Marks]:
+    """Return which pairs ``rank`` calls different: one by one, in groups, and all at once.
 
     None where it refuses, because too few items or documents are judged to say how sure it is.
     """
@@ -199,14 +198,11 @@ def rank_claims(found: Estimate, seed: int) -> tuple[Marks, Marks, Marks]:
         return nothing, nothing, nothing
     alpha = 1 - LEVEL
     tests = t_tests(found.scores, found.covariance, found.freedom, certain=False)
-    sets = rank_sets(
-        found.scores, found.covariance, alpha=alpha, degrees=found.freedom, seed=seed, certain=False
-    )
-    distance = np.abs(found.scores[first] - found.scores[second])
+    decisions = decide(tests.two_sided, found.scores, alpha=alpha)
     return (
         tests.two_sided[first, second] < alpha,
-        sets.group[first] != sets.group[second],
-        distance > sets.critical * pair_errors(found.covariance)[first, second],
+        decisions.group[first] != decisions.group[second],
+        (decisions.better | decisions.better.T)[first, second],
     )
 
 

@@ -77,7 +77,7 @@ def test_report_with_ratings_from_a_table(folder: Path, capsys: Capture) -> None
     asked = ["report", "outputs.jsonl", "drawn.json", "--ratings", "ratings.csv", "-o", "r.json"]
     assert run([*asked, "--no-figures", "--json"]) == EXIT_DONE
     values = told(capsys)
-    direct = sparingly.estimate(demo(), drawn(), "overall", target="population")
+    direct = sparingly.estimate(demo(), drawn(), "overall")
     assert [one["score"] for one in values["estimate"]["models"]] == pytest.approx(direct.scores.tolist())
     assert values["costs"]["labels"] == 120 * 8
     assert values["written"] == ["r.json"]

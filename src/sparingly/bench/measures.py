@@ -15,6 +15,7 @@ from sparingly.infer.estimate.pairs import spread_of
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.full_set import FullSet
+from sparingly.infer.rank.joint_scores import joint_of
 from sparingly.infer.rank.pair_tests import t_tests
 
 ALPHA = 0.05
@@ -55,11 +56,10 @@ def estimate_outcome(found: Estimate, p_values: Floats) -> Outcome:
 def t_p_values(found: Estimate) -> Floats:
     """Return the two-sided p-values of the ranking's t test; 1 where too few items tell nothing."""
     first, second = pair_indices(len(found.models))
-    if not np.isfinite(found.covariance).all() or found.freedom < 1:
+    joint = joint_of(found)
+    if not joint.has_errors:
         return np.ones(len(first))
-    certain = found.pairs is not None and found.pairs.whole
-    freedom = np.inf if certain else found.freedom
-    tests = t_tests(found.scores, found.covariance, freedom, certain=certain)
+    tests = t_tests(joint.scores, joint.covariance, joint.freedom, certain=joint.certain)
     return np.nan_to_num(tests.two_sided[first, second], nan=1.0)
 
 

@@ -91,9 +91,28 @@ def _points(running: Campaign, data: str | None, at: tuple[int, ...], round: tup
         results, heads = zip(*(_strengths(running, name, seq) for seq in (before, after)), strict=True)
         found = changes(results[0], results[1], nested=before < after, unit="comparisons")
         return replace(found, before=heads[0], after=heads[1])
-    scores = [running.estimate(name, at=seq, target="population") for seq in (before, after)]
+    rankings = [_ranked(running, name, seq) for seq in (before, after)]
     counts = _labels(running, name, before), _labels(running, name, after)
-    return changes(scores[0], scores[1], labels=counts, nested=before < after)
+    return changes(rankings[0], rankings[1], labels=counts, nested=before < after)
+
+
+def _ranked(running: Campaign, name: str, seq: int) -> Estimate | Ranking:
+    """Return the ranking at an entry of the journal; the scores alone where nothing can be decided."""
+    from sparingly.base.errors import DataError
+    from sparingly.infer.estimate.targets import targets_of
+    from sparingly.infer.rank.rank import rank_estimates
+    from sparingly.infer.rank.signature import RankingSignature
+
+    scores, decisions = (running.estimate(name, at=seq, target=one) for one in targets_of())
+    try:
+        found = rank_estimates(scores, decisions)
+    except DataError:
+        return scores
+    signed = scores.signature
+    if signed is not None:
+        signature = RankingSignature(signed, found.test, found.groups_by, found.alpha, found.target)
+        found = replace(found, signature=signature)
+    return replace(found, selection=scores.selection)
 
 
 def _strengths(running: Campaign, name: str, seq: int) -> tuple[Estimate, str]:

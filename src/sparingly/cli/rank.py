@@ -51,18 +51,23 @@ class Claim:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Deciding:
-    """How models are told apart."""
+    """How pairs of models are decided."""
 
     target: Annotated[
-        Literal["set", "population"], Parameter(help="Better on this set, or on inputs like these.")
-    ] = "population"
+        Literal["set", "population"] | None,
+        Parameter(
+            help="What all numbers speak of: this set, or inputs like these (population). Unless given, "
+            "scores are of this set, ranks of inputs like these."
+        ),
+    ] = None
     test: Annotated[
         Literal["t", "permutation", "wilcoxon"], Parameter(help="The test of each pair of models.")
     ] = "t"
     groups_by: Annotated[
-        Literal["rank_sets", "algorithm1", "mt_metrics_eval"], Parameter(help="How groups are cut.")
-    ] = "rank_sets"
-    alpha: Annotated[float, Parameter(help="The error rate.")] = 0.05
+        Literal["decisions", "algorithm1", "mt_metrics_eval"],
+        Parameter(help="Groups from the decisions, or by a published rule without correction."),
+    ] = "decisions"
+    alpha: Annotated[float, Parameter(help="The error rate of all decisions together.")] = 0.05
     expect: Annotated[
         bool, Parameter(negative="", help="Also say what judging everything is expected to show.")
     ] = False
@@ -86,7 +91,7 @@ def rank(
     reading: Reading = DEFAULT_READING,
     json: Json = False,
 ) -> int:
-    """Rank the models from what was judged: possible ranks, groups, tests, chances to be the best.
+    """Rank the models from what was judged: who may be best, possible ranks, groups, tests.
 
     With --model, --against and --margin it also answers a question of a release gate, and the exit code is 1
     when the claim is not shown.

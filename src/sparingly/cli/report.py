@@ -26,8 +26,12 @@ class Asked:
     aspect: Aspect = None
     estimator: EstimatorText = None
     target: Annotated[
-        Literal["set", "population"], Parameter(help="Scores and ranks on this set, or on inputs like these.")
-    ] = "population"
+        Literal["set", "population"] | None,
+        Parameter(
+            help="What all numbers speak of: this set, or inputs like these (population). Unless given, "
+            "scores are of this set, ranks of inputs like these."
+        ),
+    ] = None
     level: Annotated[float, Parameter(help="How often intervals are to hold the truth.")] = 0.95
     title: Annotated[str | None, Parameter(help="The title.")] = None
     figures: Annotated[bool, Parameter(help="Draw pictures, which needs the extra report.")] = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -34,9 +34,14 @@ _NUMBERS = {
     "covariance": "covariances",
 }
 _FACTS = ("aspect", "estimator", "target", "n", "size")
+_EARLIER = (
+    "The ranking was made by rank sets, a rule of an earlier version that separated too often: rank again."
+)
 _OF_MODELS = {
     "score": "scores",
     "standard_error": "standard errors",
+    "low": "low ends of the intervals",
+    "high": "high ends of the intervals",
     "standardised": "standardised scores",
     "chance_of_best": "chances to be the best",
     "rank": "ranks",
@@ -47,7 +52,7 @@ _OF_MODELS = {
 _OF_PAIRS = {
     "p_values": "p-values",
     "corrected": "corrected p-values",
-    "full_set": "predicted p-values of all items",
+    "would_show": "chances that judging everything shows it",
     "covariance": "covariances",
 }
 _OF_CLAIM = ("question", "model", "against", "margin", "difference", "error", "p_value", "alpha")
@@ -66,6 +71,8 @@ def verify_ranking(given: Ranking, data: EvalSet) -> Verification:
     signature = given.signature
     if signature is None:
         raise UsageError("A ranking of plain arrays has no signature, so it cannot be re-derived.")
+    if signature.groups_by not in get_args(GroupsBy):
+        return Verification((_EARLIER,), version_notes("ranking", signature.version))
     return _verified("ranking", given, signature.scores, data, lambda: _rank_again(given, signature, data))
 
 
@@ -114,7 +121,7 @@ def _rank_again(given: Ranking, signature: RankingSignature, data: EvalSet) -> R
         given.selection,
         signature.scores.aspect,
         estimator=signature.scores.estimator,
-        target=_asked_target(signature.scores),
+        target=_ranking_target(signature),
         test=cast("Test", signature.test),
         groups_by=cast("GroupsBy", signature.groups_by),
         alpha=signature.alpha,
@@ -124,6 +131,13 @@ def _rank_again(given: Ranking, signature: RankingSignature, data: EvalSet) -> R
     if claim is None:
         return made
     return made.with_claim(cast("Question", claim.question), claim.model, claim.against, claim.margin)
+
+
+def _ranking_target(signature: RankingSignature) -> Target | None:
+    """Return the target that a ranking was asked for; None where scores and decisions have their own."""
+    if signature.decisions != signature.scores.target:
+        return None
+    return _asked_target(signature.scores)
 
 
 def _asked_target(signature: EstimateSignature) -> Target:
@@ -179,7 +193,7 @@ def _estimate_parts(given: Estimate, right: Estimate, where: str = "") -> Iterat
 
 def _ranking_parts(given: Ranking, right: Ranking) -> Iterator[Part]:
     yield "models", [one.model for one in given.models], [one.model for one in right.models]
-    for name in (*_FACTS, "test", "groups_by", "alpha", "freedom", "certain"):
+    for name in (*_FACTS, "scores_of", "test", "groups_by", "alpha", "freedom", "certain"):
         yield _plural(name), getattr(given, name), getattr(right, name)
     for name, words in _OF_MODELS.items():
         yield words, *(_column([getattr(one, name) for one in held.models]) for held in (given, right))

@@ -6,8 +6,9 @@ import pytest
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.rank.joint_scores import SAME
 from sparingly.infer.rank.pair_tests import wilcoxon_tests
-from sparingly.infer.rank.rank import SAME, TOO_SURE, rank, rank_scores
+from sparingly.infer.rank.rank import TOO_SURE, rank, rank_scores
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_on_the_set_itself_a_fully_judged_order_is_certain() -> None:
     assert found.models[0].chance_of_best == 1.0
 
 
-def test_rank_sets_widen_as_judgements_become_few() -> None:
+def test_possible_ranks_widen_as_judgements_become_few() -> None:
     data = _plain(items=200)
     widths = []
     for budget in (20, 80, 200):
@@ -65,7 +66,7 @@ def test_the_top_of_a_list_is_ranked_on_its_own_items_and_says_so(demo: EvalSet)
     found = rank(demo, chosen, "overall")
     assert found.target == "chosen"
     assert TOO_SURE in found.notes
-    assert found.full_set is None
+    assert found.would_show is None
     means = demo.aspects["overall"][demo.positions(chosen.items)].mean(axis=0)
     assert found.models[0].score == pytest.approx(means.max())
 
@@ -133,7 +134,8 @@ def test_plain_arrays() -> None:
     assert [one.model for one in found.models] == ["b", "a", "c"]
     assert found.models[2].score is None
     assert found.models[2].group is None
-    assert "from given scores" in str(found)
+    assert found.headline == "3 models compared on score, from given scores"
+    assert str(found).startswith("b has the highest score, but ") is False
     assert "<td>b</td>" in found._repr_html_()
     with pytest.raises(UsageError, match="2 names"):
         rank_scores(np.ones(3), np.eye(3), models=("a", "b"))
@@ -143,8 +145,8 @@ def test_wrong_choices_are_named() -> None:
     data = _plain()
     with pytest.raises(UnknownNameError, match="wilcoxon"):
         rank(data, aspect="overall", test="wilcoxn")  # type: ignore[arg-type]
-    with pytest.raises(UnknownNameError, match="rank_sets"):
-        rank(data, aspect="overall", groups_by="rank_set")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="decisions"):
+        rank(data, aspect="overall", groups_by="decision")  # type: ignore[arg-type]
 
 
 def test_a_constant_difference_of_few_items_is_no_proof() -> None:
@@ -188,7 +190,7 @@ def test_standardised_scores_have_mean_zero_under_unequal_chances(demo: EvalSet)
 
 def test_paired_tests_are_refused_for_separate_draws_and_importance(demo: EvalSet) -> None:
     apart = sparingly.select(demo, "snippets:kind=segment,matching=false", 60)
-    with pytest.raises(UsageError, match="Every model has a draw of its own"):
+    with pytest.raises(UsageError, match="Every model has its own sample"):
         rank(demo, apart, "overall", test="wilcoxon")
     weighted = _plain().with_column("weight", np.arange(1.0, 81.0))
     with pytest.raises(UsageError, match="do not all count the same"):
@@ -200,5 +202,5 @@ def test_claims_are_about_two_models_drawn_by_chance(demo: EvalSet) -> None:
     with pytest.raises(UsageError, match="m1 and itself"):
         found.margin_test("superior", "m1", "m1", 1.0)
     top = rank(demo, sparingly.select(demo, "metric_var:metric=learned", 40), "overall")
-    with pytest.raises(UsageError, match="known chances"):
+    with pytest.raises(UsageError, match="known probabilities"):
         top.margin_test("non-inferior", "Rowan", "Birch", 1.0)

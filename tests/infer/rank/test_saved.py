@@ -44,7 +44,7 @@ def test_rankings_of_plain_scores(tmp_path: Path) -> None:
     assert found.with_claim("superior", "model 2", "model 1", 0.5).signature is None
 
 
-def test_signature_tells_how_models_were_told_apart() -> None:
+def test_signature_says_how_pairs_were_decided() -> None:
     asked: list[dict[str, Any]] = [
         {"test": "wilcoxon"},
         {"groups_by": "algorithm1"},
@@ -55,9 +55,7 @@ def test_signature_tells_how_models_were_told_apart() -> None:
     found = [sparingly.rank(DATA, CHOSEN, "overall", **how) for how in asked]
     lines = {str(ranking.signature) for ranking in found} | {str(FOUND.signature)}
     assert len(lines) == len(asked) + 1
-    assert "|test:t|groups_by:rank_sets|alpha:0.05|claim:non-inferior[Rowan][Birch]2|seed:0|" in str(
-        FOUND.signature
-    )
+    assert "|target:set|decisions:population|test:t|groups_by:decisions|alpha:0.05|" in str(FOUND.signature)
 
 
 def changed(**parts: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_report_on_a_campaign_of_several_rounds(scored: Path) -> None:
     with sparingly.Campaign(scored) as running:
         report = sparingly.report(running, figures=False)
-        scores = running.estimate(target="population")
+        scores = running.estimate()
         rounds = len(running.rounds())
     told = report.to_dict()
     assert [one["score"] for one in told["estimate"]["models"]] == pytest.approx(scores.scores.tolist())
@@ -38,7 +38,7 @@ def test_rounds_together_speak_for_the_set_and_a_later_one_alone_does_not(scored
     with sparingly.Campaign(scored) as running:
         told = sparingly.report(running, figures=False).to_dict()["estimand"]
         rounds = running.rounds()
-    assert "80 of them were drawn by known chances in 4 rounds" in told
+    assert "80 of them were sampled with known probabilities in 4 rounds" in told
     with pytest.raises(UsageError, match="This is round 3 of several"):
         sparingly.report(demo(), rounds[2], "overall", figures=False)
     assert "waves" in sparingly.writeup(rounds[2])

@@ -74,7 +74,7 @@ def test_page_needs_nothing_from_elsewhere_and_says_who_is_best() -> None:
 
 def test_numbers_are_those_of_estimate_and_rank() -> None:
     report = plain_report()
-    scores = sparingly.estimate(demo(), drawn(), "overall", target="population")
+    scores = sparingly.estimate(demo(), drawn(), "overall")
     ranking = sparingly.rank(demo(), drawn(), "overall")
     told = {row[0]: row for row in tables(report, "scores")[0].rows}
     for place, model in enumerate(scores.models):
@@ -95,7 +95,7 @@ def test_numbers_are_those_of_estimate_and_rank() -> None:
     ("method", "target", "sentence"),
     [
         ("uniform", "population", "speak about inputs like these: the 240 items"),
-        ("uniform", "set", "what judging all 240 items of this set would say: 60 of them were drawn"),
+        ("uniform", "set", "what judging all 240 items of this set would say: 60 of them were sampled"),
         ("metric_var:metric=learned", "set", "Ranking only: these are scores of the 60 chosen items, not of"),
     ],
 )
@@ -123,7 +123,10 @@ def test_what_was_drawn_and_not_judged_is_told() -> None:
     scores = np.array(demo().aspects["overall"])
     scores[demo().positions(chosen.items[:7])] = np.nan
     told = told_of(rebuild(demo(), aspects={"overall": scores}, ratings=sparingly.Ratings()), chosen)
-    assert "60 of them were drawn by known chances, of which 53 are judged and the others taken to be" in told
+    assert (
+        "60 of them were sampled with known probabilities, of which 53 are judged and the others taken to be"
+        in told
+    )
 
 
 def test_everything_judged_is_no_sample_of_the_set() -> None:
@@ -136,7 +139,7 @@ def test_one_model_is_not_ranked_and_has_its_score() -> None:
     report = sparingly.report(alone, chosen, "overall", figures=False, curve=False)
     assert report.lead[0].startswith("`Rowan` scores ")
     assert "(95 % interval from " in report.lead[0]
-    assert "How good is `Rowan` by `overall`, on inputs like these?" in report.markdown()
+    assert "How good is `Rowan` on `overall`, on this set of 240 items?" in report.markdown()
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +188,7 @@ def test_two_stages_from_a_pool(from_pool: Callable[..., sparingly.Selection]) -
     report = sparingly.report(answered, second, "overall", target="set", figures=False, curve=False)
     told = report.to_dict()["estimand"]
     assert "all 235 items that the first draw chose from, of which 80 are in the data" in told
-    assert "40 of them were drawn by known chances in two stages" in told
+    assert "40 of them were sampled with known probabilities in two stages" in told
     assert "sparingly pool verify SCORED_POOL FIRST.json" in report.markdown()
     assert "shares below are among the 80 that are" in report.markdown()
     assert "3 of the chosen are anchors" in sparingly.writeup(first)
@@ -215,7 +218,7 @@ def test_too_few_judgements_leave_no_ranking() -> None:
     chosen = sparingly.select(demo().without_labels(), "uniform", 1, seed=1)
     report = sparingly.report(demo(), chosen, "overall", figures=False, curve=False)
     assert report.evidence.ranking is None
-    assert "Too few items" in Reader(report.html()).words
+    assert "too few to say who is better" in Reader(report.html()).words
     assert report.to_dict()["ranking"] is None
     assert "are too few to tell how severe they are." in Reader(report.html()).words
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sparingly.base.errors import one_line
 from sparingly.show.report.markup import code, pieces
-from sparingly.show.report.words import aligned, ended, named, p_text, percent_of, time_text
+from sparingly.show.report.words import aligned, ended, p_text, time_text
 
 
 def test_numbers_of_a_column_have_the_same_decimals() -> None:
@@ -26,26 +26,15 @@ def test_p_values_are_short(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0, "0 %"), (0.004, "under 1 %"), (0.996, "over 99 %"), (1.0, "100 %"), (0.5, "50 %")],
-)
-def test_almost_nothing_is_not_nothing(value: float, text: str) -> None:
-    assert percent_of(value) == text
-
-
-@pytest.mark.parametrize(
     ("seconds", "text"), [(7200, "2.0 hours"), (90, "1.5 minutes"), (12.5, "12.5 seconds")]
 )
 def test_times_are_in_the_unit_that_suits_them(seconds: float, text: str) -> None:
     assert time_text(seconds) == text
 
 
-def test_sentences_and_lists_of_models() -> None:
+def test_sentences() -> None:
     assert ended(" nothing more") == "Nothing more."
     assert ended("Why?") == "Why?"
-    assert named(["a"]) == "`a`"
-    assert named(["a", "b", "c"]) == "`a`, `b` and `c`"
-    assert named(list("abcdefg")) == "`a`, `b`, `c`, `d`, `e` and 2 more"
 
 
 @given(st.text(min_size=1))

@@ -10,7 +10,8 @@ import numpy as np
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.signature import EstimateSignature
-from sparingly.infer.rank.rank import rank_scores
+from sparingly.infer.rank.joint_scores import joint_of
+from sparingly.infer.rank.rank import rank_estimates
 from sparingly.infer.rank.ranking import Ranking
 
 Result = Estimate | Ranking
@@ -25,8 +26,8 @@ class Side:
         order: The models, best first.
         scores: Their scores; a model without one is left out.
         errors: Their standard errors.
-        ranks: Their possible ranks as text; the rank by score where nothing more is known.
-        groups: Their significance groups; empty where they cannot be told.
+        ranks: Their possible ranks as text; the rank by score where nothing is decided.
+        groups: Their groups; empty where nothing is decided.
         aspect: What was judged.
         target: What the scores speak about.
         estimator: The estimator as text.
@@ -80,7 +81,7 @@ def side_of(result: Result) -> Side:
         if ranking is None
         else {one.model: one.group for one in ranking.models if one.group is not None},
         aspect=result.aspect,
-        target=result.target,
+        target=result.scores_of if isinstance(result, Ranking) else result.target,
         estimator=result.estimator,
         n=result.n,
         size=result.size,
@@ -91,18 +92,14 @@ def side_of(result: Result) -> Side:
 
 
 def _ranked(estimate: Estimate) -> Ranking | None:
-    """Return the ranking by an estimate's joint errors; None where these cannot be told."""
+    """Return the ranking by an estimate's joint errors; None where it decides nothing.
+
+    Decisions speak of inputs like these, and an estimate of this set has no errors for them.
+    """
     known = np.flatnonzero(np.isfinite(estimate.scores))
-    inside = estimate.covariance[np.ix_(known, known)]
-    if len(known) < 2 or not np.isfinite(inside).all() or estimate.freedom < 1:
+    if estimate.target == "set" or len(known) < 2 or not joint_of(estimate).of_models(known).has_errors:
         return None
-    return rank_scores(
-        estimate.scores[known],
-        inside,
-        models=tuple(estimate.models[place] for place in known),
-        degrees=estimate.freedom,
-        alpha=round(1 - estimate.level, 12),
-    )
+    return rank_estimates(estimate, estimate, alpha=round(1 - estimate.level, 12))
 
 
 def _places(order: tuple[str, ...]) -> dict[str, str]:

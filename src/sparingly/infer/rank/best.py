@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior, effect_grid, error_scales
-from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
-from sparingly.infer.rank.rank_sets import checked
+from sparingly.infer.rank.pair_errors import checked, pair_errors, pair_tells
 
 Floats = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Standard errors of differences of models, and which of them tell anything."""
+"""Scores with their joint covariance: standard errors of differences, and which of them tell anything."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sparingly.base.errors import UsageError
 
 Floats = NDArray[np.float64]
 
@@ -36,3 +38,20 @@ def heavier_tails(generator: np.random.Generator, degrees: float, size: int) -> 
     if math.isinf(degrees):
         return np.ones(size)
     return np.sqrt(generator.chisquare(degrees, size) / degrees)
+
+
+def checked(scores: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Return scores and covariance as arrays that belong together, or say what does not fit."""
+    scores, covariance = np.asarray(scores, np.float64), np.asarray(covariance, np.float64)
+    count = len(scores) if scores.ndim == 1 else -1
+    if covariance.shape != (count, count):
+        raise UsageError(
+            f"A ranking needs one score per model and their covariance, not {scores.shape} "
+            f"and {covariance.shape}."
+        )
+    known = ~np.isnan(scores)
+    if not known.any():
+        raise UsageError("No model has a score, so there is nothing to rank.")
+    if not np.isfinite(covariance[np.ix_(known, known)]).all():
+        raise UsageError("The covariance of the scores has missing or infinite values.")
+    return scores, covariance

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.html import html_table
 from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
+from sparingly.infer.estimate.targets import place_of
 from sparingly.infer.expect.expect import Expected
+from sparingly.infer.rank.decisions import Decisions
 from sparingly.infer.rank.margin_tests import MarginTest, Question, margin_test
 from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 from sparingly.infer.rank.signature import RankingSignature
 
 Floats = NDArray[np.float64]
 FORMAT, VERSION = "sparingly/ranking", 1
+# Groups that follow from the decisions, and published rules in words.
+DECISIONS = "decisions"
+_PUBLISHED = {
+    "algorithm1": "Groups by Algorithm 1 of Zouhar et al. (2025): published rule, no correction.",
+    "mt_metrics_eval": "Groups by the rule of mt-metrics-eval: published rule, no correction.",
+}
+_EARLIER = "Groups by the rank sets of an earlier version, which separate too often: rank again."
 
 
 @dataclass(frozen=True)
@@ -31,13 +40,15 @@ class RankedModel:
     Attributes:
         model: The model.
         score: Its score.
-        standard_error: The standard error of the score; None where none can be told.
+        standard_error: The standard error of the score, as ``estimate`` gives it; None where it is unknown.
         standardised: The score in standard deviations of single judgements from their mean.
         rank: Its place by score.
-        best_rank: The best rank that is not ruled out, all models taken at once.
-        worst_rank: The worst.
-        group: The significance group, 1 for the best; None for a model without a score.
-        chance_of_best: The chance that it is the best, under a flat prior; None where it cannot be told.
+        best_rank: 1 + the number of models that are significantly better, all pairs taken at once.
+        worst_rank: The number of models less those that are significantly worse.
+        group: The group, 1 for the best; None for a model without a score.
+        chance_of_best: The probability that it is the best; None where it is unknown.
+        low: The low end of the interval of the score, as ``estimate`` gives it; None where there is none.
+        high: The high end.
     """
 
     model: str
@@ -49,6 +60,8 @@ class RankedModel:
     worst_rank: int
     group: int | None
     chance_of_best: float | None
+    low: float | None = None
+    high: float | None = None
 
     @property
     def ranks(self) -> str:
@@ -64,21 +77,23 @@ class Ranking:
     Attributes:
         models: The models, best score first.
         p_values: Two-sided p-values of all pairs in that order, NaN on the diagonal.
-        corrected: The same with Holm's correction.
-        full_set: The two-sided p-values that judging everything is predicted to give, item by item (documents
-            are not counted as one); None where nothing is known of the whole set. Beside the p-values, never
-            in their place.
+        corrected: The same, corrected for all pairs (Shaffer's step-down): at most alpha where a pair is
+            decided. Where test and scores contradict each other, 1.
+        would_show: How likely judging everything shows each difference (p < .05, in the same direction); None
+            where nothing is known of the whole set. Beside the decisions, never in their place.
         covariance: models × models of the scores, in that order.
         freedom: Degrees of freedom of the errors.
         test: The test behind the p-values.
         groups_by: The rule behind the groups.
         alpha: The error rate.
         aspect: What was judged.
-        target: What the ranking speaks about: this ``set``, the ``population`` of inputs like these, or only
-            the ``chosen`` items, where these were not drawn by chance.
+        target: What decisions speak about: this ``set``, the ``population`` of inputs like these, or only
+            the ``chosen`` items, where these were not sampled.
+        scores_of: What scores, standard errors and intervals speak about, likewise.
         estimator: The estimator as text.
         n: The number of judged items.
         size: The number of items that the ranking speaks about.
+        unit: What was judged: items, or comparisons.
         notes: What to mind.
         signature: From which it can be had again; None for plain arrays.
         certain: Whether an error of 0 means that nothing is left to chance.
@@ -96,13 +111,15 @@ class Ranking:
     freedom: float
     test: str
     alpha: float
-    groups_by: str = "rank_sets"
-    full_set: Floats | None = None
+    groups_by: str = DECISIONS
+    would_show: Floats | None = None
     aspect: str = "score"
     target: str = "population"
+    scores_of: str = "set"
     estimator: str = "given"
     n: int | None = None
     size: int | None = None
+    unit: str = "items"
     notes: tuple[str, ...] = ()
     signature: RankingSignature | None = None
     certain: bool = True
@@ -114,10 +131,52 @@ class Ranking:
     @property
     def headline(self) -> str:
         """What is ranked, in one line."""
-        places = {"set": f"this set of {self.size} items", "population": "inputs like these"}
-        where = places.get(self.target, "the chosen items")
-        source = "from given scores" if self.n is None else f"from {self.n} judged items"
-        return f"{len(self.models)} models by {self.aspect} on {where}, {source}"
+        if self.n is None:
+            return f"{len(self.models)} models compared on {self.aspect}, from given scores"
+        whole = "" if self.size in (None, self.n) else f" of {self.size}"
+        judged = f"{self.n}{whole} items judged" if self.unit == "items" else f"{self.n} {self.unit}"
+        return f"{len(self.models)} models compared on {self.aspect}, {judged}"
+
+    @property
+    def scores_head(self) -> str:
+        """The head of a column of scores: it says what they speak about."""
+        return "score" if self.n is None else f"score ({place_of(self.scores_of)})"
+
+    @property
+    def ranks_head(self) -> str:
+        """The head of a column of ranks: it says what they speak about."""
+        return "ranks" if self.n is None else f"ranks ({place_of(self.target)})"
+
+    @property
+    def decisions(self) -> Decisions:
+        """Which models are significantly better than which, in the order of the ranking."""
+        scores = np.array([np.nan if one.score is None else one.score for one in self.models])
+        better = (self.corrected <= self.alpha) & (scores[:, None] > scores[None, :])
+        return Decisions(better, self.corrected, scores, self.alpha)
+
+    @property
+    def may_be_best(self) -> tuple[str, ...]:
+        """The models that are not ruled out as the best: none is significantly better."""
+        return tuple(one.model for one in self.models if one.best_rank == 1 and one.score is not None)
+
+    def answer(self, named: Callable[[str], str] = str) -> str:
+        """Return who is best and which groups there are, in two sentences; ``named`` marks up names."""
+        first, *rivals = self.may_be_best
+        where = "" if self.n is None else f" on {place_of(self.target)}"
+        if not rivals:
+            return f"{named(first)} is the best model{where}. {self.group_sentence}"
+        several = f"{_joined([named(name) for name in rivals])} {'is' if len(rivals) == 1 else 'are'}"
+        return (
+            f"{named(self.models[0].model)} has the highest score, but {several} not ruled out as the "
+            f"best{where}. {self.group_sentence}"
+        )
+
+    @property
+    def group_sentence(self) -> str:
+        """Say which groups there are, or that no clear-cut groups are there yet."""
+        if self.groups_by == DECISIONS:
+            return self.decisions.sentence
+        return _PUBLISHED.get(self.groups_by, _EARLIER)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -129,14 +188,15 @@ class Ranking:
         return f"Ranking({self.headline})"
 
     def __str__(self) -> str:
-        """Return the groups in one line, best first."""
-        return f"{self.headline}: " + " > ".join(" = ".join(group) for group in self.groups)
+        """Return who is best, and the possible ranks of all models."""
+        ranks = ", ".join(f"{one.model} {one.ranks}" for one in self.models)
+        return f"{self.answer()} Possible ranks: {ranks}."
 
     def _repr_html_(self) -> str:
-        names = ("ranks", "model", "score", "standard_error", "standardised", "group", "chance_of_best")
+        names = ("ranks", "model", "score", "standard_error", "low", "high", "group")
         rows = [tuple(getattr(one, name) for name in names) for one in self.models]
-        columns = [name.replace("_", " ") for name in names]
-        return html_table(columns, rows, self.headline, "; ".join(self.notes))
+        columns = (self.ranks_head, "model", self.scores_head, "standard error", "low", "high", "group")
+        return html_table(columns, rows, self.answer(), "; ".join((self.headline, *self.notes)))
 
     def margin_test(self, question: Question, model: str, against: str, margin: float) -> MarginTest:
         """Ask whether a model is non-inferior, equivalent or superior to another, with a margin."""
@@ -144,10 +204,12 @@ class Ranking:
         if one == other:
             raise UsageError(f"A claim is about two models, not about {model} and itself.")
         if self.target == "chosen":
-            raise UsageError("A claim needs items that were drawn by known chances; these were not.")
+            raise UsageError(
+                "A claim needs a random sample with known probabilities; these items were picked."
+            )
         scores = [np.nan if held.score is None else held.score for held in self.models]
-        told = pair_tells(self.covariance)[one, other]
-        error = float(pair_errors(self.covariance)[one, other]) if told else 0.0
+        has_error = pair_tells(self.covariance, np.asarray(scores))[one, other]
+        error = float(pair_errors(self.covariance)[one, other]) if has_error else 0.0
         return margin_test(
             question,
             scores[one] - scores[other],
@@ -168,7 +230,18 @@ class Ranking:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ranking as plain values, as its file holds it; what is not known is None."""
-        names = ("aspect", "target", "estimator", "n", "size", "test", "groups_by", "alpha", "certain")
+        names = (
+            "aspect",
+            "target",
+            "scores_of",
+            "estimator",
+            "n",
+            "size",
+            "test",
+            "groups_by",
+            "alpha",
+            "certain",
+        )
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -180,7 +253,7 @@ class Ranking:
             "groups": [list(group) for group in self.groups],
             "p_values": plain(self.p_values),
             "corrected": plain(self.corrected),
-            "full_set": None if self.full_set is None else plain(self.full_set),
+            "would_show": None if self.would_show is None else plain(self.would_show),
             "covariance": plain(self.covariance),
             "notes": list(self.notes),
             "claim": None if self.claim is None else {**vars(self.claim), "shown": self.claim.shown},
@@ -205,3 +278,11 @@ class Ranking:
         if model not in names:
             raise UnknownNameError("model", model, names)
         return names.index(model)
+
+
+def _joined(names: Sequence[str], most: int = 5) -> str:
+    """Return names as a list in a sentence: a few, and how many more there are."""
+    if len(names) > most:
+        return listing(names, most)
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last

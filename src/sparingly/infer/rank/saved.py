@@ -34,6 +34,7 @@ _KNOWN = frozenset(
         "selection",
         "aspect",
         "target",
+        "scores_of",
         "estimator",
         "n",
         "size",
@@ -46,7 +47,7 @@ _KNOWN = frozenset(
         "groups",
         "p_values",
         "corrected",
-        "full_set",
+        "would_show",
         "covariance",
         "notes",
         "claim",
@@ -66,7 +67,7 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
     """Make a ranking from the values of its file."""
     check_version(dict(values), FORMAT, VERSION)
     models = tuple(_model(row, f"models[{place}]") for place, row in enumerate(_listed(values)))
-    signature, claim, full = values.get("signature"), values.get("claim"), values.get("full_set")
+    signature, claim, shows = values.get("signature"), values.get("claim"), values.get("would_show")
     held: dict[str, Any] = {name: _count(values.get(name), name) for name in ("n", "size")}
     held |= {name: said(values, name, name) for name in ("test", "groups_by", "aspect", "estimator")}
     made = Ranking(
@@ -75,10 +76,12 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
         corrected=as_matrix(values.get("corrected"), "corrected", len(models)),
         covariance=as_matrix(values.get("covariance"), "covariance", len(models)),
         freedom=freedom_of(values),
-        full_set=None if full is None else as_matrix(full, "full_set", len(models)),
+        would_show=None if shows is None else as_matrix(shows, "would_show", len(models)),
         **held,
         alpha=as_number(values.get("alpha"), "alpha"),
         target=target_of(values),
+        # Before, scores and decisions spoke of the same.
+        scores_of=target_of({**values, "target": values.get("scores_of", values.get("target"))}),
         notes=notes_of(values),
         certain=_yes(values.get("certain"), "certain"),
         signature=None
@@ -103,7 +106,7 @@ def _listed(values: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _model(row: Mapping[str, Any], field: str) -> RankedModel:
     numbers, ranks = (
-        ("score", "standard_error", "standardised", "chance_of_best"),
+        ("score", "standard_error", "standardised", "chance_of_best", "low", "high"),
         ("best_rank", "worst_rank"),
     )
     held: dict[str, Any] = {name: _number(row.get(name), f"{field}.{name}") for name in numbers}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sparingly.base.text import format_number
-from sparingly.data.values import as_mapping, as_number
+from sparingly.data.values import as_mapping, as_number, as_text
 from sparingly.infer.estimate.signature import EstimateSignature, said, word
 from sparingly.infer.rank.margin_tests import MarginTest
 
@@ -34,17 +34,23 @@ class ClaimSignature:
 
 @dataclass(frozen=True)
 class RankingSignature:
-    """How a ranking came about: the signature of its scores, and how models were told apart."""
+    """How a ranking came about: the signature of its scores, how pairs were decided, and for what target."""
 
     scores: EstimateSignature
     test: str
     groups_by: str
     alpha: float
+    decisions: str
     claim: ClaimSignature | None = None
 
     def __str__(self) -> str:
         """Return the signature in one line."""
-        parts = [self.scores.estimator, *self.scores.about, f"test:{self.test}"]
+        parts = [
+            self.scores.estimator,
+            *self.scores.about,
+            f"decisions:{self.decisions}",
+            f"test:{self.test}",
+        ]
         parts += [f"groups_by:{self.groups_by}", f"alpha:{format_number(self.alpha)}"]
         parts += [] if self.claim is None else [f"claim:{self.claim}"]
         return "|".join((*parts, *self.scores.origin))
@@ -76,6 +82,8 @@ class RankingSignature:
             test=said(values, "test", f"{field}.test"),
             groups_by=said(values, "groups_by", f"{field}.groups_by"),
             alpha=as_number(values.get("alpha"), f"{field}.alpha"),
+            # Before, scores and decisions spoke of the same.
+            decisions=as_text(values.get("decisions"), f"{field}.decisions") or said(scores, "target", field),
             claim=None
             if claim is None
             else ClaimSignature.from_dict(as_mapping(claim, f"{field}.claim"), f"{field}.claim"),

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparingly.base.errors import DataError, SparinglyError
+from sparingly.base.errors import SparinglyError
 from sparingly.data.plain import plain
-from sparingly.infer.estimate.result import CHOSEN, Estimate
-from sparingly.infer.rank.best import chance_of_best
-from sparingly.infer.rank.rank import rank
-from sparingly.infer.rank.rank_sets import rank_sets
+from sparingly.infer.estimate.result import CHOSEN
+from sparingly.infer.estimate.targets import place_of, targets_of
+from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking
 
 if TYPE_CHECKING:
-    from sparingly.data.evalset import EvalSet, Floats
-    from sparingly.infer.estimate.bradley_terry import BradleyTerry
+    from sparingly.data.evalset import Floats
     from sparingly.run.campaign.campaign import Campaign
 
-# The best and the worst possible rank and the chance to be the best, by model.
-Sets = Mapping[str, tuple[int, int, float | None]]
 ALPHA = 0.05
-_NONE: Sets = {}
-_TOO_FEW = "Too few items (or documents) are judged to say which ranks are possible."
 
 
 @dataclass(frozen=True)
@@ -38,15 +31,17 @@ class Standing:
         score: Its score, or its strength where outputs are compared.
         low: The low end of the interval.
         high: The high end.
-        best_rank: The best rank that is not ruled out, all models taken at once.
-        worst_rank: The worst.
-        chance_of_best: The chance that it is the best, under a flat prior.
+        standard_error: The standard error of the score.
+        best_rank: 1 + the number of models that are significantly better, all pairs taken at once.
+        worst_rank: The number of models less those that are significantly worse.
+        chance_of_best: The probability that it is the best.
     """
 
     model: str
     score: float | None
     low: float | None
     high: float | None
+    standard_error: float | None = None
     best_rank: int | None = None
     worst_rank: int | None = None
     chance_of_best: float | None = None
@@ -73,6 +68,9 @@ class Standings:
         models: The models.
         notes: What to mind.
         signature: From which the scores can be had again; empty where there is none.
+        answer: Who may be the best, and which groups there are; empty where nothing is decided.
+        scores_of: What scores and intervals speak about, in words.
+        ranks_of: What ranks speak about, in words.
     """
 
     data: str
@@ -80,6 +78,9 @@ class Standings:
     models: tuple[Standing, ...] = ()
     notes: tuple[str, ...] = ()
     signature: str = ""
+    answer: str = ""
+    scores_of: str = ""
+    ranks_of: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -91,82 +92,82 @@ def standings(campaign: Campaign, data: str | None = None, *, at: int | None = N
     """Rank the models of a data set from what is judged so far; where that cannot be done, say why.
 
     Scores and intervals are those of ``Campaign.estimate`` (of ``Campaign.strengths`` where outputs are
-    compared). Rank sets are those of ``rank``: they hold for all models at once. Use them to see which models
-    the next round still has to tell apart.
+    compared), ranks those of ``rank``: they hold for all models at once, on inputs like these. Use them to
+    see between which models the next round still has to decide.
     """
     name = campaign.settings.data_named(data)
     try:
         if campaign.compares(name):
-            return _of_strengths(name, campaign.strengths(name, at=at), campaign.settings.seed)
-        found = campaign.estimate(name, at=at)
-        judged = campaign.data(name, at=at) if found.target == CHOSEN else None
-        return _of_estimate(name, found, judged, campaign.settings.seed)
+            return _of_strengths(name, campaign, at)
+        return _of_estimate(name, campaign, at)
     except SparinglyError as error:
         return Standings(name, "Nothing can be ranked yet.", notes=(str(error),))
 
 
-def _of_estimate(name: str, found: Estimate, judged: EvalSet | None, seed: int) -> Standings:
-    notes, sets = list(found.notes), _NONE
+def _of_estimate(name: str, campaign: Campaign, at: int | None) -> Standings:
+    targets = targets_of()
+    found = campaign.estimate(name, at=at, target=targets.scores)
+    ranking, why = None, ""
     try:
-        if judged is None:
-            certain = found.pairs is not None and found.pairs.whole
-            freedom = math.inf if certain else found.freedom
-            sets = _sets(found.models, found.scores, found.covariance, freedom, seed, certain)
+        if found.target != CHOSEN:
+            decisions = campaign.estimate(name, at=at, target=targets.decisions)
+            ranking = rank_estimates(found, decisions, alpha=ALPHA)
         elif found.selection is not None:
-            ranking = rank(judged, found.selection, found.aspect, seed=seed)
-            sets, notes = _sets_of(ranking), [*notes, *ranking.notes]
+            ranking = rank(campaign.data(name, at=at), found.selection, found.aspect, alpha=ALPHA)
     except SparinglyError as error:
-        notes.append(str(error))
+        why = str(error)
+    columns = found.scores, found.low, found.high, found.standard_errors
     signature = "" if found.signature is None else str(found.signature)
-    rows = _rows(found.models, found.scores, found.low, found.high, sets)
-    return Standings(name, found.headline, rows, tuple(dict.fromkeys(notes)), signature)
+    made = _standings(name, found.models, columns, ranking, (*found.notes, *((why,) if why else ())))
+    return replace(made, headline=found.headline, scores_of=place_of(found.target), signature=signature)
 
 
-def _of_strengths(name: str, found: BradleyTerry, seed: int) -> Standings:
-    notes, sets = list(found.notes), _NONE
+def _of_strengths(name: str, campaign: Campaign, at: int | None) -> Standings:
+    found = campaign.strengths(name, at=at)
+    notes = list(found.notes)
     notes += [f"{model}: {why}" for model, why in zip(found.models, found.status, strict=True) if why]
+    ranking = None
     try:
-        sets = _sets(found.models, found.strengths, found.covariance, math.inf, seed, certain=False)
+        aspect, target = campaign.settings.aspect, targets_of().decisions
+        ranking = rank_strengths(found, aspect=aspect, target=target, alpha=ALPHA)
     except SparinglyError as error:
         notes.append(str(error))
+    columns = found.strengths, found.low, found.high, found.standard_errors
     headline = f"{len(found.models)} models by strength, from {found.comparisons} comparisons"
-    rows = _rows(found.models, found.strengths, found.low, found.high, sets)
-    return Standings(name, headline, rows, tuple(dict.fromkeys(notes)))
+    return replace(_standings(name, found.models, columns, ranking, notes), headline=headline)
 
 
-def _sets(
-    models: tuple[str, ...], scores: Floats, covariance: Floats, freedom: float, seed: int, certain: bool
-) -> Sets:
-    """Return the possible ranks and the chance to be the best of every model that has a score."""
-    scored = np.flatnonzero(~np.isnan(scores))
-    if not np.isfinite(covariance[np.ix_(scored, scored)]).all() or freedom < 1:
-        raise DataError(_TOO_FEW)
-    found = rank_sets(scores, covariance, alpha=ALPHA, degrees=freedom, seed=seed, certain=certain)
-    best = chance_of_best(scores, covariance, degrees=freedom, seed=seed)
-    return {
-        model: (int(found.low[place]), int(found.high[place]), float(best[place]))
-        for place, model in enumerate(models)
-        if not np.isnan(scores[place])
-    }
-
-
-def _sets_of(ranking: Ranking) -> Sets:
-    return {one.model: (one.best_rank, one.worst_rank, one.chance_of_best) for one in ranking.models}
-
-
-def _rows(
-    models: tuple[str, ...], scores: Floats, low: Floats, high: Floats, sets: Sets
-) -> tuple[Standing, ...]:
-    places = sorted(
+def _standings(
+    name: str,
+    models: tuple[str, ...],
+    columns: tuple[Floats, Floats, Floats, Floats],
+    ranking: Ranking | None,
+    notes: Sequence[str],
+) -> Standings:
+    """Return the models, best first, with the ranks that a ranking leaves possible."""
+    scores = columns[0]
+    order = sorted(
         range(len(models)), key=lambda place: (bool(np.isnan(scores[place])), -scores[place], models[place])
     )
-    return tuple(
-        Standing(
-            models[place],
-            plain(scores[place]),
-            plain(low[place]),
-            plain(high[place]),
-            *sets.get(models[place], ()),
-        )
-        for place in places
+    ranked = {} if ranking is None else {one.model: one for one in ranking.models}
+    rows = []
+    for place in order:
+        row = Standing(models[place], *(plain(column[place]) for column in columns))
+        if (one := ranked.get(models[place])) is not None:
+            row = replace(
+                row,
+                standard_error=one.standard_error,
+                best_rank=one.best_rank,
+                worst_rank=one.worst_rank,
+                chance_of_best=one.chance_of_best,
+            )
+        rows.append(row)
+    own = () if ranking is None else ranking.notes
+    return Standings(
+        name,
+        "",
+        answer="" if ranking is None else ranking.answer(),
+        ranks_of="" if ranking is None else place_of(ranking.target),
+        models=tuple(rows),
+        notes=tuple(dict.fromkeys((*notes, *own))),
     )

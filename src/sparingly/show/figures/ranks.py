@@ -1,4 +1,4 @@
-"""Possible ranks of models, and the chance of every model to be better than every other."""
+"""Possible ranks of models, and which of two models is significantly better."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparingly.infer.estimate.targets import place_of
 from sparingly.infer.rank.ranking import Floats, Ranking
 from sparingly.show.figures.look import (
     BLUE,
@@ -58,8 +59,9 @@ def draw_ranks(found: Ranking) -> VConcatChart:
         x=alt.X("rank:Q").axis(axis).scale(scale)
     )
     chart = alt.layer(lines, points).properties(width=WIDTH - 180, height=step_height(names))
-    told = f"all at once with {100 * (1 - found.alpha):g} % confidence; a colour is a group"
-    return framed(chart, f"Possible ranks by {found.aspect}", told, [])
+    colour = "; a colour is a group" if len(found.groups) > 1 else ""
+    holds = f"on {place_of(found.target)}, at {100 * (1 - found.alpha):g} % confidence for all models at once"
+    return framed(chart, f"Possible ranks by {found.aspect}", f"{holds}{colour}", [])
 
 
 def chances_of_better(found: Ranking) -> Floats:

@@ -15,6 +15,7 @@ from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.rounds.merge import merged
 from sparingly.show.report.evidence import (
     Evidence,
+    Target,
     Wanted,
     compared_evidence,
     completed,
@@ -40,7 +41,7 @@ def from_campaign(running: Campaign, data: str | None, wanted: Wanted, at: int |
     if running.compares(name):
         found = running.strengths(name, at=at, level=wanted.level)
         return replace(compared_evidence(held, rounds, found, aspect, wanted), **about)
-    scores = _estimate(running, name, at, wanted)
+    scores = _estimate(running, name, at, wanted, wanted.targets.scores)
     ranking, unranked = _ranked(running, name, at, scores, wanted)
     gathered = Evidence(
         data=seen_of(held, rounds),
@@ -67,9 +68,9 @@ def ends_of_rounds(running: Campaign, data: str, last: int) -> list[int]:
     return ends
 
 
-def _estimate(running: Campaign, name: str, at: int | None, wanted: Wanted) -> Estimate:
+def _estimate(running: Campaign, name: str, at: int | None, wanted: Wanted, target: Target) -> Estimate:
     return running.estimate(
-        name, at=at, estimator=wanted.estimator, target=wanted.target, level=wanted.level, seed=wanted.seed
+        name, at=at, estimator=wanted.estimator, target=target, level=wanted.level, seed=wanted.seed
     )
 
 
@@ -78,7 +79,7 @@ def _earlier(running: Campaign, name: str, seq: int, wanted: Wanted) -> list[Est
     found = []
     for end in ends_of_rounds(running, name, seq)[:-1]:
         try:
-            found.append(_estimate(running, name, end, wanted))
+            found.append(_estimate(running, name, end, wanted, wanted.targets.scores))
         except SparinglyError:
             continue
     return found
@@ -87,10 +88,13 @@ def _earlier(running: Campaign, name: str, seq: int, wanted: Wanted) -> list[Est
 def _ranked(
     running: Campaign, name: str, at: int | None, scores: Estimate, wanted: Wanted
 ) -> tuple[Ranking | None, str]:
-    """Rank by the joint errors of all rounds; items that were not drawn by chance, by what they show."""
+    """Rank by the joint errors of all rounds; items that were picked, by what they show."""
     alpha = wanted.alpha
     if scores.target != CHOSEN or np.isnan(scores.scores).all():
-        return ranking_of(scores, alpha, wanted.seed)
+        base = scores
+        if wanted.targets.decisions != wanted.targets.scores:
+            base = _estimate(running, name, at, wanted, wanted.targets.decisions)
+        return ranking_of(scores, base, alpha, wanted.seed)
     chosen = merged(running.rounds(name, at=at))
     try:
         found = rank(

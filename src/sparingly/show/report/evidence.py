@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sparingly.base.errors import DataError, SparinglyError, UsageError
+from sparingly.base.errors import DataError, SparinglyError
 from sparingly.base.registry import Method
 from sparingly.data.describe import Representation, representation
 from sparingly.data.evalset import EvalSet, the_only
@@ -16,10 +16,11 @@ from sparingly.data.reveal import reveal
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.estimate import estimate
-from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.targets import Targets, targets_of
 from sparingly.infer.plan.growth import Growth, growth
 from sparingly.infer.rank.compare import CurveComparison, curve
-from sparingly.infer.rank.rank import rank, rank_scores
+from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.raters.report import RaterReport, rater_report
 from sparingly.run.rounds.compared import compared_rows
@@ -41,7 +42,7 @@ class Wanted:
     Attributes:
         aspect: What was judged; None for the only one.
         estimator: How scores are estimated; None leaves it to ``estimate``.
-        target: What scores and ranks speak about.
+        target: What scores and ranks speak about; None gives each its own (``targets_of``).
         level: The level of intervals; one less it is the error rate of ranks and groups.
         seed: Settles draws.
         curve: Whether to play the method again over budgets where everything is judged.
@@ -49,10 +50,15 @@ class Wanted:
 
     aspect: str | None = None
     estimator: str | Method | None = None
-    target: Target = "population"
+    target: Target | None = None
     level: float = 0.95
     seed: int = 0
     curve: bool = True
+
+    @property
+    def targets(self) -> Targets:
+        """What scores and decisions speak about."""
+        return targets_of(self.target)
 
     @property
     def alpha(self) -> float:
@@ -130,9 +136,10 @@ def from_selection(data: EvalSet, selection: Selection | None, wanted: Wanted) -
         if wanted.aspect is None
         else wanted.aspect
     )
-    parameters: dict[str, Any] = {"estimator": wanted.estimator, "target": wanted.target, "seed": wanted.seed}
-    held = estimate(data, selection, aspect, level=wanted.level, **parameters)
-    ranking, unranked = _ranked(data, selection, aspect, {**parameters, "alpha": wanted.alpha})
+    how: dict[str, Any] = {"estimator": wanted.estimator, "seed": wanted.seed}
+    held = estimate(data, selection, aspect, level=wanted.level, target=wanted.targets.scores, **how)
+    how |= {"target": wanted.target, "alpha": wanted.alpha}
+    ranking, unranked = _ranked(data, selection, aspect, how)
     drawn, no_curve = _curve(data, selection, aspect) if wanted.curve else (None, "")
     return completed(
         Evidence(
@@ -167,18 +174,12 @@ def seen_of(data: EvalSet, rounds: Sequence[Selection]) -> EvalSet:
     return reveal(data, asked_cells(data, rounds), compared_rows(data, rounds))
 
 
-def ranking_of(held: Estimate, alpha: float, seed: int) -> tuple[Ranking | None, str]:
-    """Return the ranking that the scores and their joint covariance support, or why there is none."""
-    if held.target == CHOSEN or not np.isfinite(held.scores).sum() > 1:
-        return None, "no errors can be told of these scores, so ranks have none either."
+def ranking_of(scores: Estimate, decisions: Estimate, alpha: float, seed: int) -> tuple[Ranking | None, str]:
+    """Return the ranking that estimates support, or why there is none."""
     try:
-        found = rank_scores(
-            held.scores, held.covariance, models=held.models, degrees=held.freedom, alpha=alpha, seed=seed
-        )
-    except UsageError as error:
+        return rank_estimates(scores, decisions, alpha=alpha, seed=seed), ""
+    except DataError as error:
         return None, str(error)
-    about = {name: getattr(held, name) for name in ("aspect", "target", "estimator", "n", "size")}
-    return replace(found, **about), ""
 
 
 def compared_evidence(
@@ -187,8 +188,12 @@ def compared_evidence(
     """Gather what follows from comparisons of two outputs at a time."""
     drawn = all(one.probability is not None for one in rounds)
     held = estimate_from_strengths(found, aspect, drawn=drawn)
-    ranking, unranked = ranking_of(replace(held, target="population"), wanted.alpha, wanted.seed)
-    ranking = None if ranking is None else replace(ranking, target=held.target)
+    ranking, unranked = None, ""
+    try:
+        of = {"aspect": held.aspect, "target": held.target}
+        ranking = rank_strengths(found, **of, alpha=wanted.alpha, seed=wanted.seed)
+    except DataError as error:
+        unranked = str(error)
     return completed(
         Evidence(
             data=seen_of(data, rounds),

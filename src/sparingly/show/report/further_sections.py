@@ -10,6 +10,7 @@ import numpy as np
 
 from sparingly.data.describe.judgements import RatingsSummary
 from sparingly.data.describe.judgements import ratings as summarised
+from sparingly.infer.estimate.result import CHOSEN
 from sparingly.infer.rank.compare import CurveComparison
 from sparingly.run.raters.report import RaterReport
 from sparingly.show.figures.curve import draw_curves
@@ -222,7 +223,8 @@ def _commands(held: Evidence) -> tuple[str, ...]:
     if held.status is not None:
         return ("sparingly verify CAMPAIGN",)
     given = " SELECTION.json" if held.rounds else ""
-    target = f"--target {held.estimate.target} " if held.estimate.target in ("set", "population") else ""
+    same = held.ranking is not None and held.ranking.target == held.ranking.scores_of
+    target = f"--target {held.estimate.target} " if same and held.estimate.target != CHOSEN else ""
     lines = _of_selection(held)
     if held.strengths is not None:
         return lines

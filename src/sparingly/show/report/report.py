@@ -121,7 +121,7 @@ def report(
     data: str | None = None,
     at: int | None = None,
     estimator: str | Method | None = None,
-    target: Target = "population",
+    target: Target | None = None,
     level: float = 0.95,
     title: str | None = None,
     figures: bool = True,
@@ -137,7 +137,8 @@ def report(
         data: The data set of a campaign that has several.
         at: The number of the campaign's journal to report on; the last one unless given.
         estimator: How scores are estimated; see ``estimate``.
-        target: What scores and ranks speak about: inputs like these (``population``), or this ``set``.
+        target: What all numbers speak about: this ``set``, or the ``population`` of inputs like these. Unless
+            given, scores are those of this set, ranks and groups those of inputs like these.
         level: How often intervals are to hold the truth; ranks and groups hold with the same confidence.
         title: The title.
         figures: Whether to draw pictures, which needs the extra ``report``.
@@ -185,7 +186,7 @@ def report_on(held: Evidence, *, title: str | None = None, figures: bool = True)
         further_sections.check_section(held),
     )
     lead = (answer(held), effort(spent.labels, spent.items, spent.size, spent.seconds))
-    named = title or f"{len(held.estimate.models)} models by {held.aspect}"
+    named = title or f"{len(held.estimate.models)} models compared on {held.aspect}"
     return Report(named, lead, tuple(one for one in sections if one is not None), held)
 
 

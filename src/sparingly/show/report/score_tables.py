@@ -6,29 +6,32 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sparingly.base.errors import UnknownNameError
+from sparingly.base.percent import percent
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.targets import place_of
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.show.report.markup import cell, code, latex
 
 TableFormat = Literal["markdown", "latex"]
-_RANKING = ("ranks", "model", "score", "standardised", "P(best)", "group")
-_SCORES = ("model", "score", "standard error", "low", "high")
 
 
 def ranking_table(ranking: Ranking, format: TableFormat = "markdown") -> str:
     """Return the table of a ranking as the shared tasks print it: rank range, score, standardised score.
 
-    Groups of models that are not told apart are set off by a rule. Below the table stands what it speaks
-    about and what to mind.
+    Groups are set off by a rule. Below the table stands who is best, what the numbers speak about and what to
+    mind.
     """
+    grouped = len(ranking.groups) > 1
     rows = [
         (
             model.ranks,
             code(model.model),
             _number(model.score),
+            _number(model.low),
+            _number(model.high),
             _number(model.standardised),
-            "-" if model.chance_of_best is None else f"{model.chance_of_best:.2f}",
-            "" if model.group is None else str(model.group),
+            percent(model.chance_of_best),
+            *(("" if model.group is None else str(model.group),) if grouped else ()),
         )
         for model in ranking.models
     ]
@@ -37,21 +40,21 @@ def ranking_table(ranking: Ranking, format: TableFormat = "markdown") -> str:
         for place in range(1, len(rows))
         if ranking.models[place].group != ranking.models[place - 1].group
     ]
-    return _table(
-        _RANKING, rows, (f"{_sentence(ranking.headline)} {_how(ranking)}", *ranking.notes), format, breaks
-    )
+    columns = (ranking.ranks_head, "model", ranking.scores_head, f"{_level(ranking)} from", "to")
+    columns = (*columns, "standardised", "chance of best", *(("group",) if grouped else ()))
+    below = (ranking.answer(code), _sentence(ranking.headline), _how(ranking), *ranking.notes)
+    return _table(columns, rows, below, format, breaks)
+
+
+def _level(ranking: Ranking) -> str:
+    return f"{100 * (1 - ranking.alpha):g} %"
 
 
 def _how(ranking: Ranking) -> str:
-    """Say how ranks and groups were found, and whether they hold."""
-    if ranking.groups_by == "algorithm1":
-        return "Groups by Algorithm 1 of Zouhar et al. (2025), without correction for many tests."
-    if ranking.groups_by == "mt_metrics_eval":
-        return "Groups by the rule of mt-metrics-eval, without correction for many tests."
+    """Say whether ranks and groups hold."""
     if ranking.target == "chosen":
-        return "Ranks and groups by max-t, as if the items had been drawn at random."
-    level = f"{100 * (1 - ranking.alpha):g} %"
-    return f"Ranks and groups hold for all models at once with {level} confidence (max-t)."
+        return "Ranks as if the items had been sampled at random, which they were not."
+    return f"Ranks hold for all models at once with {_level(ranking)} confidence."
 
 
 def score_table(estimate: Estimate, format: TableFormat = "markdown") -> str:
@@ -67,7 +70,8 @@ def score_table(estimate: Estimate, format: TableFormat = "markdown") -> str:
         for place in estimate.order
     ]
     what = f"{_sentence(estimate.headline)} {100 * estimate.level:g} % intervals."
-    return _table(_SCORES, rows, (what, *estimate.notes), format, [])
+    columns = ("model", f"score ({place_of(estimate.target)})", "standard error", "low", "high")
+    return _table(columns, rows, (what, *estimate.notes), format, [])
 
 
 def _table(

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sparingly.base.percent import percent
 from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.estimate.targets import place_of
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.show.figures.ranks import draw_chances, draw_ranks
 from sparingly.show.figures.scores import draw_scores
 from sparingly.show.report.document import Notes, Part, Section, Table, Words
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.pictures import picture
-from sparingly.show.report.words import aligned, ended, p_text, percent_of
+from sparingly.show.report.words import aligned, ended, p_text
 from sparingly.show.terminal.console import fixed
 
 # So many columns of a matrix fit on a page.
@@ -30,9 +32,11 @@ def score_section(held: Evidence, *, figures: bool) -> Section:
             f"{best} has the highest score of {len(found.models)} models; the table below has all numbers."
         )
         parts.append(picture("scores", draw_scores(found), words))
-    parts.append(_scores(found, f"Scores by {found.aspect}, estimated by {found.estimator}"))
+    strengths = held.strengths is not None
+    what = "Strengths" if strengths else f"Scores of {place_of(found.target)}"
+    parts.append(_scores(found, f"{what} by {found.aspect}, estimated by {found.estimator_used}"))
     parts += [_scores(part, f"{name}: {part.n} judged items") for name, part in found.groups.items()]
-    parts.append(Notes(tuple(map(ended, (str(found.outcome), *found.notes)))))
+    parts.append(Notes(tuple(map(ended, found.notes))))
     title = "Strengths with intervals" if held.strengths else "Scores with intervals"
     return Section("scores", title, tuple(parts))
 
@@ -73,32 +77,38 @@ def rank_section(held: Evidence, *, figures: bool) -> Section:
 
 
 def _how(ranking: Ranking) -> str:
-    if ranking.target == CHOSEN:
-        return "Ranks and groups by max-t, as if the items had been drawn at random, which they were not."
+    """Say what ranks and groups follow from, and what they speak about."""
     level = f"{100 * (1 - ranking.alpha):g} %"
-    return (
-        "A model's ranks are those that its judgements do not rule out; they hold for all models at once "
-        f"with {level} confidence (max-t). Models whose ranks overlap, also through others, are one group."
+    rule = (
+        "Every pair of models was tested once, corrected for all pairs. A model's ranks go from 1 + the "
+        "number of models that are significantly better to the number of models less those that are "
+        "significantly worse"
     )
+    if ranking.target == CHOSEN:
+        return f"{rule}. The items were picked, not sampled: this holds for these items only."
+    holds = f"on {place_of(ranking.target)}, they hold for all models at once with {level} confidence"
+    return f"{rule}; {holds}. {ranking.group_sentence}"
 
 
 def _ranks(ranking: Ranking) -> Table:
     scores = aligned(one.score for one in ranking.models)
+    grouped = len(ranking.groups) > 1
     rows = tuple(
         (
             one.model,
             one.ranks,
             scores[one.rank - 1],
             fixed(one.standardised),
-            "-" if one.chance_of_best is None else percent_of(one.chance_of_best),
-            "-" if one.group is None else str(one.group),
+            percent(one.chance_of_best),
+            *(("-" if one.group is None else str(one.group),) if grouped else ()),
         )
         for one in ranking.models
     )
     groups = [one.group for one in ranking.models]
     breaks = frozenset(place for place in range(1, len(groups)) if groups[place] != groups[place - 1])
-    columns = ("model", "ranks", "score", "standardised", "chance to be best", "group")
-    return Table("Models in order, groups set off by a line", columns, rows, breaks=breaks)
+    columns = ("model", ranking.ranks_head, ranking.scores_head, "standardised", "chance to be best")
+    caption = "Models in order, groups set off by a line" if grouped else "Models in order"
+    return Table(caption, (*columns, "group") if grouped else columns, rows, breaks=breaks)
 
 
 def pair_section(held: Evidence, *, figures: bool) -> Section | None:
@@ -113,9 +123,10 @@ def pair_section(held: Evidence, *, figures: bool) -> Section | None:
     parts += list(_matrix(ranking))
     parts.append(
         Words(
-            f"Two-sided p-values of the {ranking.test} test with Holm's correction over all pairs; those up "
-            f"to {ranking.alpha:g} stand out. Chances to be better are posterior probabilities under a flat "
-            "prior, without correction: they help to choose, and prove nothing."
+            f"Two-sided p-values of the {ranking.test} test, corrected for all pairs (Shaffer's step-down): "
+            f"where one is at most {ranking.alpha:g} it stands out, and the model with the higher score is "
+            "significantly better. Chances to be better are without correction: they help to choose, and "
+            "decide nothing."
         )
     )
     return Section("pairs", "Every pair of models", tuple(parts))

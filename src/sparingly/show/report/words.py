@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from sparingly.base.errors import listing
 from sparingly.infer.estimate.result import CHOSEN
-from sparingly.infer.rank.ranking import Ranking
+from sparingly.infer.estimate.targets import place_of
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.markup import code
 
@@ -26,33 +25,20 @@ def question(held: Evidence) -> str:
         CHOSEN: "on the chosen items",
     }
     where = places[found.target]
+    if held.ranking is not None and held.ranking.target != found.target:
+        where = f"on {place_of(held.ranking.target)}"
     if held.strengths is not None:
         where = (
             "in the chosen comparisons" if found.target == CHOSEN else "in comparisons of this set's outputs"
         )
     if len(found.models) == 1:
-        return f"How good is {code(found.models[0])} by {code(held.aspect)}, {where}?"
-    return f"Which of {len(found.models)} models is better by {code(held.aspect)}, {where}?"
+        return f"How good is {code(found.models[0])} on {code(held.aspect)}, {where}?"
+    return f"Which of {len(found.models)} models is better on {code(held.aspect)}, {where}?"
 
 
 def answer(held: Evidence) -> str:
-    """Return what was found, in one or two sentences."""
-    ranking = held.ranking
-    if ranking is None:
-        return _without_ranks(held)
-    first = ranking.models[0]
-    rivals = [one.model for one in ranking.models[1:] if one.best_rank == 1]
-    on_chosen = " on the chosen items" if ranking.target == CHOSEN else ""
-    chance = (
-        "" if first.chance_of_best is None else f" (chance to be best: {percent_of(first.chance_of_best)})"
-    )
-    if not rivals:
-        return f"{code(first.model)} is the best model{on_chosen}{chance}. {_groups(ranking)}"
-    many = f"{named(rivals)} {'is' if len(rivals) == 1 else 'are'}"
-    return (
-        f"{code(first.model)} has the highest score{on_chosen}{chance}, but {many} not ruled out "
-        f"as the best. {_groups(ranking)}"
-    )
+    """Return what was found, in one or two sentences: those of the ranking, where there is one."""
+    return _without_ranks(held) if held.ranking is None else held.ranking.answer(code)
 
 
 def _without_ranks(held: Evidence) -> str:
@@ -61,25 +47,10 @@ def _without_ranks(held: Evidence) -> str:
     best, on_chosen = code(found.models[place]), " on the chosen items" if found.target == CHOSEN else ""
     if len(found.models) > 1:
         why = ended(held.unranked)
-        return f"{best} has the highest score{on_chosen}; how sure that is cannot be told: {why}"
+        return f"{best} has the highest score{on_chosen}; nothing is decided between the models. {why}"
     score, low, high = aligned([found.scores[place], found.low[place], found.high[place]])
     between = "" if "-" in (low, high) else f" ({100 * found.level:g} % interval from {low} to {high})"
     return f"{best} scores {score}{on_chosen}{between}."
-
-
-def named(models: Sequence[str], most: int = 5) -> str:
-    """Return models in words: a few by their names, and how many more there are."""
-    if len(models) > most:
-        return listing(map(code, models), most)
-    *before, last = map(code, models)
-    return f"{', '.join(before)} and {last}" if before else last
-
-
-def _groups(ranking: Ranking) -> str:
-    count = len(ranking.groups)
-    if count == 1:
-        return "All models form one group: their possible ranks overlap from the first to the last."
-    return f"The models fall into {count} groups that are told apart."
 
 
 def estimand(held: Evidence) -> str:
@@ -91,20 +62,24 @@ def estimand(held: Evidence) -> str:
         whole = f"the {held.outside + len(held.data):,} items that they were chosen from"
         return (
             f"Ranking only: these are scores of the {found.n} chosen items, not of "
-            f"{whole if held.outside else 'the test set'}. The items "
-            "were not drawn by known chances, so no error bar speaks about the whole set, and tests are too "
-            "sure of themselves where they are taken for the set's."
+            f"{whole if held.outside else 'the test set'}. The items were picked, not sampled with known "
+            "probabilities: no error bar speaks about the whole set, and tests overstate what is known of it."
         )
     skipped = any(one.same_outputs for one in held.rounds)
-    what = "Differences between models" if skipped else "Scores and ranks"
+    what = "Differences of scores" if skipped else "Scores"
+    decided = found.target if held.ranking is None else held.ranking.target
+    of_set = f"estimate what judging all {_frame(held)} would say: {_judged(held)}."
+    of_others = f"the {_frame(held)} count as a sample of them"
+    if found.target == decided == "set":
+        return f"{what} and ranks {of_set} They say nothing of other inputs."
     if found.target == "set":
         return (
-            f"{what} estimate what judging all {_frame(held)} would say: {_judged(held)}. They say nothing "
-            "of other inputs."
+            f"{what} with their errors and intervals {of_set} Ranks, groups and p-values speak about inputs "
+            f"like these: {of_others}. Inputs of another kind may rank the models otherwise."
         )
     return (
-        f"{what} speak about inputs like these: the {_frame(held)} count as a sample of them, and "
-        f"{_judged(held)}. Inputs of another kind may rank the models otherwise."
+        f"{what} and ranks speak about inputs like these: {of_others}, and {_judged(held)}. Inputs of "
+        "another kind may rank the models otherwise."
     )
 
 
@@ -129,7 +104,9 @@ def _judged(held: Evidence) -> str:
     drawn = len({name for one in held.rounds for name in one.items})
     stages = " in two stages" if held.rounds[0].pool is not None else ""
     rounds = f" in {len(held.rounds)} rounds" if len(held.rounds) > 1 else ""
-    text = f"{drawn} of them {'was' if drawn == 1 else 'were'} drawn by known chances{stages}{rounds}"
+    text = (
+        f"{drawn} of them {'was' if drawn == 1 else 'were'} sampled with known probabilities{stages}{rounds}"
+    )
     if found.n >= drawn:
         return text
     return f"{text}, of which {found.n} {_are(found.n)} judged and the others taken to be missing by chance"
@@ -147,7 +124,7 @@ def _of_comparisons(held: Evidence) -> str:
             f"Ranking only: {what[0].lower()}{what[1:]} that were picked, not drawn: leads are exaggerated, "
             "and errors hold only for these comparisons."
         )
-    return f"{what}, drawn by known chances: they speak about all pairs of outputs of this set alike."
+    return f"{what}, sampled with known probabilities: they speak about all pairs of outputs of this set."
 
 
 def effort(labels: int, items: int, size: int, seconds: float | None) -> str:
@@ -167,13 +144,6 @@ def time_text(seconds: float) -> str:
 def share_text(value: float) -> str:
     """Return a share as a percentage."""
     return f"{100 * value:.1f} %"
-
-
-def percent_of(value: float) -> str:
-    """Return a chance as a percentage, never as none or all where it is neither."""
-    if 0 < value < 0.01:
-        return "under 1 %"
-    return "over 99 %" if 0.99 < value < 1 else f"{100 * value:.0f} %"
 
 
 def p_text(value: float) -> str:

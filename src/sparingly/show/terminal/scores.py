@@ -7,10 +7,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from sparingly.base.percent import percent as chance_text
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected
 from sparingly.infer.rank.ranking import Ranking
-from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
+from sparingly.show.terminal.console import line, make_console, make_table, notes, number, percent
 
 _MOST_PAIRS = 12
 
@@ -43,23 +44,29 @@ def _show_scores(console: Console, estimate: Estimate) -> None:
 
 
 def show_ranking(ranking: Ranking, out: Path | None = None, console: Console | None = None) -> None:
-    """Print the models in order with their possible ranks and groups, pairs, and the answer to a claim."""
+    """Print who is best, the models with their possible ranks, pairs, and the answer to a claim."""
     console = console or make_console()
-    line(console, ranking.headline, style="bold")
+    line(console, ranking.answer(), style="bold")
+    line(console, ranking.headline)
+    level = f"{100 * (1 - ranking.alpha):g} %"
+    columns = [_broken(ranking.ranks_head), "model", _broken(ranking.scores_head), "standard\nerror"]
+    columns += [f"{level}\ninterval", "chance\nof best"]
     rows = [
-        (
+        [
             model.ranks,
             model.model,
             number(model.score),
             number(model.standard_error, 3),
-            fixed(model.standardised),
-            percent(model.chance_of_best, 0),
-            "-" if model.group is None else str(model.group),
-        )
+            "-" if model.low is None or model.high is None else f"{model.low:.4g} to {model.high:.4g}",
+            chance_text(model.chance_of_best),
+        ]
         for model in ranking.models
     ]
-    columns = ("ranks", "model", "score", "standard error", "standardised", "best", "group")
-    console.print(make_table(columns, rows, numbers=5))
+    if len(ranking.groups) > 1:
+        columns.append("group")
+        for row, model in zip(rows, ranking.models, strict=True):
+            row.append("-" if model.group is None else str(model.group))
+    console.print(make_table(columns, rows, numbers=len(columns) - 2))
     _show_pairs(console, ranking)
     if ranking.expected is not None:
         _show_expected(console, ranking, ranking.expected)
@@ -69,22 +76,29 @@ def show_ranking(ranking: Ranking, out: Path | None = None, console: Console | N
         line(console, str(ranking.claim), style="bold")
 
 
+def _broken(head: str) -> str:
+    """Return the head of a column in short lines: what it is, and what it speaks of."""
+    return head.replace(" (", "\n(", 1).replace("inputs like", "inputs\nlike")
+
+
 def _show_pairs(console: Console, ranking: Ranking) -> None:
-    """Print neighbours in the order: whether each is told apart from the next."""
+    """Print neighbours in the order: whether each is significantly better than the next."""
+    better = ranking.decisions.better
     rows = []
     for place in range(min(len(ranking.models) - 1, _MOST_PAIRS)):
-        better, worse = ranking.models[place], ranking.models[place + 1]
-        full = None if ranking.full_set is None else float(ranking.full_set[place, place + 1])
+        first, second = ranking.models[place], ranking.models[place + 1]
+        shows = None if ranking.would_show is None else float(ranking.would_show[place, place + 1])
         rows.append(
             (
-                f"{better.model} over {worse.model}",
+                f"{first.model} over {second.model}",
                 number(float(ranking.p_values[place, place + 1]), 2),
                 number(float(ranking.corrected[place, place + 1]), 2),
-                number(full, 2),
+                "yes" if better[place, place + 1] else "no",
+                chance_text(shows),
             )
         )
-    columns = (f"neighbours ({ranking.test} test)", "p", "p, corrected", "p of all items, predicted")
-    console.print(make_table(columns, rows, numbers=3))
+    columns = (f"neighbours ({ranking.test} test)", "p", "p, corrected", "significant")
+    console.print(make_table((*columns, "judging everything\nwould show it"), rows, numbers=4))
 
 
 def show_expected(expected: Expected) -> None:
@@ -93,18 +107,27 @@ def show_expected(expected: Expected) -> None:
 
 
 def _show_expected(console: Console, ranking: Ranking | None, expected: Expected) -> None:
-    """Print neighbours in the expected order; beside a ranking, with the p-values of its test, too."""
-    line(console, f"expected of judging everything: {' > '.join(expected.order)}", style="bold")
+    """Print neighbours in the expected order; beside a ranking, with the p-values of its test, too.
+
+    An expected p-value comes with its 95 % interval, and with how likely everything judged would show it.
+    """
+    line(console, f"Expected order if everything were judged: {', '.join(expected.order)}", style="bold")
     tested = {} if ranking is None else {model.model: place for place, model in enumerate(ranking.models)}
-    order, told = expected.order, expected.two_sided
+    middle, (low, high), chances = expected.two_sided, expected.two_sided_range(), expected.chances
     rows = []
-    for better, worse in pairwise(order[: _MOST_PAIRS + 1]):
-        own = None
-        if ranking is not None and better in tested and worse in tested:
-            own = float(ranking.p_values[tested[better], tested[worse]])
-        told_p = number(float(told[expected.models.index(better), expected.models.index(worse)]), 2)
-        rows.append((f"{better} over {worse}", told_p, *(() if ranking is None else (number(own, 2),))))
-    heads = ("neighbours, as expected", "p, expected", *(() if ranking is None else ("p",)))
+    for better, worse in pairwise(expected.order[: _MOST_PAIRS + 1]):
+        at = expected.models.index(better), expected.models.index(worse)
+        row = [f"{better} over {worse}", number(float(middle[at]), 2)]
+        row += [
+            f"{number(float(low[at]), 2)} to {number(float(high[at]), 2)}",
+            chance_text(float(chances[at])),
+        ]
+        if ranking is not None:
+            there = better in tested and worse in tested
+            row.append(number(float(ranking.p_values[tested[better], tested[worse]]), 2) if there else "-")
+        rows.append(row)
+    heads = ["neighbours, as expected", "p, expected", "95 % interval", "judging everything\nwould show it"]
+    heads += [] if ranking is None else ["p, now"]
     console.print(make_table(heads, rows, numbers=len(heads) - 1))
     line(console, EVERY_LABEL)
 

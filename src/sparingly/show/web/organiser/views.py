@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from sparingly.base.percent import percent
 from sparingly.run.campaign.access import Entry
 from sparingly.run.campaign.audit import Deed
 from sparingly.run.campaign.findings import AspectAgreement, Findings
@@ -133,7 +134,7 @@ def _ranked(found: Standings) -> list[tuple[str, str, str, str, str]]:
             one.model,
             "-" if one.score is None else f"{one.score:.{digits}f}",
             "-" if one.low is None or one.high is None else f"{one.low:.{digits}f} to {one.high:.{digits}f}",
-            "-" if one.chance_of_best is None else f"{100 * one.chance_of_best:.0f} %",
+            percent(one.chance_of_best),
         )
         for one in found.models
     ]

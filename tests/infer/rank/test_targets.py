@@ -1,0 +1,153 @@
+"""One rule for what numbers speak of, and one set of decisions: the same in commands, pages and reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparingly
+from sparingly.base.errors import DataError, UnknownNameError
+from sparingly.cli.app import run
+from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.targets import targets_of
+from sparingly.infer.rank.saved import ranking_from
+from sparingly.run.campaign.findings import findings
+from sparingly.show.web.organiser.views import ranking_views
+from tests.show.report.made import play
+
+DATA = sparingly.load_demo()
+CHOSEN = sparingly.select(DATA, "local_pivotal", "50%")
+Numbers = dict[str, tuple[float, float, float, float]]
+
+
+def test_the_rule() -> None:
+    assert targets_of() == ("set", "population")
+    assert targets_of("set") == ("set", "set")
+    assert targets_of("population") == ("population", "population")
+    with pytest.raises(UnknownNameError, match="Did you mean set"):
+        targets_of("sett")  # type: ignore[arg-type]
+
+
+def _of(rows: list[dict[str, Any]]) -> Numbers:
+    names = ("score", "standard_error", "low", "high")
+    return {row["model"]: tuple(round(row[name], 9) for name in names) for row in rows}
+
+
+def test_a_model_has_the_same_numbers_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sparingly.save(DATA, tmp_path / "data.jsonl")
+    CHOSEN.save(tmp_path / "chosen.json")
+
+    def printed(verb: str) -> dict[str, Any]:
+        parts = [verb, str(tmp_path / "data.jsonl"), str(tmp_path / "chosen.json"), "-a", "overall", "--json"]
+        more = ["--out", str(tmp_path / "r.json"), "--no-figures", "--no-curve"] if verb == "report" else []
+        assert run([*parts, *more]) == 0
+        held: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return held
+
+    report = printed("report")
+    numbers = _of(printed("estimate")["models"])
+    assert numbers == _of(printed("rank")["models"])
+    assert numbers == _of(report["estimate"]["models"]) == _of(report["ranking"]["models"])
+    assert all(error > 0 for _, error, _, _ in numbers.values())
+    ranking = sparingly.rank(DATA, CHOSEN, "overall")
+    assert (ranking.scores_of, ranking.target) == ("set", "population")
+    wider = sparingly.rank(DATA, CHOSEN, "overall", target="population")
+    assert wider.models[0].standard_error > ranking.models[0].standard_error  # type: ignore[operator]
+    assert [one.ranks for one in wider.models] == [one.ranks for one in ranking.models]
+
+
+def test_a_campaign_has_the_same_numbers_everywhere(tmp_path: Path) -> None:
+    play(tmp_path / "one.db", "local_pivotal", 60)
+    with sparingly.Campaign(tmp_path / "one.db") as running:
+        scores, found = running.estimate(), findings(running)
+        report = sparingly.report(running, figures=False).to_dict()
+        direct = sparingly.rank(running.data(), scores.selection, "overall")
+    numbers = _of(scores.to_dict()["models"])
+    (standing,) = found.standings
+    assert numbers == _of(standing.to_dict()["models"])
+    assert numbers == _of(report["estimate"]["models"]) == _of(report["ranking"]["models"])
+    assert numbers == _of(direct.to_dict()["models"])
+    ranks = [one.ranks for one in direct.models]
+    assert ranks == [one.ranks for one in standing.models]
+    assert ranks == [row[0] for row in ranking_views(found)[0].rows]
+    assert standing.answer == direct.answer()
+    chances = [one.chance_of_best for one in direct.models]
+    assert chances == [one.chance_of_best for one in standing.models]
+    assert (standing.scores_of, standing.ranks_of) == ("this set", "inputs like these")
+
+
+def _five_documents() -> EvalSet:
+    drawn = np.random.default_rng(2)
+    scores = drawn.normal(0, 1, (50, 1)) + drawn.normal(0, 1, (50, 3)) + np.array([2.0, 1.0, 0.0])
+    data = EvalSet.from_arrays(
+        [f"i{place:02d}" for place in range(50)], ["a", "b", "c"], aspects={"y": scores}
+    )
+    return data.with_column("document", [f"d{place // 10}" for place in range(50)])
+
+
+def test_few_documents_all_judged_name_the_target_that_works() -> None:
+    data = _five_documents()
+    said = (
+        "Only 5 documents are judged, too few to say who is better on inputs like these; "
+        "use --target set to rank the models on this set."
+    )
+    with pytest.raises(DataError, match=said):
+        sparingly.rank(data)
+    assert [one.ranks for one in sparingly.rank(data, target="set").models] == ["1", "2", "3"]
+    report = sparingly.report(data, figures=False, curve=False)
+    assert report.evidence.ranking is None
+    assert said in report.markdown()
+    assert "| a |" in report.markdown()
+    some = sparingly.select(data, "uniform", 5)
+    with pytest.raises(DataError, match="too few to say who is better: judge at least 10"):
+        sparingly.rank(data, some)
+
+
+def test_ten_items_cannot_decide_among_many_models() -> None:
+    drawn = np.random.default_rng(3)
+    scores = drawn.normal(0, 0.01, (10, 9)) + np.arange(9.0)
+    data = EvalSet.from_arrays([f"i{place}" for place in range(10)], list("abcdefghi"), aspects={"y": scores})
+    found = sparingly.rank(data, target="population")
+    assert found.decisions.decided == 0
+    assert any("36 pairs need at least 11" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("show", [str, lambda found: found._repr_html_(), lambda found: found.answer()])
+def test_no_output_puts_equals_between_models_that_differ(show: Callable[[sparingly.Ranking], str]) -> None:
+    found = sparingly.rank(DATA, CHOSEN, "overall")
+    decided = found.decisions.decided
+    assert 0 < decided < 28
+    names = [one.model for one in found.models]
+    assert not any(f"{one} = " in show(found) for one in names)
+    assert f"{decided} of 28 pairs differ significantly" in show(found)
+
+
+def test_ranks_groups_and_headline_follow_from_the_corrected_p_values() -> None:
+    found = sparingly.rank(DATA, None, "overall")
+    decided = (found.corrected <= found.alpha) & (np.arange(8)[:, None] < np.arange(8)[None, :])
+    assert [one.best_rank for one in found.models] == (1 + decided.sum(axis=0)).tolist()
+    assert [one.worst_rank for one in found.models] == (8 - decided.sum(axis=1)).tolist()
+    for place in range(1, 8):
+        apart = found.models[place - 1].group != found.models[place].group
+        assert apart == decided[:place, place:].all()
+    assert found.may_be_best == tuple(one.model for one in found.models if one.best_rank == 1)
+
+
+def test_rankings_of_earlier_versions_are_read() -> None:
+    values = json.loads(json.dumps(sparingly.rank(DATA, CHOSEN, "overall", target="population").to_dict()))
+    old = {name: value for name, value in values.items() if name != "scores_of"} | {"groups_by": "rank_sets"}
+    old["models"] = [{k: v for k, v in row.items() if k not in ("low", "high")} for row in values["models"]]
+    old["signature"] = {name: value for name, value in values["signature"].items() if name != "decisions"}
+    old["signature"]["groups_by"] = "rank_sets"
+    read = ranking_from(old)
+    assert (read.scores_of, read.target) == ("population", "population")
+    assert read.models[0].low is None
+    assert "earlier version" in read.group_sentence
+    found = sparingly.verify(read, DATA)
+    assert not found.ok
+    assert "rank again" in found.problems[0]
