@@ -116,6 +116,14 @@ COLUMNS = (
         lower=False,
     ),
     Column(
+        "coverage_without",
+        _HONEST,
+        "sets without intervals",
+        "Sets on which too few documents are judged to print an interval: they are not in the coverage.",
+        lambda row: Range(float(len(row.trust.without))),
+        digits=0,
+    ),
+    Column(
         "coverage_lowest",
         _HONEST,
         "lowest coverage, %",

@@ -44,6 +44,8 @@ class Honesty:
         wrong_sign: Of the pairs called significant, how many have the other sign on the full set; None
             where no pair was called so.
         bias: The mean signed error, in standard deviations of the models' full-set scores.
+        without: The sets on which no interval was printed, too few documents being judged: they are not in
+            the coverage.
     """
 
     coverage: Rate | None
@@ -51,6 +53,7 @@ class Honesty:
     width: Range
     wrong_sign: Rate | None
     bias: Range
+    without: tuple[str, ...] = ()
 
 
 def clustered_rate(successes: Floats, trials: Floats) -> Rate | None:
@@ -94,6 +97,7 @@ def honesty(results: Results, entry: str, names: list[str] | None = None, *, see
         _relative_width(results, there, entry, seed),
         _rate(results, there, entry, "wrong_sign", "significant"),
         mean_measured(bias).range(),
+        tuple(name for name in there if name not in by_set),
     )
 
 

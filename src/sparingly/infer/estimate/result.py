@@ -12,6 +12,7 @@ import numpy as np
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.html import html_table
 from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.proportion import proportion_bound
 from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
@@ -176,13 +177,23 @@ class Estimate:
         low, high = self.low[place], self.high[place]
         if self.intervals[place] != PROPORTION or not 0.0 <= low <= high <= 1.0:
             return ends_text(low, high)
+        if self.scores[place] in (0.0, 1.0):
+            return self._one_sided(place)
         # Rounded outwards, so that what is printed holds as well.
         below, above = np.floor(1000 * low + 1e-9) / 10, np.ceil(1000 * high - 1e-9) / 10
-        if high == 1.0 == self.scores[place]:
-            return f"at least {below:.1f} %"
-        if low == 0.0 == self.scores[place]:
-            return f"at most {above:.1f} %"
         return f"{below:.1f} % to {above:.1f} %"
+
+    def _one_sided(self, place: int) -> str:
+        """Return what labels that are all alike say: at least, or at most, so much at the one-sided level."""
+        labels = float(self.n) if self.pairs is None else float(self.pairs.sample.judged[:, place].sum())
+        size = float(self.size) if self.target == "set" else np.inf
+        passed = self.scores[place] == 1.0
+        bound = proportion_bound(
+            labels if passed else 0.0, labels, size, self.level, "low" if passed else "high"
+        )
+        if passed:
+            return f"at least {np.floor(1000 * float(bound) + 1e-9) / 10:.1f} %"
+        return f"at most {np.ceil(1000 * float(bound) - 1e-9) / 10:.1f} %"
 
     def _repr_html_(self) -> str:
         columns = ("model", "score", "standard error", "low", "high", "interval")

@@ -9,11 +9,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError
-from sparingly.base.stats.proportion import (
-    effective_proportion_interval,
-    proportion_bound,
-    proportion_interval,
-)
+from sparingly.base.stats.proportion import effective_proportion_interval, proportion_interval
 from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
 from sparingly.infer.estimate.intervals import Bounded, Proportions
 from sparingly.infer.estimate.sample import Floats, Rows, Sample
@@ -81,6 +77,9 @@ def proportions_of(
         out=np.full(len(judged), np.nan),
         where=judged > 0,
     )
+    # Labels that are all alike tell no design effect: then units count, not the labels in them.
+    alike = (observed == 0.0) | (observed == 1.0)
+    labels = np.where(alike & ~plain, np.minimum(judged, np.maximum(errors.counts, 1.0)), judged)
 
     def of(level: float) -> tuple[Floats, Floats]:
         least, most = np.full(len(share), np.nan), np.full(len(share), np.nan)
@@ -91,17 +90,13 @@ def proportions_of(
             ends = effective_proportion_interval(
                 share[scored],
                 error[scored],
-                judged[scored],
+                labels[scored],
                 size,
                 level,
                 share=observed[scored],
                 freedom=errors.freedom,
             )
         least[scored], most[scored] = ends
-        # All alike: the one-sided bound is what there is to say.
-        passed, failed = (scored & (observed == same) & (np.abs(share - same) < 1e-12) for same in (1.0, 0.0))
-        least[passed] = proportion_bound(judged[passed], judged[passed], size, level, "low")
-        most[failed] = proportion_bound(np.zeros(int(failed.sum())), judged[failed], size, level, "high")
         return low + reach * least, low + reach * most
 
     return of
