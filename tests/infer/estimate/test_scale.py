@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import DataError
+from sparingly.base.stats.proportion import proportion_interval
+from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
-from sparingly.infer.estimate.sample import sample_of
-from sparingly.infer.estimate.scale import bounded_pairs, bounded_scores
+from sparingly.infer.estimate.sample import Floats, sample_of
+from sparingly.infer.estimate.scale import Values, bounded_pairs, bounded_scores, values_of
 from sparingly.infer.estimate.sequences import betting_interval
 
 SCORES = np.random.default_rng(0).beta(2, 3, (60, 2))
@@ -68,3 +70,59 @@ def test_they_hold_for_uniform_samples_of_items_only() -> None:
 def test_scores_off_the_scale_are_refused() -> None:
     with pytest.raises(DataError, match=r"scale from 0 to 0\.5"):
         bounded_scores(SAMPLE, "set", (0.0, 0.5), 0.95, 0)
+
+
+def labels(passed: int, of: int, size: int, models: int = 1) -> Floats:
+    scores = np.full((size, models), np.nan)
+    scores[:of] = 0.0
+    scores[:passed] = 1.0
+    return scores
+
+
+def test_pass_rates_get_the_exact_interval_of_a_proportion() -> None:
+    found = estimate_scores(labels(18, 20, 400), models=["bot"])
+    assert found.intervals == ("proportion",)
+    low, high = proportion_interval(18, 20, 400)
+    assert (found.low[0], found.high[0]) == (low, high)
+    assert "70." in found.interval_text(0)
+
+
+@pytest.mark.parametrize(("passed", "text"), [(100, "at least 97.0 %"), (0, "at most 3.0 %")])
+def test_labels_that_all_agree_are_a_bound_in_words(passed: int, text: str) -> None:
+    scores = labels(passed, 100, 1000)
+    found = estimate_scores(scores, target="population", scale=(0.0, 1.0))
+    assert found.interval_text(0) == text
+    assert 0.0 <= found.low[0] <= found.high[0] <= 1.0
+    assert found.high[0] - found.low[0] > 0.03
+    assert "±" not in str(found)
+
+
+def test_scores_that_are_all_0_are_no_pass_rate_without_a_scale() -> None:
+    assert estimate_scores(labels(0, 50, 100)).intervals == ("none",)
+    assert values_of(sample_of(labels(0, 50, 100)), None) == Values()
+
+
+def test_wins_with_ties_are_proportions_and_stay_inside() -> None:
+    scores = np.full((300, 1), np.nan)
+    scores[:20, 0] = [1.0] * 17 + [0.5] * 3
+    found = estimate_scores(scores)
+    assert found.intervals == ("proportion",)
+    assert 0.0 < found.low[0] < found.scores[0] < found.high[0] <= 1.0
+    lost = estimate_scores(np.where(scores == 0.5, 0.0, scores))
+    assert found.high[0] - found.low[0] < lost.high[0] - lost.low[0], "a tie is less uncertain than a loss"
+
+
+def test_a_score_off_the_scale_is_one_sentence() -> None:
+    with pytest.raises(DataError, match=r"The score 7 is not on the scale from 1 to 5\."):
+        estimate_scores(np.array([[1.0], [7.0]] * 10), size=100, scale=(1.0, 5.0))
+
+
+def test_differences_of_pass_rates_stay_inside_and_know_what_was_not_seen() -> None:
+    scores = np.full((300, 2), np.nan)
+    scores[:30] = 1.0
+    found = estimate_scores(scores, models=["a", "b"])
+    pair = found.difference("a", "b")
+    assert pair.difference == 0.0
+    assert -0.3 < pair.low < -0.03
+    assert pair.high == pytest.approx(-pair.low)
+    assert found.pair_p_values()[0, 1] == 1.0

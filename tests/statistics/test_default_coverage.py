@@ -1,0 +1,43 @@
+"""What the default path prints holds: a few cells of ``benchmarks/default_coverage.py`` with few draws.
+
+With 120 draws the standard error of a coverage is 1 to 2 points: a cell fails when it lies below 94 % by more
+than three of its standard errors, which correct intervals do in about one of a thousand cells.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from default_coverage import LEAST, WITHHELD, run_chunk, summary
+
+pytestmark = pytest.mark.statistics
+
+CELLS = [
+    ("biomqm_deen mqm_crit25", 30, "set"),
+    ("biomqm_enru mqm_crit25", 20, "population"),
+    ("summeval consistency", 50, "set"),
+    ("mqm80", 12, "set"),
+    ("mqm80", 50, "population"),
+    ("ordinal", 10, "set"),
+    ("documents", 30, "population"),
+    ("binary 0.9", 20, "set"),
+    ("binary 0.95 judge", 50, "set"),
+    ("binary 0.5 alone", 16, "population"),
+]
+
+
+@pytest.mark.parametrize(("case", "n", "target"), CELLS)
+def test_intervals_of_the_default_path_hold(
+    case: str, n: int, target: str, shared_data: Path, tmp_path: Path
+) -> None:
+    chunk = run_chunk(case, n, target, 0, 120, shared_data, tmp_path)
+    for what in ("scores", "differences"):
+        figures = summary([chunk], what)
+        if figures is None:
+            assert case.endswith("alone"), "one model has no differences"
+            continue
+        assert figures["coverage"] >= LEAST - 3 * max(figures["error"], 0.005), (what, figures)
+        assert figures["nothing"] == 0.0
+        assert n < 30 or figures["bounds"] <= WITHHELD
