@@ -85,6 +85,19 @@ def test_intervals_of_documents_drawn_by_size_hold(target: Target) -> None:
     assert found.held.mean() > 0.93
 
 
+@pytest.mark.parametrize(("documents", "share"), [(10, 0.15), (10, 0.6), (20, 0.15), (60, 0.2)])
+def test_intervals_of_the_population_hold_where_single_items_of_documents_are_drawn(
+    documents: int, share: float
+) -> None:
+    """Ten documents of 1 to 40 segments have about four degrees of freedom, not nine."""
+    found = run("uniform", share, documents, "population", 60, "t")
+    # 1200 scores of independent models: good to 0.007.
+    assert found.held.mean() > 0.935
+    for missed, errors in ((found.missed, found.errors), (found.apart, found.apart_errors)):
+        # Good to 0.05; a part that is floored at 0 is a little too large where it is hard to see.
+        assert 0.9 < np.sqrt(np.mean(errors**2) / np.mean(missed**2)) < 1.2
+
+
 def test_fewer_than_ten_documents_have_no_interval() -> None:
     data = made(0, 60)
     chosen = sparingly.select(data, "documents:chance=size", 0.2, seed=1)

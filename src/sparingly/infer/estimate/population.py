@@ -32,16 +32,14 @@ class Inputs(NamedTuple):
     """What counts as drawn from the population of inputs.
 
     Attributes:
-        cluster: The document of every item of the set, or the item itself.
-        seen: Of how many such something was judged.
-        documents: Whether they are documents.
-        drawn: Whether they are what was drawn for judging, too.
+        document: The document of every item of the set; None where items are drawn by themselves.
+        seen: Of how many documents (or items) something was judged.
+        drawn: Whether documents are what was drawn for judging, too.
         notes: What to mind.
     """
 
-    cluster: Rows
+    document: Rows | None
     seen: float
-    documents: bool
     drawn: bool
     notes: tuple[str, ...]
 
@@ -60,7 +58,7 @@ def population_errors(sample: Sample, linear: Linear) -> Errors:
     over_set, centred = set_errors(sample, linear), _centred(sample, linear)
     inputs = _inputs(sample)
     weight = _weight(sample, inputs)
-    contributed = _contributed(sample, centred, inputs.cluster) / sample.size
+    contributed = _contributed(sample, centred, inputs.document) / sample.size
     raised = contributed * np.sqrt(weight.factor)
     alone = _by_independent_draw(sample, centred, inputs, weight)
     covariance = proper(raised.T @ raised - alone / sample.size**2)
@@ -72,7 +70,7 @@ def population_errors(sample: Sample, linear: Linear) -> Errors:
         units=units,
         shape=shape,
         stratum=np.zeros(len(shape), np.int64),
-        drawn="judged documents" if inputs.documents else "judged items",
+        drawn="judged items" if inputs.document is None else "judged documents",
         notes=inputs.notes,
     )
 
@@ -97,9 +95,9 @@ def _inputs(sample: Sample) -> Inputs:
         if seen > 1:
             places = np.stack([sample.document[sample.rows], sample.unit])
             counts = {len(np.unique(codes)) for codes in places} | {np.unique(places, axis=1).shape[1]}
-            return Inputs(sample.document, float(seen), True, len(counts) == 1, ())
+            return Inputs(sample.document, float(seen), len(counts) == 1, ())
     notes = () if sample.document is None else (ONE_DOCUMENT,)
-    return Inputs(np.arange(sample.size), float(len(counting)), False, False, notes)
+    return Inputs(None, float(len(counting)), False, notes)
 
 
 class Weight(NamedTuple):
@@ -119,9 +117,9 @@ def _weight(sample: Sample, inputs: Inputs) -> Weight:
     G/(G − 1) and G − 1.
     """
     plain = inputs.seen / max(inputs.seen - 1.0, 1.0)
-    if not inputs.documents:
+    if inputs.document is None:
         return Weight(np.full(sample.models, plain), max(inputs.seen - 1.0, 0.0))
-    place = inputs.cluster[sample.rows]
+    place = inputs.document[sample.rows]
     heft = group_sums(sample.share, place)
     vary = (1.0 - ALIKE) * group_sums(sample.share**2, place) + ALIKE * heft**2
     several = (heft > 0).sum(axis=0) > 1
@@ -137,16 +135,16 @@ def _weight(sample: Sample, inputs: Inputs) -> Weight:
     return Weight(factor, float((trace**2 / (off + own)).min(initial=inputs.seen - 1.0)))
 
 
-def _contributed(sample: Sample, linear: Linear, cluster: Rows) -> Floats:
-    """Return what every cluster contributes to the scores: Σψ over its items."""
-    judged = group_sums(linear.residual / sample.probability, cluster[sample.rows])
-    judged = np.concatenate([judged, np.zeros((int(cluster.max()) + 1 - len(judged), judged.shape[1]))])
+def _contributed(sample: Sample, linear: Linear, document: Rows | None) -> Floats:
+    """Return what every document (or item) contributes to the scores: Σψ over its items."""
+    judged = linear.residual / sample.probability
     if linear.predicted is None:
-        return judged
+        return judged if document is None else group_sums(judged, document[sample.rows])
     ahead = linear.predicted - sample.whole_mean(linear.predicted)
     if sample.weights is not None:
         ahead = ahead * sample.weights[:, None]
-    return judged + group_sums(ahead, cluster)
+    ahead[sample.rows] += judged
+    return ahead if document is None else group_sums(ahead, document)
 
 
 def _counted(
@@ -160,7 +158,7 @@ def _counted(
     as independent parts are (Satterthwaite 1946).
     """
     units = max(inputs.seen - max(_matched(sample, linear) - 1.0, 0.0), 0.0)
-    if not inputs.documents:
+    if inputs.document is None:
         return max(units - 1.0 - (linear.parameters - 1.0), 0.0), units
     freedom = min(weight.freedom, max(units - 1.0, 0.0))
     if inputs.drawn or min(over_set.units - 1.0, over_set.freedom, freedom) <= 0:
@@ -169,17 +167,17 @@ def _counted(
     if both <= 0:
         return freedom, units
     share = (draw / both) ** 2
-    documents = len(np.unique(_mattering(sample, inputs.cluster)))
+    documents = len(np.unique(_mattering(sample, inputs.document)))
     count = 1.0 + 1.0 / (share / (over_set.units - 1.0) + (1.0 - np.sqrt(share)) ** 2 / (documents - 1.0))
     units = float(np.floor(min(count, over_set.units) + 1e-9))
     return 1.0 / (share / over_set.freedom + (1.0 - share) / freedom), units
 
 
-def _mattering(sample: Sample, cluster: Rows) -> Rows:
+def _mattering(sample: Sample, document: Rows) -> Rows:
     """Return the documents of the items that count; of a pool, those of the items that are known."""
-    if sample.weights is None or len(sample.weights) != len(cluster):
-        return cluster
-    return cluster[sample.weights > 0]
+    if sample.weights is None or len(sample.weights) != len(document):
+        return document
+    return document[sample.weights > 0]
 
 
 def _matched(sample: Sample, linear: Linear) -> int:
