@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior
 from sparingly.infer.estimate.full_set_p import chance_full_set_shows
-from sparingly.infer.rank.best import chance_of_best
+from sparingly.infer.rank.best import chance_of_best, chance_of_better
 from sparingly.infer.rank.pair_errors import pair_errors
 
 Floats = NDArray[np.float64]
@@ -50,9 +50,9 @@ def made_set(draw: np.random.Generator) -> Floats:
     return np.asarray(kinds[kind], np.float64)
 
 
-def replayed(prior: EffectPrior, sets: int) -> tuple[Cases, Cases]:
-    """Return the chances to be the best, and those that all items show the difference of neighbours."""
-    best, shows = [], []
+def replayed(prior: EffectPrior, sets: int) -> tuple[Cases, Cases, Cases]:
+    """Return the chances to be the best; of neighbours, to be better, and that all items show it."""
+    best, better, shows = [], [], []
     for seed in range(sets):
         draw = np.random.default_rng([14, seed])
         scores = made_set(draw)
@@ -82,20 +82,25 @@ def replayed(prior: EffectPrior, sets: int) -> tuple[Cases, Cases]:
         place = np.argsort(np.argsort(-means))
         neighbours = np.abs(place[first] - place[second]) == 1
         shows.append((said[neighbours], (z > 1.966)[neighbours]))
-    return tuple(Cases(*map(np.concatenate, zip(*part, strict=True))) for part in (best, shows))  # type: ignore[return-value]
+        ahead = chance_of_better(means, left * spread, degrees=n - 1.0, prior=prior)[first, second]
+        ahead = np.maximum(ahead, 1 - ahead)
+        better.append((ahead[neighbours], (0.5 + 0.5 * np.sign(z))[neighbours]))
+    return tuple(Cases(*map(np.concatenate, zip(*part, strict=True))) for part in (best, better, shows))  # type: ignore[return-value]
 
 
 @pytest.mark.statistics
 def test_chances_come_true_within_five_points() -> None:
-    best, shows = replayed(USUAL, SETS)
+    best, better, shows = replayed(USUAL, SETS)
     assert len(best.off()) >= 8
     assert np.abs(best.off()).max() < 0.05
+    assert len(better.off()) == 5
+    assert np.abs(better.off()).max() < 0.05
     assert len(shows.off()) >= 8
     assert np.abs(shows.off()).max() < 0.05
 
 
 @pytest.mark.statistics
 def test_a_flat_prior_is_too_sure() -> None:
-    best, _ = replayed(FLAT, SETS // 3)
+    best, _, _ = replayed(FLAT, SETS // 3)
     sure = (best.said > 0.5) & (best.said < 0.95)
     assert (best.said - best.was_so)[sure].mean() > 0.05

@@ -1,19 +1,21 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from sparingly.infer.estimate.effect_prior import EffectPrior
-from sparingly.infer.rank.best import chance_of_best
+from sparingly.infer.rank.best import chance_of_best, chance_of_better
 
 
 def test_two_models_by_numerical_integration() -> None:
     # One contrast with error variance 1 and known scale: δ² = 2·τ², in units of √(100·error variance).
     chance = chance_of_best(np.array([1.0, 0.0]), 0.5 * np.eye(2), draws=200_000)
-    step = np.linspace(-3, 3, 601)
+    step = np.linspace(-3, 3, 61)
     spread = (0.5 * np.exp(0.8 * step)) ** 2 * 100 * 0.5
-    apart = np.linspace(-80, 80, 32_001)
+    apart = np.linspace(-80, 80, 16_001)
     prior = (np.exp(-0.5 * step**2)[:, None] * stats.norm.pdf(apart, scale=np.sqrt(2 * spread)[:, None])).sum(
         0
     )
@@ -82,3 +84,32 @@ def test_models_that_were_judged_less_keep_their_larger_errors() -> None:
     assert shrunk == pytest.approx(plain, abs=0.005)
     blind = chance_of_best(scores, covariance, degrees=9, units=10.0)
     assert np.abs(blind - shrunk).max() > 0.01
+
+
+def test_chances_to_be_better_by_numerical_integration() -> None:
+    # Three pairs, of which two are alike: δ is weighed by all of them, as two observations.
+    scores, covariance = np.array([0.3, 0.0, 0.0]), 0.01 * np.eye(3)
+    chance = chance_of_better(scores, covariance, degrees=math.inf, units=50)
+    seen = np.array([0.3, 0.3, 0.0]) / np.sqrt(0.02)
+    steps = np.linspace(-3, 3, 2001)
+    room = (0.5 * np.exp(0.8 * steps)) ** 2 * 50
+    likely = stats.norm.logpdf(seen, scale=np.sqrt(1 + room)[:, None]).mean(axis=1) * 2
+    weight = np.exp(likely - 0.5 * steps**2)
+    expected = weight @ stats.norm.cdf(np.sqrt(room / (1 + room)) * seen[0]) / weight.sum()
+    assert chance[0, 1] == pytest.approx(expected, abs=5e-4)
+    assert chance[0, 1] < stats.norm.cdf(seen[0])
+    assert chance[1, 2] == pytest.approx(0.5)
+    off = ~np.eye(3, dtype=bool)
+    assert (chance + chance.T)[off] == pytest.approx(1.0)
+    assert np.isnan(np.diag(chance)).all()
+
+
+def test_two_models_have_the_same_chance_either_way() -> None:
+    scores, covariance = np.array([1.0, 0.0]), np.array([[0.4, 0.1], [0.1, 0.2]])
+    best = chance_of_best(scores, covariance, degrees=12, draws=200_000)
+    assert chance_of_better(scores, covariance, degrees=12)[0, 1] == pytest.approx(best[0], abs=0.01)
+
+
+def test_what_says_nothing_has_no_chance() -> None:
+    scores, covariance = np.array([1.0, 0.5, np.nan]), np.ones((3, 3))
+    assert np.isnan(chance_of_better(scores, covariance, degrees=9)).all()
