@@ -16,8 +16,8 @@ Finished cells are kept in .bench/coverage/ until the code that decides about th
 that an interrupted run goes on where it stopped.
 
 The exit code is 1 when a bar is missed: with 100 units or more and a skewness up to 2, coverage of at least
-93 % (and at most 97 % for uniform and pivotal draws), a bias of at most 0.1 standard errors, nothing
-withheld, and at most 1 % of all pairs significant in the wrong direction; each beyond two standard errors of
+93 % (tails are learned from all models, so that those with short ones get more), a bias of at most 0.1
+standard errors, nothing withheld, and at most 1 % of all pairs significant in the wrong direction; each beyond two standard errors of
 the simulation, in which arrays are the replicates.
 """
 
@@ -46,7 +46,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "estimate.md"
 RESULTS = ROOT / "benchmarks" / "results" / "coverage.json"
 SIZES = (30, 100, 300)
-ENOUGH, LEAST, MOST = 100, 0.93, 0.97
+ENOUGH, LEAST = 100, 0.93
 BIAS, WRONG = 0.1, 0.01
 KINDS = ("auto", "t", "bootstrap")
 
@@ -119,7 +119,7 @@ def figures(design: str, family: Family, n: int, cell: Cell) -> dict[str, Any]:
     ):
         # Differences of equal shapes have no skewness, but those of heavy tails are no easier.
         barred = mild if mild.asked and not (what == "differences" and family.heavy) else None
-        missed = [] if barred is None else missed_bars(design, n, barred, of_pairs=what == "differences")
+        missed = [] if barred is None else missed_bars(n, barred, of_pairs=what == "differences")
         told = {name: round(value, 4) for name, value in tally.figures().items()}
         parts[what] = {**told, "intervals": tally.asked, "missed": missed, "barred": None}
         if barred is not None:
@@ -127,15 +127,13 @@ def figures(design: str, family: Family, n: int, cell: Cell) -> dict[str, Any]:
     return parts
 
 
-def missed_bars(design: str, n: int, tally: Tally, *, of_pairs: bool) -> list[str]:
+def missed_bars(n: int, tally: Tally, *, of_pairs: bool) -> list[str]:
     """Return the bars that intervals of scores or of pairs miss beyond chance (two standard errors)."""
     if n < ENOUGH:
         return []
     chance = 2.0 * tally.slack
     said = []
     if tally.coverage < LEAST - chance:
-        said.append(f"covers {tally.coverage:.3f}")
-    if design.split(",")[0] in ("uniform", "pivotal") and tally.coverage > MOST + chance:
         said.append(f"covers {tally.coverage:.3f}")
     if abs(tally.bias) > BIAS + 2.0 * tally.bias_slack:
         said.append(f"bias {tally.bias:+.2f}")

@@ -73,8 +73,8 @@ def test_bars(low: float, truth: float, of_pairs: bool, said: list[str]) -> None
         centre = truth + (away - away.mean()) / away.std() + (low > 0) * (0.3 - truth)
         ends = np.full(5, low), np.full(5, low + 2.0)
         tally.add(centre, np.ones(5), *ends, np.full(5, truth))
-    assert coverage_grid.missed_bars("cube", 100, tally, of_pairs=of_pairs) == said
-    assert coverage_grid.missed_bars("cube", 30, tally, of_pairs=of_pairs) == []
+    assert coverage_grid.missed_bars(100, tally, of_pairs=of_pairs) == said
+    assert coverage_grid.missed_bars(30, tally, of_pairs=of_pairs) == []
 
 
 @pytest.mark.parametrize("design", DESIGNS)

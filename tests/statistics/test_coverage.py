@@ -1,7 +1,7 @@
 """Intervals hold the truth as often as they say: the diagonal of ``benchmarks/coverage_grid.py``.
 
 Every cell is so many models, 40 an array or fewer. The bars are those of the grid: from 100 units on and
-with a skewness up to 2, coverage of 93 % (and up to 97 % for uniform and pivotal draws), a bias of at most a
+with a skewness up to 2, coverage of 93 %, a bias of at most a
 tenth of a standard error, nothing withheld, and at most 1 % of all pairs significant in the wrong direction.
 """
 
@@ -55,8 +55,8 @@ def run(design: str, family: str, n: int, target: Target) -> Cell:
 @pytest.mark.parametrize(("design", "family", "n", "target"), DIAGONAL)
 def test_cell(design: str, family: str, n: int, target: Target) -> None:
     cell = run(design, family, n, target)
-    assert missed_bars(design, n, cell.mild_scores, of_pairs=False) == []
-    assert missed_bars(design, n, cell.mild_differences, of_pairs=True) == []
+    assert missed_bars(n, cell.mild_scores, of_pairs=False) == []
+    assert missed_bars(n, cell.mild_differences, of_pairs=True) == []
 
 
 @pytest.mark.shared_data
@@ -67,8 +67,8 @@ def test_resampled_real_scores(name: str, design: str, shared_data: Path) -> Non
     assert absent == ()
     cell = run_cell(design, families[name], 100, MODELS // 2, targets=("set",))["set"]
     if cell.mild_scores.asked:
-        assert missed_bars(design, 100, cell.mild_scores, of_pairs=False) == []
-        assert missed_bars(design, 100, cell.mild_differences, of_pairs=True) == []
+        assert missed_bars(100, cell.mild_scores, of_pairs=False) == []
+        assert missed_bars(100, cell.mild_differences, of_pairs=True) == []
     assert cell.scores.coverage > 0.93 - 2 * cell.scores.slack
 
 
@@ -79,9 +79,9 @@ def test_thirty_items_are_enough_for_what_is_printed(family: str) -> None:
         assert tally.coverage > 0.93 - 2 * tally.slack
 
 
-def test_a_long_tail_and_few_items_are_withheld_rather_than_printed_wrong() -> None:
+def test_a_long_tail_and_few_items_are_printed_and_hold() -> None:
     cell = run("uniform", "mqm_heavy", 30, "set")
-    assert cell.scores.withheld > 0.05
+    assert cell.scores.withheld == 0.0
     assert cell.scores.coverage > 0.93
 
 
