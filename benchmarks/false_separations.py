@@ -6,10 +6,10 @@
     .venv/bin/python benchmarks/false_separations.py --only binary --models 8 --n 10 --n 12
 
 Every run makes scores of so many models on n items, whose difficulty all models share, and decides all
-pairs as ``rank`` does: ``t_tests``, then ``decide``. Either all models are equal, or one half is clearly
-better than the other. A false separation is a decided pair of equal models, or one decided the wrong way
-round. Beside it stands how many pairs are decided, and how many Holm's correction of the same p-values
-decides.
+pairs as ``rank`` does: p-values of ``estimate`` for inputs like these, ``t_tests``, then ``decide``. Either
+all models are equal, or one half is clearly better than the other. A false separation is a decided pair of
+equal models, or one decided the wrong way round. Beside it stands how many pairs are decided, and how many
+Holm's correction of the same p-values decides.
 
 Finished cells are kept in .bench/false_separations/ until the code that decides about them changes, so that
 an interrupted run goes on where it stopped. The exit code is 1 when a cell is above 5 %, after Holm's
@@ -37,8 +37,9 @@ from sparingly.base.stats.holm import holm
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.bench.papers.markdown import folded, replaced, table
 from sparingly.bench.papers.work import write_whole
+from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.rank.decisions import decide
-from sparingly.infer.rank.pair_tests import t_tests
+from sparingly.infer.rank.joint_scores import joint_of
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -56,7 +57,9 @@ _CODE = (
     "base/rng.py",
     "base/stats/holm.py",
     "base/stats/shaffer.py",
+    "infer/estimate",
     "infer/rank/decisions.py",
+    "infer/rank/joint_scores.py",
     "infer/rank/means.py",
     "infer/rank/pair_errors.py",
     "infer/rank/pair_tests.py",
@@ -115,12 +118,10 @@ def run_cell(cell: Cell, runs: int = RUNS) -> Row:
     false, ours, theirs = [], [], []
     for start in range(0, runs, BLOCK):
         scores = FAMILIES[cell.family](generator, min(BLOCK, runs - start), cell.n, better)
-        means = scores.mean(axis=1)
-        away = scores - means[:, None]
-        covariances = np.matmul(away.transpose(0, 2, 1), away) / (cell.n * (cell.n - 1.0))
-        for mean, covariance in zip(means, covariances, strict=True):
-            tests = t_tests(mean, covariance, cell.n - 1.0, certain=False)
-            decisions = decide(tests.two_sided, mean, alpha=ALPHA)
+        for judged in scores:
+            joint = joint_of(estimate_scores(judged, target="population", interval="none"))
+            tests = joint.tests()
+            decisions = decide(tests.two_sided, joint.scores, alpha=ALPHA)
             true = np.sign(sign * (better[:, None] - better[None, :]))
             false.append(bool((decisions.better & (true <= 0)).any()))
             ours.append(decisions.decided)
@@ -146,7 +147,10 @@ def above(rows: Sequence[Row]) -> list[Row]:
 
 def _code() -> str:
     found = blake2b(digest_size=12)
-    for path in (Path(__file__), *(Path(sparingly.__file__).parent / name for name in _CODE)):
+    paths = [Path(__file__)]
+    for path in (Path(sparingly.__file__).parent / name for name in _CODE):
+        paths += sorted(path.rglob("*.py")) if path.is_dir() else [path]
+    for path in paths:
         found.update(path.name.encode() + path.read_bytes())
     return found.hexdigest()
 

@@ -16,7 +16,6 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.joint_scores import joint_of
-from sparingly.infer.rank.pair_tests import t_tests
 
 ALPHA = 0.05
 _BY_MEANS = ("pairwise_accuracy", "kendall_b", "top1_match", "rank_changes", "mean_absolute_error")
@@ -59,8 +58,7 @@ def t_p_values(found: Estimate) -> Floats:
     joint = joint_of(found)
     if not joint.has_errors:
         return np.ones(len(first))
-    tests = t_tests(joint.scores, joint.covariance, joint.freedom, certain=joint.certain)
-    return np.nan_to_num(tests.two_sided[first, second], nan=1.0)
+    return np.nan_to_num(joint.tests().two_sided[first, second], nan=1.0)
 
 
 def expected_p_values(found: Estimate) -> Floats:

@@ -18,6 +18,7 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.expected import asked_models
 from sparingly.infer.rank.means import settled
 from sparingly.infer.rank.pair_errors import checked, pair_errors, pair_tells
+from sparingly.infer.rank.pair_tests import PairTests, t_tests
 
 if TYPE_CHECKING:
     from sparingly.infer.estimate.bradley_terry import BradleyTerry
@@ -49,7 +50,8 @@ class JointScores:
     """The models' scores, their joint covariance, and its degrees of freedom.
 
     ``certain`` says whether an error of 0 means that nothing is left to chance, ``units`` how many items (or
-    documents) the errors are learned from, where that is known.
+    documents) the errors are learned from, where that is known. ``p_values`` are the two-sided p-values that
+    belong to the printed intervals of differences; None where Student's t has to do.
     """
 
     models: tuple[str, ...]
@@ -58,6 +60,7 @@ class JointScores:
     freedom: float
     certain: bool = True
     units: float | None = None
+    p_values: Floats | None = None
 
     @property
     def has_same_differences(self) -> bool:
@@ -83,9 +86,19 @@ class JointScores:
     def of_models(self, places: NDArray[np.int64]) -> JointScores:
         """Return what there is of some models."""
         names = tuple(self.models[place] for place in places)
+        inside = np.ix_(places, places)
         return replace(
-            self, models=names, scores=self.scores[places], covariance=self.covariance[np.ix_(places, places)]
+            self,
+            models=names,
+            scores=self.scores[places],
+            covariance=self.covariance[inside],
+            p_values=None if self.p_values is None else self.p_values[inside],
         )
+
+    def tests(self) -> PairTests:
+        """Return the test of every pair by its error."""
+        given = self.scores, self.covariance, self.freedom
+        return t_tests(*given, certain=self.certain, two_sided=self.p_values)
 
     def scored(self) -> tuple[JointScores, tuple[str, ...]]:
         """Return the models that have a score, and what to say of the others and of unknown errors."""
@@ -102,8 +115,10 @@ def joint_of(found: Estimate) -> JointScores:
     """Return what an estimate tells; an error of 0 is certainty only where everything is judged."""
     certain = found.pairs is not None and found.pairs.whole
     freedom = math.inf if certain else found.freedom
-    units = None if found.pairs is None else found.pairs.errors.units
-    return JointScores(found.models, found.scores, found.covariance, freedom, certain, units)
+    if found.pairs is None or certain:
+        return JointScores(found.models, found.scores, found.covariance, freedom, certain)
+    units, p_values = found.pairs.errors.units, found.pair_p_values()
+    return JointScores(found.models, found.scores, found.covariance, freedom, certain, units, p_values)
 
 
 def joint_of_strengths(found: BradleyTerry) -> JointScores:

@@ -48,9 +48,17 @@ class PairTests:
 
 
 def t_tests(
-    scores: Floats, covariance: Floats, degrees: float = math.inf, *, certain: bool = True
+    scores: Floats,
+    covariance: Floats,
+    degrees: float = math.inf,
+    *,
+    certain: bool = True,
+    two_sided: Floats | None = None,
 ) -> PairTests:
     """Test μ_j < μ_k by t = (μ̂_j − μ̂_k)/se_jk; it honours weights, documents and predictions.
+
+    ``two_sided`` holds p-values in place of those of Student's t, such as ``Estimate.pair_p_values``, which
+    belong to the printed intervals of differences; the guards hold for them, too.
 
     Two guards. An error of 0 (or of mere rounding) means that the judged items happen to show the same
     difference, which proves nothing: p = 1, unless nothing is left to chance (``certain``), where the sign
@@ -62,11 +70,14 @@ def t_tests(
     difference, errors = scores[:, None] - scores[None, :], pair_errors(covariance)
     has_error = pair_tells(covariance, scores)
     ratio = np.divide(difference, errors, out=np.zeros_like(difference), where=has_error)
-    tail = np.maximum(stdtr(degrees, ratio), least_p(degrees))
+    tail = stdtr(degrees, ratio)
+    if two_sided is not None:
+        tail = np.where(difference < 0, two_sided / 2.0, 1.0 - two_sided / 2.0)
+    tail = np.maximum(tail, least_p(degrees))
     # Without any error left the sign decides; without a difference nothing speaks against the null.
     sure = np.where((difference < 0) & certain, 0.0, 1.0)
     worse = np.where(has_error, tail, sure)
-    worse[np.isnan(difference) | np.isnan(errors)] = np.nan
+    worse[np.isnan(difference) | np.isnan(errors) | np.isnan(tail)] = np.nan
     np.fill_diagonal(worse, np.nan)
     return PairTests("t", worse)
 

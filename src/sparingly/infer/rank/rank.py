@@ -19,7 +19,7 @@ from sparingly.data.selection import Selection
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.full_set_p import chance_full_set_shows
-from sparingly.infer.estimate.intervals import EXACT
+from sparingly.infer.estimate.guard import EXACT
 from sparingly.infer.estimate.result import CHOSEN, Estimate
 from sparingly.infer.estimate.targets import targets_of
 from sparingly.infer.rank.best import chance_of_best
@@ -36,7 +36,7 @@ from sparingly.infer.rank.joint_scores import (
     joint_of_strengths,
     judged_items,
 )
-from sparingly.infer.rank.pair_tests import PairTests, least_p, permutation_tests, t_tests, wilcoxon_tests
+from sparingly.infer.rank.pair_tests import PairTests, least_p, permutation_tests, wilcoxon_tests
 from sparingly.infer.rank.ranking import DECISIONS, RankedModel, Ranking
 from sparingly.infer.rank.signature import RankingSignature
 
@@ -161,7 +161,7 @@ def rank_scores(
         raise UsageError(f"There are {len(scores)} scores but {len(names)} names of models.")
     joint = joint_of_arrays(tuple(names), scores, covariance, degrees)
     errors, nothing = np.sqrt(np.maximum(np.diag(joint.covariance), 0.0)), np.full(len(names), np.nan)
-    return _ranked(joint, _t_tests(joint), _Columns(joint.models, errors, nothing, nothing), alpha, seed)
+    return _ranked(joint, joint.tests(), _Columns(joint.models, errors, nothing, nothing), alpha, seed)
 
 
 def rank_estimates(scores: Estimate, decisions: Estimate, *, alpha: float = 0.05, seed: int = 0) -> Ranking:
@@ -171,7 +171,7 @@ def rank_estimates(scores: Estimate, decisions: Estimate, *, alpha: float = 0.05
     """
     check_errors(decisions)
     joint, notes = joint_of(decisions).scored()
-    ranking = _ranked(joint, _t_tests(joint), _columns_of(scores), alpha, seed)
+    ranking = _ranked(joint, joint.tests(), _columns_of(scores), alpha, seed)
     return replace(
         ranking,
         **{name: getattr(scores, name) for name in ("aspect", "estimator", "n", "size")},
@@ -185,7 +185,7 @@ def rank_strengths(found: BradleyTerry, *, aspect: str, target: str, alpha: floa
     """Rank models by their strengths, from comparisons of two outputs at a time."""
     joint, notes = joint_of_strengths(found).scored()
     columns = _Columns(found.models, found.standard_errors, found.low, found.high)
-    ranking = _ranked(joint, _t_tests(joint), columns, alpha, seed)
+    ranking = _ranked(joint, joint.tests(), columns, alpha, seed)
     return replace(
         ranking,
         aspect=aspect,
@@ -290,13 +290,9 @@ def _regrouped(
     return replace(ranking, models=models, groups_by=groups_by)
 
 
-def _t_tests(joint: JointScores) -> PairTests:
-    return t_tests(joint.scores, joint.covariance, joint.freedom, certain=joint.certain)
-
-
 def _tests(test: Test, judged: Judged, joint: JointScores, seed: int) -> PairTests:
     if test == "t":
-        return _t_tests(joint)
+        return joint.tests()
     if test == "wilcoxon":
         return wilcoxon_tests(judged.scores)
     flips = max(_FLIPS, _FLIPS_PER_PAIR * pair_count(len(joint.models)))
