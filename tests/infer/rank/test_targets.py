@@ -51,7 +51,11 @@ def test_a_model_has_the_same_numbers_everywhere(tmp_path: Path, capsys: pytest.
 
     report = printed("report")
     numbers = _of(printed("estimate")["models"])
-    assert numbers == _of(printed("rank")["models"])
+    ranked = printed("rank")["models"]
+    assert numbers == _of(ranked)
+    found = sparingly.estimate(DATA, CHOSEN, "overall")
+    texts = {model: found.interval_text(place) for place, model in enumerate(found.models)}
+    assert texts == {row["model"]: row["interval"] for row in ranked}
     assert numbers == _of(report["estimate"]["models"]) == _of(report["ranking"]["models"])
     assert all(error > 0 for _, error, _, _ in numbers.values())
     ranking = sparingly.rank(DATA, CHOSEN, "overall")

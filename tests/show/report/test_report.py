@@ -79,8 +79,7 @@ def test_numbers_are_those_of_estimate_and_rank() -> None:
     told = {row[0]: row for row in tables(report, "scores")[0].rows}
     for place, model in enumerate(scores.models):
         assert float(told[model][1]) == pytest.approx(scores.scores[place], abs=0.005)
-        assert float(told[model][3]) == pytest.approx(scores.low[place], abs=0.005)
-        assert float(told[model][4]) == pytest.approx(scores.high[place], abs=0.005)
+        assert told[model][3] == scores.interval_text(place)
     ranks = {row[0]: row[1] for row in tables(report, "ranks")[0].rows}
     assert ranks == {one.model: one.ranks for one in ranking.models}
     pairs = tables(report, "pairs")[0]

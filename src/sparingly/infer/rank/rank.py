@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -20,7 +21,7 @@ from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.full_set_p import chance_full_set_shows
 from sparingly.infer.estimate.guard import EXACT
-from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.estimate.result import CHOSEN, Estimate, ends_text
 from sparingly.infer.estimate.targets import targets_of
 from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.decisions import decide
@@ -161,7 +162,9 @@ def rank_scores(
         raise UsageError(f"There are {len(scores)} scores but {len(names)} names of models.")
     joint = joint_of_arrays(tuple(names), scores, covariance, degrees)
     errors, nothing = np.sqrt(np.maximum(np.diag(joint.covariance), 0.0)), np.full(len(names), np.nan)
-    return _ranked(joint, joint.tests(), _Columns(joint.models, errors, nothing, nothing), alpha, seed)
+    return _ranked(
+        joint, joint.tests(), _Columns(joint.models, errors, nothing, nothing, [""] * len(names)), alpha, seed
+    )
 
 
 def rank_estimates(scores: Estimate, decisions: Estimate, *, alpha: float = 0.05, seed: int = 0) -> Ranking:
@@ -184,7 +187,8 @@ def rank_estimates(scores: Estimate, decisions: Estimate, *, alpha: float = 0.05
 def rank_strengths(found: BradleyTerry, *, aspect: str, target: str, alpha: float, seed: int = 0) -> Ranking:
     """Rank models by their strengths, from comparisons of two outputs at a time."""
     joint, notes = joint_of_strengths(found).scored()
-    columns = _Columns(found.models, found.standard_errors, found.low, found.high)
+    texts = [ends_text(low, high) for low, high in zip(found.low, found.high, strict=True)]
+    columns = _Columns(found.models, found.standard_errors, found.low, found.high, texts)
     ranking = _ranked(joint, joint.tests(), columns, alpha, seed)
     return replace(
         ranking,
@@ -206,13 +210,15 @@ class _Columns(NamedTuple):
     standard_errors: Floats
     low: Floats
     high: Floats
+    intervals: Sequence[str]
 
 
 def _columns_of(found: Estimate) -> _Columns:
     """Return what an estimate shows: an error of 0 whose interval is withheld is not known."""
     exact = np.array([kind == EXACT for kind in found.intervals])
     errors = np.where((found.standard_errors == 0) & ~exact, np.nan, found.standard_errors)
-    return _Columns(found.models, errors, found.low, found.high)
+    texts = [found.interval_text(place) for place in range(len(found.models))]
+    return _Columns(found.models, errors, found.low, found.high, texts)
 
 
 def _ranked(joint: JointScores, tests: PairTests, shown: _Columns, alpha: float, seed: int) -> Ranking:
@@ -234,6 +240,7 @@ def _ranked(joint: JointScores, tests: PairTests, shown: _Columns, alpha: float,
             chance_of_best=None if np.isnan(best[place]) else float(best[place]),
             low=plain(shown.low[beside[place]]),
             high=plain(shown.high[beside[place]]),
+            interval=shown.intervals[beside[place]],
         )
         for rank, place in enumerate(order, start=1)
     )

@@ -49,6 +49,7 @@ class RankedModel:
         chance_of_best: The probability that it is the best; None where it is unknown.
         low: The low end of the interval of the score, as ``estimate`` gives it; None where there is none.
         high: The high end.
+        interval: The interval in words, as ``estimate`` prints it: two ends, or the end that is supported.
     """
 
     model: str
@@ -62,6 +63,7 @@ class RankedModel:
     chance_of_best: float | None
     low: float | None = None
     high: float | None = None
+    interval: str = ""
 
     @property
     def ranks(self) -> str:
@@ -148,6 +150,11 @@ class Ranking:
         return "ranks" if self.n is None else f"ranks ({place_of(self.target)})"
 
     @property
+    def level_head(self) -> str:
+        """The head of a column of intervals."""
+        return f"{100 * (1 - self.alpha):g} % interval"
+
+    @property
     def decisions(self) -> Decisions:
         """Which models are significantly better than which, in the order of the ranking."""
         scores = np.array([np.nan if one.score is None else one.score for one in self.models])
@@ -193,9 +200,9 @@ class Ranking:
         return f"{self.answer()} Possible ranks: {ranks}."
 
     def _repr_html_(self) -> str:
-        names = ("ranks", "model", "score", "standard_error", "low", "high", "group")
+        names = ("ranks", "model", "score", "standard_error", "interval", "group")
         rows = [tuple(getattr(one, name) for name in names) for one in self.models]
-        columns = (self.ranks_head, "model", self.scores_head, "standard error", "low", "high", "group")
+        columns = (self.ranks_head, "model", self.scores_head, "standard error", self.level_head, "group")
         return html_table(columns, rows, self.answer(), "; ".join((self.headline, *self.notes)))
 
     def margin_test(self, question: Question, model: str, against: str, margin: float) -> MarginTest:

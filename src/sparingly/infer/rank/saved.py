@@ -16,6 +16,7 @@ from sparingly.data.values import (
     as_mapping,
     as_matrix,
     as_number,
+    as_text,
     as_whole,
     check_version,
     shown,
@@ -115,6 +116,7 @@ def _model(row: Mapping[str, Any], field: str) -> RankedModel:
         model=as_id(row.get("model"), f"{field}.model"),
         **held,
         group=_count(row.get("group"), f"{field}.group"),
+        interval=as_text(row.get("interval"), f"{field}.interval") or "",
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparingly.base.errors import SparinglyError
 from sparingly.data.plain import plain
-from sparingly.infer.estimate.result import CHOSEN
+from sparingly.infer.estimate.result import CHOSEN, ends_text
 from sparingly.infer.estimate.targets import place_of, targets_of
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking
@@ -35,6 +35,7 @@ class Standing:
         best_rank: 1 + the number of models that are significantly better, all pairs taken at once.
         worst_rank: The number of models less those that are significantly worse.
         chance_of_best: The probability that it is the best.
+        interval: The interval in words, as ``estimate`` prints it.
     """
 
     model: str
@@ -45,6 +46,7 @@ class Standing:
     best_rank: int | None = None
     worst_rank: int | None = None
     chance_of_best: float | None = None
+    interval: str = ""
 
     @property
     def ranks(self) -> str:
@@ -118,7 +120,8 @@ def _of_estimate(name: str, campaign: Campaign, at: int | None) -> Standings:
         why = str(error)
     columns = found.scores, found.low, found.high, found.standard_errors
     signature = "" if found.signature is None else str(found.signature)
-    made = _standings(name, found.models, columns, ranking, (*found.notes, *((why,) if why else ())))
+    texts = [found.interval_text(place) for place in range(len(found.models))]
+    made = _standings(name, found.models, columns, texts, ranking, (*found.notes, *((why,) if why else ())))
     return replace(made, headline=found.headline, scores_of=place_of(found.target), signature=signature)
 
 
@@ -134,13 +137,15 @@ def _of_strengths(name: str, campaign: Campaign, at: int | None) -> Standings:
         notes.append(str(error))
     columns = found.strengths, found.low, found.high, found.standard_errors
     headline = f"{len(found.models)} models by strength, from {found.comparisons} comparisons"
-    return replace(_standings(name, found.models, columns, ranking, notes), headline=headline)
+    texts = [ends_text(low, high) for low, high in zip(found.low, found.high, strict=True)]
+    return replace(_standings(name, found.models, columns, texts, ranking, notes), headline=headline)
 
 
 def _standings(
     name: str,
     models: tuple[str, ...],
     columns: tuple[Floats, Floats, Floats, Floats],
+    intervals: Sequence[str],
     ranking: Ranking | None,
     notes: Sequence[str],
 ) -> Standings:
@@ -153,6 +158,7 @@ def _standings(
     rows = []
     for place in order:
         row = Standing(models[place], *(plain(column[place]) for column in columns))
+        row = replace(row, interval=intervals[place])
         if (one := ranked.get(models[place])) is not None:
             row = replace(
                 row,

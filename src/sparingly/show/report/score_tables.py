@@ -27,8 +27,7 @@ def ranking_table(ranking: Ranking, format: TableFormat = "markdown") -> str:
             model.ranks,
             code(model.model),
             _number(model.score),
-            _number(model.low),
-            _number(model.high),
+            model.interval or "-",
             _number(model.standardised),
             percent(model.chance_of_best),
             *(("" if model.group is None else str(model.group),) if grouped else ()),
@@ -40,8 +39,8 @@ def ranking_table(ranking: Ranking, format: TableFormat = "markdown") -> str:
         for place in range(1, len(rows))
         if ranking.models[place].group != ranking.models[place - 1].group
     ]
-    columns = (ranking.ranks_head, "model", ranking.scores_head, f"{_level(ranking)} from", "to")
-    columns = (*columns, "standardised", "chance of best", *(("group",) if grouped else ()))
+    columns = [ranking.ranks_head, "model", ranking.scores_head, ranking.level_head, "standardised"]
+    columns += ["chance of best", *(["group"] if grouped else [])]
     below = (ranking.answer(code), _sentence(ranking.headline), _how(ranking), *ranking.notes)
     return _table(columns, rows, below, format, breaks)
 

@@ -42,24 +42,13 @@ def score_section(held: Evidence, *, figures: bool) -> Section:
 
 
 def _scores(found: Estimate, caption: str) -> Table:
-    level = f"{100 * found.level:g} %"
     order = found.order
-    ends = aligned([*found.scores[order], *found.low[order], *found.high[order]])
-    errors = aligned(found.standard_errors[order], 3)
-    count = len(order)
+    scores, errors = aligned(found.scores[order]), aligned(found.standard_errors[order], 3)
     rows = tuple(
-        (
-            found.models[place],
-            ends[at],
-            errors[at],
-            ends[count + at],
-            ends[2 * count + at],
-            found.intervals[place],
-        )
+        (found.models[place], scores[at], errors[at], found.interval_text(place))
         for at, place in enumerate(order)
     )
-    columns = ("model", "score", "standard error", f"{level} from", "to", "interval")
-    return Table(caption, columns, rows)
+    return Table(caption, ("model", "score", "standard error", f"{100 * found.level:g} % interval"), rows)
 
 
 def rank_section(held: Evidence, *, figures: bool) -> Section:

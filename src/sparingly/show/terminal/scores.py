@@ -48,16 +48,15 @@ def show_ranking(ranking: Ranking, out: Path | None = None, console: Console | N
     console = console or make_console()
     line(console, ranking.answer(), style="bold")
     line(console, ranking.headline)
-    level = f"{100 * (1 - ranking.alpha):g} %"
     columns = [_broken(ranking.ranks_head), "model", _broken(ranking.scores_head), "standard\nerror"]
-    columns += [f"{level}\ninterval", "chance\nof best"]
+    columns += [ranking.level_head, "chance\nof best"]
     rows = [
         [
             model.ranks,
             model.model,
             number(model.score),
             number(model.standard_error, 3),
-            "-" if model.low is None or model.high is None else f"{model.low:.4g} to {model.high:.4g}",
+            model.interval or "-",
             chance_text(model.chance_of_best),
         ]
         for model in ranking.models

@@ -133,7 +133,7 @@ def _ranked(found: Standings) -> list[tuple[str, str, str, str, str]]:
             one.ranks or "-",
             one.model,
             "-" if one.score is None else f"{one.score:.{digits}f}",
-            "-" if one.low is None or one.high is None else f"{one.low:.{digits}f} to {one.high:.{digits}f}",
+            one.interval or "-",
             percent(one.chance_of_best),
         )
         for one in found.models
