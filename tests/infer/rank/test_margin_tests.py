@@ -10,7 +10,7 @@ from sparingly.base.errors import UsageError
 from sparingly.base.stats.holm import holm
 from sparingly.infer.rank.group_rules import any_member_groups, last_member_groups
 from sparingly.infer.rank.margin_tests import margin_test
-from sparingly.infer.rank.pair_errors import pair_errors
+from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 from sparingly.infer.rank.rank import rank_scores
 
 
@@ -34,6 +34,14 @@ def test_holm_rejects_what_stepping_down_rejects(given_p: list[float]) -> None:
 def test_pair_errors_by_hand() -> None:
     covariance = np.array([[4.0, 1.0], [1.0, 9.0]])
     np.testing.assert_allclose(pair_errors(covariance), [[0, np.sqrt(11)], [np.sqrt(11), 0]])
+
+
+def test_rounding_is_judged_pair_by_pair() -> None:
+    # A score of 10⁹ beside others: its error must not hide theirs.
+    covariance = np.diag([6e14, 0.02, 0.03])
+    assert pair_tells(covariance, np.array([2.5e7, 0.2, 0.1]))[1, 2]
+    alike = np.array([[1.0, 1.0 - 1e-16], [1.0 - 1e-16, 1.0]])
+    assert not pair_tells(alike).any()
 
 
 def test_published_group_rules_differ_where_steps_are_small() -> None:

@@ -155,3 +155,31 @@ def test_rankings_of_earlier_versions_are_read() -> None:
     found = sparingly.verify(read, DATA)
     assert not found.ok
     assert "rank again" in found.problems[0]
+
+
+def _ranked(scores: np.ndarray) -> sparingly.Ranking:
+    items, models = [f"i{place:02d}" for place in range(len(scores))], [f"m{place}" for place in range(3)]
+    return sparingly.rank(EvalSet.from_arrays(items, models[: scores.shape[1]], aspects={"y": scores}))
+
+
+def test_odd_scores_give_the_right_answer_or_one_sentence() -> None:
+    drawn = np.random.default_rng(0)
+    scores = drawn.normal(size=(40, 1)) + drawn.normal(size=(40, 3))
+    assert (
+        _ranked(np.full((40, 3), 2.0)).answer().startswith("m0, m1 and m2 share the highest score: none is")
+    )
+    same = _ranked(np.tile([1.0, 2.0, 3.0], (40, 1)))
+    assert same.decisions.decided == 0
+    far = scores.copy()
+    far[0, 0] = 1e9
+    usual, beside = _ranked(scores), _ranked(far)
+    assert beside.models[0].model == "m0"
+    assert beside.decisions.decided == 0
+    one, other = ([held.model for held in found.models].index("m1") for found in (usual, beside))
+    two, second = ([held.model for held in found.models].index("m2") for found in (usual, beside))
+    assert usual.p_values[one, two] < 0.05
+    assert beside.p_values[other, second] < 1.0
+    with pytest.raises(DataError, match="two models that were judged"):
+        _ranked(scores[:, :1])
+    with pytest.raises(DataError, match="Only 1 item is judged"):
+        _ranked(scores[:1])

@@ -43,7 +43,7 @@ class Asked:
         first, second = pair_indices(judged.shape[1])
         shared = (judged.T @ judged)[first, second]
         none = int((shared == 0).sum())
-        lost = f"; {none} of {len(shared)} pairs share none and are not told apart" if none else ""
+        lost = f"; {none} of {len(shared)} pairs share none and stay undecided" if none else ""
         own = _range(self.counts(whole))
         return (
             f"models are judged on items of their own, {own} each: means and ranks are of these. P-values, "

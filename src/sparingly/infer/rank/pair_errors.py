@@ -25,12 +25,14 @@ def pair_errors(covariance: Floats) -> Floats:
 def pair_tells(covariance: Floats, scores: Floats | None = None) -> NDArray[np.bool_]:
     """Return for which pairs there is any error, models × models: none is left where it is mere rounding.
 
-    An error is rounding below 1e-7 of the largest error of a score, and below 1e-12 of the largest score.
+    An error is rounding below 1e-7 of the root of the two variances' sum, and below 1e-12 of the scores.
     """
-    own = np.diag(covariance)
-    most = float(np.sqrt(np.max(own, initial=0.0, where=np.isfinite(own))))
-    size = 0.0 if scores is None else float(np.max(np.abs(scores), initial=0.0, where=np.isfinite(scores)))
-    return np.asarray(pair_errors(covariance) > max(_ROUNDING * most, _MEAN_ROUNDING * size))
+    own = np.maximum(np.diag(covariance), 0.0)
+    least = _ROUNDING * np.sqrt(own[:, None] + own[None, :])
+    if scores is not None:
+        size = np.abs(scores)
+        least = np.maximum(least, _MEAN_ROUNDING * np.maximum(size[:, None], size[None, :]))
+    return np.asarray(pair_errors(covariance) > least)
 
 
 def heavier_tails(generator: np.random.Generator, degrees: float, size: int) -> Floats:

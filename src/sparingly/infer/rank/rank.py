@@ -121,9 +121,9 @@ def _of_judged(
     """Return the ranking from the scores to be shown and those that decisions are based on."""
     test, groups_by, alpha, seed = how
     on_chosen = base.target == CHOSEN
+    joint, notes = (joint_of_chosen(base, judged) if on_chosen else joint_of(base)).scored()
     if not on_chosen:
         check_errors(base)
-    joint, notes = (joint_of_chosen(base, judged) if on_chosen else joint_of(base)).scored()
     judged = judged.of_models([shown.models.index(name) for name in joint.models])
     ranking = _ranked(joint, _tests(test, judged, joint, seed), _columns_of(shown), alpha, seed)
     ranking = _with_standardised(ranking, shown, judged)
@@ -172,8 +172,8 @@ def rank_estimates(scores: Estimate, decisions: Estimate, *, alpha: float = 0.05
 
     For campaigns and rounds, where scores come from more than one draw. It says why nothing can be ranked.
     """
-    check_errors(decisions)
     joint, notes = joint_of(decisions).scored()
+    check_errors(decisions)
     ranking = _ranked(joint, joint.tests(), _columns_of(scores), alpha, seed)
     return replace(
         ranking,

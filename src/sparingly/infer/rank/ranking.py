@@ -19,6 +19,7 @@ from sparingly.infer.estimate.targets import place_of
 from sparingly.infer.expect.expect import Expected
 from sparingly.infer.rank.decisions import Decisions
 from sparingly.infer.rank.margin_tests import MarginTest, Question, margin_test
+from sparingly.infer.rank.means import settled
 from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 from sparingly.infer.rank.signature import RankingSignature
 
@@ -168,15 +169,22 @@ class Ranking:
 
     def answer(self, named: Callable[[str], str] = str) -> str:
         """Return who is best and which groups there are, in two sentences; ``named`` marks up names."""
-        first, *rivals = self.may_be_best
         where = "" if self.n is None else f" on {place_of(self.target)}"
+        leaders, rivals = self._leaders()
+        if len(leaders) == 1 and not rivals:
+            return f"{named(leaders[0])} is the best model{where}. {self.group_sentence}"
+        has = "has" if len(leaders) == 1 else "share"
+        head = f"{_joined([named(name) for name in leaders])} {has} the highest score"
         if not rivals:
-            return f"{named(first)} is the best model{where}. {self.group_sentence}"
+            return f"{head}: none is shown to be the best{where}. {self.group_sentence}"
         several = f"{_joined([named(name) for name in rivals])} {'is' if len(rivals) == 1 else 'are'}"
-        return (
-            f"{named(self.models[0].model)} has the highest score, but {several} not ruled out as the "
-            f"best{where}. {self.group_sentence}"
-        )
+        return f"{head}, but {several} not ruled out as the best{where}. {self.group_sentence}"
+
+    def _leaders(self) -> tuple[list[str], list[str]]:
+        """Return the models that share the highest score, and the others that may be the best."""
+        scores = settled(np.array([np.nan if one.score is None else one.score for one in self.models]))
+        leaders = [one.model for one, score in zip(self.models, scores, strict=True) if score == scores[0]]
+        return leaders, [name for name in self.may_be_best if name not in leaders]
 
     @property
     def group_sentence(self) -> str:
