@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sparingly.base.stats.cluster_correction import cluster_correction
 from sparingly.infer.estimate.gaps import Phase, gap_covariance, gaps_of, pool_codes
 from sparingly.infer.estimate.linear import Linear
 from sparingly.infer.estimate.sample import Floats, Rows, Sample, group_sums
@@ -23,9 +24,6 @@ from sparingly.infer.estimate.variance import (
 ONE_DOCUMENT = (
     "all judged items are in one document, so for other inputs like these the items count as drawn."
 )
-# How alike two items of a document are taken to be, for degrees of freedom and for what residuals understate.
-# Between .1 and .6 it hardly matters; with 0 both are too good wherever documents differ.
-ALIKE = 0.3
 
 
 class Inputs(NamedTuple):
@@ -108,31 +106,15 @@ class Weight(NamedTuple):
 
 
 def _weight(sample: Sample, inputs: Inputs) -> Weight:
-    """Return κ and the degrees of freedom of N⁻² κ Σ_documents (Σψ)².
-
-    Document d stands for h_d = Σ 1/π of its judged items, a part p_d of the whole, and its sum varies by
-    v_d = (1 − ρ) Σ 1/π² + ρ h_d². Taking off the mean leaves ψ_d = t_d − p_d Σt, so that E Σψ² =
-    Σ v_d (1 − 2p_d + P) with P = Σp²; κ puts Σv in its place. The degrees of freedom are tr(A)²/tr(A²),
-    A = √v (I − p1ᵀ − 1pᵀ + P·11ᵀ) √v (Bell and McCaffrey 2002; Imbens and Kolesár 2016). Equal documents give
-    G/(G − 1) and G − 1.
-    """
+    """Return κ and the degrees of freedom of N⁻² κ Σ_documents (Σψ)² (see ``cluster_correction``)."""
     plain = inputs.seen / max(inputs.seen - 1.0, 1.0)
     if inputs.document is None:
         return Weight(np.full(sample.models, plain), max(inputs.seen - 1.0, 0.0))
     place = inputs.document[sample.rows]
-    heft = group_sums(sample.share, place)
-    vary = (1.0 - ALIKE) * group_sums(sample.share**2, place) + ALIKE * heft**2
-    several = (heft > 0).sum(axis=0) > 1
-    heft, vary = heft[:, several], vary[:, several]
-    part = heft / heft.sum(axis=0)
-    total, once, twice = vary.sum(axis=0), (vary * part).sum(axis=0), (vary * part**2).sum(axis=0)
-    squared = (part**2).sum(axis=0)
-    trace = (vary * (1.0 - 2.0 * part + squared)).sum(axis=0)
-    off = squared**2 * total**2 + 2.0 * total * twice - 4.0 * squared * total * once + 2.0 * once**2
-    own = (vary**2 * (1.0 + 2.0 * (squared - 2.0 * part))).sum(axis=0)
-    factor = np.full(sample.models, plain)
-    factor[several] = total / trace
-    return Weight(factor, float((trace**2 / (off + own)).min(initial=inputs.seen - 1.0)))
+    factor, freedom = cluster_correction(group_sums(sample.share, place), group_sums(sample.share**2, place))
+    return Weight(
+        np.where(freedom > 0, factor, plain), float(freedom[freedom > 0].min(initial=inputs.seen - 1.0))
+    )
 
 
 def _contributed(sample: Sample, linear: Linear, document: Rows | None) -> Floats:
