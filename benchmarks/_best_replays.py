@@ -24,7 +24,7 @@ from sparingly import EvalSet
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior
 from sparingly.infer.estimate.full_set_p import chance_full_set_shows, full_set_chances
-from sparingly.infer.rank.best import chance_of_best
+from sparingly.infer.rank.best import chance_of_best, chance_of_better
 from sparingly.infer.rank.pair_errors import pair_errors
 
 Floats = NDArray[np.float64]
@@ -70,6 +70,7 @@ MODELS = (2, 3, 5, 8, 12, 25)
 MOST_OF_SET = 0.6
 PLAIN, DEFAULT = "plain", "default"
 BEST_POPULATION, BEST_SET = "best, population", "best, set"
+BETTER_POPULATION, BETTER_SET = "better, population", "better, set"
 NEIGHBOURS, ALL_PAIRS, EXPECTED = "full set, neighbours", "full set, all pairs", "full set, expected"
 # The prior as it is first, then all others from which one could have been chosen.
 PRIORS: Mapping[str, EffectPrior] = {
@@ -153,12 +154,26 @@ def _pairs_said(prior: str, n: int, means: Floats, chance: Floats, scores: Float
     yield Said(NEIGHBOURS, prior, n, chance[next_to], was_so[next_to])
 
 
+def _better_said(
+    question: str, prior: str, n: int, means: Floats, chance: Floats, truth: Floats
+) -> Iterator[Said]:
+    """Yield what was said of neighbours in the order: that the first is better than the second."""
+    order = np.argsort(-means, kind="stable")
+    said = chance[order[:-1], order[1:]]
+    was_so = 0.5 + 0.5 * np.sign(truth[order[:-1]] - truth[order[1:]])
+    yield Said(question, prior, n, said[~np.isnan(said)], was_so[~np.isnan(said)])
+
+
 def plain_replay(judged: Judged, draw: np.random.Generator) -> Iterator[Said]:
     """Yield what is said from a uniform draw and plain means: of the population, then of the set."""
     _, scores, _ = judged.some_models(draw)
     size, count = scores.shape
     first, second = pair_indices(count)
-    for question, replace in ((BEST_POPULATION, True), (BEST_SET, False)):
+    truth = scores.mean(axis=0)
+    for best, better, replace in (
+        (BEST_POPULATION, BETTER_POPULATION, True),
+        (BEST_SET, BETTER_SET, False),
+    ):
         n = _size(draw, size if replace else MOST_OF_SET * size)
         sample = scores[draw.choice(size, n, replace=replace)]
         spread = np.atleast_2d(np.cov(sample.T))
@@ -166,7 +181,9 @@ def plain_replay(judged: Judged, draw: np.random.Generator) -> Iterator[Said]:
         means, covariance = sample.mean(axis=0), left * spread
         for name, prior in PRIORS.items():
             chance = chance_of_best(means, covariance, degrees=n - 1.0, prior=prior, draws=_DRAWS)
-            yield Said(question, name, n, chance, is_best(scores.mean(axis=0)))
+            yield Said(best, name, n, chance, is_best(truth))
+            chance = chance_of_better(means, covariance, degrees=n - 1.0, prior=prior)
+            yield from _better_said(better, name, n, means, chance, truth)
             if replace:
                 continue
             deviations = pair_errors(spread)[first, second]
@@ -185,19 +202,17 @@ def plain_replay(judged: Judged, draw: np.random.Generator) -> Iterator[Said]:
 def default_replay(judged: Judged, draw: np.random.Generator) -> Iterator[Said]:
     """Yield what is said on the default path: of the population, then of the set."""
     aspect, scores, models = judged.some_models(draw)
-    truth = is_best(scores.mean(axis=0))
+    truth = scores.mean(axis=0)
     n = _size(draw, len(scores))
     found = _estimated(_remade(judged, aspect, models, _resampled(judged.data, draw)), n, "population", draw)
     if found is not None:
-        chance = chance_of_best(found.scores, found.covariance, degrees=found.freedom, draws=_DRAWS)
-        yield Said(BEST_POPULATION, AS_IT_IS, n, chance, truth)
+        yield from _said_of_models(found, BEST_POPULATION, BETTER_POPULATION, n, truth)
     n = _size(draw, MOST_OF_SET * len(scores))
     whole = _remade(judged, aspect, models, np.arange(len(scores)))
     found = _estimated(whole, n, "set", draw)
     if found is None or found.pairs is None:
         return
-    chance = chance_of_best(found.scores, found.covariance, degrees=found.freedom, draws=_DRAWS)
-    yield Said(BEST_SET, AS_IT_IS, n, chance, truth)
+    yield from _said_of_models(found, BEST_SET, BETTER_SET, n, truth)
     pairs = pair_indices(len(models))
     yield from _pairs_said(
         AS_IT_IS, n, found.scores, full_set_chances(found.scores, found.pairs)[pairs], scores
@@ -209,6 +224,16 @@ def default_replay(judged: Judged, draw: np.random.Generator) -> Iterator[Said]:
     z, least = _shown(scores)
     was_so = (z * np.where(expected.z >= 0, 1.0, -1.0) > least).astype(np.float64)
     yield Said(EXPECTED, AS_IT_IS, n, expected.chances[pairs], was_so)
+
+
+def _said_of_models(
+    found: sparingly.Estimate, best: str, better: str, n: int, truth: Floats
+) -> Iterator[Said]:
+    """Yield what an estimate says of its models."""
+    chance = chance_of_best(found.scores, found.covariance, degrees=found.freedom, draws=_DRAWS)
+    yield Said(best, AS_IT_IS, n, chance, is_best(truth))
+    chance = chance_of_better(found.scores, found.covariance, degrees=found.freedom)
+    yield from _better_said(better, AS_IT_IS, n, found.scores, chance, truth)
 
 
 def _resampled(data: EvalSet, draw: np.random.Generator) -> NDArray[np.int64]:

@@ -47,7 +47,13 @@ BLOCK = {PLAIN: 50, DEFAULT: 20}
 BANDS, FEWEST, BAR = 10, 300, 0.05
 # What the prior is chosen by.
 CHOSEN_BY = (replays.BEST_POPULATION, replays.BEST_SET, replays.NEIGHBOURS)
-QUESTIONS = (*CHOSEN_BY, replays.ALL_PAIRS, replays.EXPECTED)
+QUESTIONS = (
+    *CHOSEN_BY,
+    replays.BETTER_POPULATION,
+    replays.BETTER_SET,
+    replays.ALL_PAIRS,
+    replays.EXPECTED,
+)
 _CODE = (
     "base/rng.py",
     "infer/estimate/effect_prior.py",
@@ -251,10 +257,27 @@ def blocks(computed: Row) -> dict[str, str]:
         + ", ".join(f"{family}: {prior}" for family, prior in priors.items())
         + "."
     )
-    columns = [key for key in tables if key.split("|")[1] in _HEADS]
-    head = ("said", *(f"{key.split('|')[0]}; {_HEADS[key.split('|')[1]]}" for key in columns))
-    lines = [(_band({"band": band}), *(_cell(tables[key][band]) for key in columns)) for band in range(BANDS)]
-    return {"best calibration": f"{said}\n\n{table(head, lines)}\n\n{_LEGEND}"}
+    parts = [said]
+    for title, start in _TOPICS.items():
+        keys = [key for key in tables if key.startswith(start) and key.split("|")[1] in _HEADS]
+        head = (f"{title}: said", *(_head(key, start) for key in keys))
+        lines = [
+            (_band({"band": band}), *(_cell(tables[key][band]) for key in keys)) for band in range(BANDS)
+        ]
+        parts += [table(head, lines)] if keys else []
+    return {"best calibration": "\n\n".join([*parts, _LEGEND])}
+
+
+_TOPICS = {
+    "to be the best": "best, ",
+    "better than the next": "better, ",
+    "judging everything shows it": "full set, ",
+}
+
+
+def _head(key: str, start: str) -> str:
+    question, way = key.removeprefix(start).split("|")
+    return f"{question}; {_HEADS[way]}"
 
 
 _LEGEND = (
