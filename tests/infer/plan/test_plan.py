@@ -41,26 +41,27 @@ def test_the_needed_budget_is_the_first_that_does(found: Plan) -> None:
 
 def test_a_prediction_that_saves_is_recommended(found: Plan) -> None:
     advice = found.advice
-    assert (advice.method, advice.estimator, advice.budget) == ("local_pivotal", "greg", found.needed)
+    assert (advice.method, advice.estimator, advice.budget) == ("auto", "greg", found.needed)
     assert f"Judge {found.needed} of the 400 items" in advice.sentences[0]
+    assert "scores are known to ± 0.15" in advice.sentences[0]
     assert 2 <= len(advice.sentences) <= 4
     assert advice.commands("my data.jsonl") == (
-        f"sparingly select 'my data.jsonl' --method local_pivotal --budget {found.needed} --out chosen.json",
-        "sparingly estimate 'my data.jsonl' chosen.json --aspect people --estimator greg",
+        f"sparingly select 'my data.jsonl' --budget {found.needed} --out chosen.json",
+        "sparingly estimate 'my data.jsonl' chosen.json --aspect people",
     )
 
 
 def test_what_is_recommended_can_be_done(found: Plan) -> None:
     assert found.advice.method is not None
     chosen = sparingly.select(DATA, found.advice.method, found.advice.budget)
-    told = sparingly.estimate(DATA, chosen, "people", estimator=found.advice.estimator)
-    assert told.n == found.needed
+    scores = sparingly.estimate(DATA, chosen, "people")
+    assert (scores.n, scores.estimator) == (found.needed, found.advice.estimator)
 
 
 def test_metrics_that_explain_nothing_are_not_used() -> None:
     told = plan(made_set(noise=30.0), drawn_pilot(DATA, 80), "people", width=3.0)
-    assert (told.advice.method, told.advice.estimator) == ("uniform", "weighted_mean")
-    assert "too little to build on" in told.advice.sentences[1]
+    assert (told.advice.method, told.advice.estimator) == ("auto", "weighted_mean")
+    assert "too little to help" in told.advice.sentences[-1]
 
 
 def test_a_handful_of_items_is_estimated_without_predictions() -> None:
@@ -68,7 +69,7 @@ def test_a_handful_of_items_is_estimated_without_predictions() -> None:
     assert told.needed is not None
     assert told.needed < 30
     assert told.advice.estimator == "weighted_mean"
-    assert "with fewer than 30 items an estimate does not use them" in told.advice.sentences[1]
+    assert "an estimate does not use them below 30 items" in told.advice.sentences[-1]
 
 
 def test_the_table_of_a_large_set_begins_with_what_people_can_judge() -> None:
@@ -78,17 +79,16 @@ def test_the_table_of_a_large_set_begins_with_what_people_can_judge() -> None:
 
 def test_probabilities_that_are_earned_can_be_pasted() -> None:
     data = uneven_set()
-    told = plan(data, drawn_pilot(data, 100), "people", width=0.2)
-    assert told.advice.method is not None
-    assert told.advice.method.startswith("local_pivotal:utility=(metric_avg:metric=good),tau=0.")
-    assert "earned their place" in told.advice.sentences[1]
-    chosen = sparingly.select(data, told.advice.method, 50)
-    assert chosen.has_unequal_weights
+    fact = plan(data, drawn_pilot(data, 100), "people", width=0.2).facts()[0]
+    assert fact.startswith("Unequal sampling would cut the variance to about ")
+    method = fact.split("--method ")[1]
+    assert method.startswith("local_pivotal:utility=(metric_avg:metric=good),tau=0.")
+    assert sparingly.select(data, method, 50).has_unequal_weights
 
 
 def test_nothing_wanted_asks_for_the_winner() -> None:
     told = plan(DATA, PILOT, "people")
-    assert "a chance of 90 % that the best model comes out best" in told.advice.sentences[0]
+    assert "the best model comes out best with a probability of 90 %" in told.advice.sentences[0]
     row = next(row for row in told.table if row.n == told.needed)
     assert row.right_winner >= 0.9
 
@@ -97,8 +97,9 @@ def test_differences_on_other_inputs_may_be_out_of_reach() -> None:
     told = plan(DATA, PILOT, "people", detect=0.05)
     assert told.needed is None
     assert told.advice.method is None
-    assert "All 400 items are too few for finding a difference of 0.05" in told.advice.sentences[0]
-    assert told.advice.commands() == ("sparingly estimate DATA --aspect people --estimator weighted_mean",)
+    assert "All 400 items are too few" in told.advice.sentences[0]
+    assert "not of 0.05" in told.advice.sentences[0]
+    assert told.advice.commands() == ("sparingly estimate DATA --aspect people",)
     on_this_set = plan(DATA, PILOT, "people", detect=0.15, target="set")
     assert on_this_set.needed is not None
     row = next(row for row in on_this_set.table if row.n == on_this_set.needed)
@@ -112,13 +113,13 @@ def test_both_a_width_and_a_difference_are_reached() -> None:
     assert width is not None
     assert detect is not None
     assert both.needed == max(width, detect)
-    assert "a half-width of 0.15 and finding a difference of 0.5" in both.advice.sentences[0]
+    assert "scores are known to ± 0.15 and a difference of 0.5 is significant" in both.advice.sentences[0]
 
 
 def test_nearly_everything_is_everything() -> None:
     told = plan(DATA, PILOT, "people", width=0.02)
     assert told.advice.method is None
-    assert "choosing is not worth it" in told.advice.sentences[0]
+    assert "sampling saves too little" in told.advice.sentences[0]
     assert told.advice.budget == 400
 
 
@@ -126,21 +127,21 @@ def test_a_metric_in_the_place_of_people() -> None:
     told = plan(DATA.without_labels(), budgets=["50%"])
     assert told.stands_in
     assert (told.advice.method, told.advice.budget, told.advice.aspect) == ("uniform", 40, None)
-    assert "pilot of 40 items" in told.advice.sentences[0]
+    assert "pilot of 40 random items" in told.advice.sentences[0]
     assert "public sets" in told.advice.sentences[-1]
     assert told.advice.commands()[1] == "sparingly plan DATA chosen.json"
-    assert "a metric, in the place of people" in told.headline
+    assert told.headline.startswith("Planned from a metric, ")
     small = plan(DATA.without_labels().at(range(45)))
-    assert "judge all of them" in small.advice.sentences[0]
+    assert small.advice.sentences == ("Judge all 45 items: sampling would save too little.",)
 
 
 def test_one_model_has_a_width_and_no_winner() -> None:
     alone = DATA.take(models=["model 1"])
     told = plan(alone, PILOT, "people", width=0.15)
-    assert "best model" not in told.advice.sentences[-1]
+    assert not any("best model" in sentence for sentence in told.advice.sentences)
     nothing = plan(alone, PILOT, "people")
     assert nothing.needed is None
-    assert "tell which width is wanted" in nothing.advice.sentences[0]
+    assert "name the width" in nothing.advice.sentences[0]
     with pytest.raises(UsageError, match="no difference to find"):
         plan(alone, PILOT, "people", detect=1.0)
 
@@ -226,9 +227,10 @@ def test_what_cannot_be_weighed() -> None:
 
 def test_as_text_and_plain_values(found: Plan) -> None:
     text = str(found)
-    assert text.startswith("people of 4 models over 400 items, planned from a pilot of 80 items\n")
-    assert "metrics explain" in text
-    assert "does not earn them their place" in text
+    assert text.startswith(f"Judge {found.needed} of the 400 items")
+    assert "Planned from a pilot of 80 items: people, 400 items and 4 models." in text
+    assert "The metrics explain" in text
+    assert "Unequal sampling would help too little here; not recommended." in text
     assert "right winner" in text
     assert repr(found) == f"Plan({found.headline})"
     assert found._repr_html_().count("<tr>") == len(found.table) + 1

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.infer.plan.pilot import Pilot, pilot_of
-from sparingly.infer.plan.unequal import TAUS, Trial, Unequal
+from sparingly.infer.plan.unequal import TAUS
 from tests.infer.plan.sets import drawn_pilot, made_set, uneven_set
 
 
@@ -35,29 +34,6 @@ def test_they_are_not_where_residuals_are_all_alike() -> None:
         assert told is not None
         assert not told.earned
         assert told.scores == pytest.approx(1.0, abs=0.03)
-        assert told.effect(100) == 1.0
-
-
-def test_the_effect_is_that_of_the_probabilities_with_their_caps() -> None:
-    sizes, squares = np.array([0.1, 1.0, 1.0, 9.0]), np.array([0.5, 1.0, 2.0, 9.0])
-    told = Unequal(0.5, 0.5, 0.6, Trial("u", 0.5, 0.8, 0.8, 0.01), True, sizes, squares)
-    chances = inclusion_probabilities(sizes, 2, tau=0.5)
-    assert chances[3] == 1.0
-    expected = (squares * (1 / chances - 1)).sum() / (squares * (4 / 2 - 1)).sum()
-    assert told.effect(2) == pytest.approx(expected)
-    assert told.effect(4) == 1.0
-    better = Unequal(0.5, 0.5, 0.6, Trial("u", 0.5, 0.8, 0.4, 0.01), True, sizes, squares)
-    assert better.effect(2) == pytest.approx(0.75 * expected)
-
-
-def test_a_pilot_expects_a_little_less_than_all_items_would() -> None:
-    """Sizes that are learned from few residuals are nearer to each other."""
-    data = uneven_set()
-    whole = pilot_of(data, None, "people", for_differences=False, seed=0).unequal
-    told = known(data, 100).unequal
-    assert whole is not None
-    assert told is not None
-    assert whole.effect(100) - 0.02 < told.effect(100) < whole.effect(100) + 0.2
 
 
 def test_metrics_that_are_the_same_everywhere_cannot_be_tried() -> None:

@@ -27,20 +27,21 @@ def shown(data: EvalSet, **wishes: Any) -> str:
 
 def test_a_plan(demo: EvalSet) -> None:
     text = shown(demo, width=2.5)
-    assert text.startswith("overall of 8 models over 240 items, planned from a pilot of 60 items\n")
-    assert "correlation with overall" in text
+    assert text.startswith("Judge ")
+    assert "Planned from a pilot of 60 items: overall, 240 items and 8 models." in text
+    assert "Correlation with overall" in text
     assert "metrics explain " in text
     marked = next(line for line in text.splitlines() if " * " in line)
     assert marked.split()[0] == str(sparingly.plan(
         demo, sparingly.select(demo, "uniform", 60, seed=1), "overall", width=2.5
     ).needed)  # fmt: skip
-    assert "  sparingly select data.jsonl --method local_pivotal --budget " in text
-    assert "shown with a power of 80 % on inputs like these" in text
-    assert text.endswith('note: hours are by the costs in "cost", read as seconds.\n')
+    assert "  sparingly select data.jsonl --budget " in text
+    assert "significant with a probability of 80 % on inputs like these, corrected for all pairs" in text
+    assert text.endswith('note: time estimate: the column "cost", read as seconds per item.\n')
 
 
 def test_differences_on_this_set(demo: EvalSet) -> None:
-    assert "shown with a power of 90 % on this set" in shown(demo, detect=3.0, target="set", power=0.9)
+    assert "with a probability of 90 % on this set" in shown(demo, detect=3.0, target="set", power=0.9)
 
 
 def test_the_weakest_metrics_are_left_out(demo: EvalSet) -> None:

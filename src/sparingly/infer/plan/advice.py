@@ -1,18 +1,19 @@
-"""The recommendation: which method, which budget, what to expect, or that it is not worth it."""
+"""The recommendation: how many items to judge, what to expect, what to type next."""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
 
+from sparingly.choose.auto import AUTO
 from sparingly.infer.estimate.small_sample import FEWEST
-from sparingly.infer.plan.outlook import Outlook, Wanted
+from sparingly.infer.plan.outlook import SURE_OF_WINNER, Outlook, Wanted
 from sparingly.infer.plan.sample_size import NEARLY_ALL
 
 PILOT = 40
 OPTIMISM = (
-    "On 20 public sets people needed from 0.2 to 6 times as many items as a plan from a metric said (median "
-    "1.0), and the metrics explained 4 to 62 % of the variance of people's scores."
+    "On 20 public sets, people needed 0.2 to 6 times as many items as such a plan said (median 1.0), and "
+    "metrics explained 4 to 62 % of the variance of people's scores."
 )
 
 
@@ -21,12 +22,13 @@ class Advice:
     """What to do.
 
     Attributes:
-        method: The method for ``sparingly select``, as text; None where everything is to be judged.
-        estimator: The estimator for ``sparingly estimate``, as text.
+        method: The method for ``sparingly select``, ``auto`` for its default; None where everything is to be
+            judged.
+        estimator: What an estimate from so many items will use, as text.
         budget: How many items to judge.
         aspect: What to estimate; None where nothing was judged yet.
         unit: What is drawn.
-        sentences: The recommendation in words.
+        sentences: The recommendation in words, the answer first.
     """
 
     method: str | None
@@ -38,124 +40,114 @@ class Advice:
 
     def commands(self, data: str = "DATA", selection: str = "chosen.json") -> tuple[str, ...]:
         """Return the commands to type, with the names of the files."""
-        asked = "" if self.aspect is None else f" --aspect {shlex.quote(self.aspect)}"
-        end = f"{asked} --estimator {shlex.quote(self.estimator)}"
+        aspect = "" if self.aspect is None else f" --aspect {shlex.quote(self.aspect)}"
         data, selection = shlex.quote(data), shlex.quote(selection)
         if self.method is None:
-            return (f"sparingly estimate {data}{end}",)
+            return (f"sparingly estimate {data}{aspect}",)
+        method = "" if self.method == AUTO else f" --method {shlex.quote(self.method)}"
         unit = " --unit document" if self.unit == "document" else ""
-        draw = f"sparingly select {data} --method {shlex.quote(self.method)} --budget {self.budget}{unit}"
+        draw = f"sparingly select {data}{method} --budget {self.budget}{unit} --out {selection}"
         if self.aspect is None:
-            return (f"{draw} --out {selection}", f"sparingly plan {data} {selection}")
-        return (f"{draw} --out {selection}", f"sparingly estimate {data} {selection}{end}")
+            return (draw, f"sparingly plan {data} {selection}")
+        return (draw, f"sparingly estimate {data} {selection}{aspect}")
 
 
 def advise(outlook: Outlook, needed: int | None) -> Advice:
     """Return the recommendation."""
     if outlook.pilot.stands_in:
         return _pilot_first(outlook)
-    size = outlook.pilot.size
-    used = needed is not None and outlook.uses_predictions(needed)
-    estimator = "greg" if used else "weighted_mean"
-    method: str | None = method_text(outlook)
-    why, wish = _why(outlook, needed), _wish(outlook.wanted)
+    size, goal = outlook.pilot.size, _goal(outlook.wanted)
     if needed is None:
-        method, needed, estimator = None, size, "weighted_mean"
-        first = _not_enough(outlook, wish)
+        first, expected = _not_enough(outlook), ""
     elif needed >= NEARLY_ALL * size:
-        first = f"{_start(wish)} takes {needed} of {size} items: choosing is not worth it, judge all of them."
-        method, needed, estimator = None, size, "weighted_mean"
+        expected = ""
+        first = f"Judge all {size} items: {needed} are needed, so sampling saves too little. {goal}."
     else:
-        share = f"{needed} of the {size} items ({100 * needed / size:.0f} %)"
-        how = f"drawn with `{method}`, and estimate with `{estimator}`"
-        first = f"Judge {share}, {how}: {wish} takes that many."
-    expected = "" if method is None else _expected(outlook, needed)
-    sentences = tuple(sentence for sentence in (first, why, expected) if sentence)
-    return Advice(method, estimator, needed, outlook.pilot.truth, outlook.wanted.unit, sentences)
+        first = f"Judge {needed} of the {size} items ({100 * needed / size:.0f} %). {goal}."
+        expected = _expected(outlook, needed)
+    some = needed is not None and needed < NEARLY_ALL * size
+    budget = needed if needed is not None and some else size
+    uses = some and outlook.uses_predictions(budget)
+    sentences = tuple(sentence for sentence in (first, expected, _why(outlook, needed)) if sentence)
+    return Advice(
+        AUTO if some else None,
+        "greg" if uses else "weighted_mean",
+        budget,
+        outlook.pilot.truth,
+        outlook.wanted.unit,
+        sentences,
+    )
 
 
-def method_text(outlook: Outlook) -> str:
-    """Return the method as text: spread over the metrics where they tell something, by utility if earned."""
-    if not outlook.predicts or not len(outlook.pilot.data.metrics):
-        return "uniform"
-    told = outlook.pilot.unequal
-    if not outlook.unequal or told is None or told.trial is None:
-        return "local_pivotal"
-    return f"local_pivotal:utility=({told.trial.utility}),tau={told.trial.tau:g}"
-
-
-def _start(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _wish(wanted: Wanted) -> str:
-    """Return what is wanted, as the subject of a sentence."""
+def _goal(wanted: Wanted) -> str:
+    """Return what is reached, as a sentence without its full stop."""
     parts = []
     if wanted.width is not None:
-        parts.append(f"a half-width of {wanted.width:g}")
+        parts.append(f"scores are known to ± {wanted.width:.3g}")
     if wanted.detect is not None:
-        parts.append(f"finding a difference of {wanted.detect:g} with a power of {100 * wanted.power:.0f} %")
-    return " and ".join(parts) or "a chance of 90 % that the best model comes out best"
+        parts.append(
+            f"a difference of {wanted.detect:.3g} is significant with a probability of "
+            f"{100 * wanted.power:.0f} %"
+        )
+    if not parts:
+        parts.append(f"the best model comes out best with a probability of {100 * SURE_OF_WINNER:.0f} %")
+    return f"Then {' and '.join(parts)}"
 
 
-def _not_enough(outlook: Outlook, wish: str) -> str:
-    """Say what all items together would tell."""
-    if not (outlook.wanted.width or outlook.wanted.detect) and outlook.pilot.models < 2:
-        return "There is one model, so tell which width is wanted; the table shows what a budget buys."
-    size = outlook.pilot.size
-    found = (
-        "" if outlook.wanted.detect is None else f" judged in full they find {outlook.detectable(size):.3g}."
+def _not_enough(outlook: Outlook) -> str:
+    """Say what all items together would show."""
+    if outlook.pilot.models < 2:
+        return "There is one model: name the width that its interval should have."
+    size, wanted = outlook.pilot.size, outlook.wanted
+    return (
+        f"All {size} items are too few: judged in full, they show differences of "
+        f"{outlook.detectable(size):.3g}, not of {wanted.detect:.3g}. Add items, or ask for less."
     )
-    return f"All {size} items are too few for {wish}:{found} Add items, or settle for less."
 
 
 def _why(outlook: Outlook, needed: int | None) -> str:
     """Say what the metrics are worth."""
-    saving, told = outlook.pilot.saving, outlook.pilot.unequal
+    saving = outlook.pilot.saving
     if saving is None:
-        return "" if not len(outlook.pilot.data.metrics) else "What the metrics are worth is not known yet."
+        return ""
     shares = (
         f"The metrics explain {100 * saving.scores:.0f} % of the variance of scores and "
         f"{100 * saving.differences:.0f} % of that of differences"
     )
     if not outlook.predicts:
-        return f"{shares}: too little to build on, so draw uniformly and take plain means."
+        return f"{shares}: too little to help."
     if needed is not None and not outlook.uses_predictions(needed):
-        return f"{shares}, but with fewer than {FEWEST} {outlook.wanted.unit}s an estimate does not use them."
-    gain = ""
-    if outlook.unequal and told is not None and told.trial is not None:
-        left = f"left {100 * told.trial.found:.0f} % of the variance on the pilot"
-        gain = f" Unequal probabilities {left}, so they have earned their place."
-    return f"{shares}; an estimate that uses them needs that much fewer items.{gain}"
+        return f"{shares}, but an estimate does not use them below {FEWEST} {outlook.wanted.unit}s."
+    return f"{shares}: about that much fewer labels are needed."
 
 
 def _expected(outlook: Outlook, n: int) -> str:
-    """Say what n judged items will tell."""
-    told = outlook.precision(n)
-    hours = "" if told.hours is None else f" It takes {told.hours:.1f} hours of judging."
-    first = f"Expect scores within ± {told.half_width:.3g}"
+    """Say what n judged items will show."""
+    row = outlook.precision(n)
+    hours = "" if row.hours is None else f" Time: {row.hours:.1f} hours."
     if outlook.pilot.models < 2:
-        return f"{first}.{hours}"
+        return f"Expect ± {row.half_width:.3g}.{hours}"
     where = "on inputs like these" if outlook.wanted.target == "population" else "on this set"
     return (
-        f"{first}, differences of {told.detectable:.3g} found {where}, and the best model to come out best "
-        f"{100 * told.right_winner:.0f} % of the time.{hours}"
+        f"Expect scores to ± {row.half_width:.3g}, differences of {row.detectable:.3g} to be significant "
+        f"{where}, and the best model to come out best with a probability of "
+        f"{100 * row.right_winner:.0f} %.{hours}"
     )
 
 
 def _pilot_first(outlook: Outlook) -> Advice:
-    """Say that a pilot tells more than any metric."""
+    """Recommend a pilot: it tells more than any metric."""
     pilot = outlook.pilot
     budget = min(PILOT, pilot.size)
     if budget >= NEARLY_ALL * pilot.size:
-        first = f"The set has {pilot.size} items: judge all of them, choosing is not worth it."
+        first = f"Judge all {pilot.size} items: sampling would save too little."
         return Advice(None, "weighted_mean", pilot.size, None, "item", (first,))
     first = (
-        f"Judge a pilot of {budget} items, drawn with `uniform`, and plan again with its ratings: metrics "
-        "alone do not tell what they are worth."
+        f"Judge a pilot of {budget} random items, then plan again with its ratings: metrics alone do not "
+        "show what they are worth."
     )
-    taken = (
-        f"Until then the table takes {pilot.truth} for people's scores, in its unit, and counts on no help "
-        "from the other metrics."
+    rough = (
+        f"Until then the table is rough: it takes {pilot.truth} for people's scores, in its unit, and counts "
+        "on no help from the other metrics."
     )
-    return Advice("uniform", "weighted_mean", budget, None, "item", (first, taken, OPTIMISM))
+    return Advice("uniform", "weighted_mean", budget, None, "item", (first, rough, OPTIMISM))

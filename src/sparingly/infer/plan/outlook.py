@@ -11,10 +11,10 @@ import numpy as np
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.levels import check_level
 from sparingly.infer.estimate.assemble import TARGETS, Target
-from sparingly.infer.estimate.sample import Floats
-from sparingly.infer.estimate.small_sample import FEWEST
+from sparingly.infer.estimate.guard import LEAST
+from sparingly.infer.plan.ahead import Ahead, default_places
 from sparingly.infer.plan.pilot import Pilot
-from sparingly.infer.plan.precision import Precision, detectable, fewest_items, half_width, precision
+from sparingly.infer.plan.precision import Precision, detectable, fewest_items, order_chances
 
 Unit = Literal["item", "document"]
 UNITS = ("item", "document")
@@ -28,7 +28,7 @@ class Wanted:
     """What is asked of a plan.
 
     Attributes:
-        width: The half-width that intervals of scores are to have; None where it does not matter.
+        width: The half-width (±) that intervals of scores are to have; None where it does not matter.
         detect: The difference between two models that is to be found; None likewise.
         unit: What is drawn: items, or whole documents.
         target: Whether differences on this ``set`` or on inputs like these (``population``) are to be found.
@@ -85,78 +85,70 @@ class Outlook:
         return saving is not None and max(saving.scores, saving.differences) >= WORTH_PREDICTING
 
     def uses_predictions(self, n: int) -> bool:
-        """Whether n judged items are enough to use them."""
-        return self.predicts and self._units(n) >= FEWEST
+        """Whether an estimate from n judged items uses them."""
+        return self.ahead.uses_predictions(n)
+
+    @cached_property
+    def ahead(self) -> Ahead:
+        """The pilot, ready to be cut into samples by the default design."""
+        pilot, documents = self.pilot, self.pilot.documents if self.wanted.unit == "document" else None
+        # A metric that stands in for people would be spread over itself.
+        places = None if pilot.stands_in else default_places(pilot.data, self.wanted.unit)
+        return Ahead(
+            replace(pilot.sample, coordinates=None if places is None else places[pilot.sample.rows]),
+            pilot.predicted if self.predicts else None,
+            pilot.lost,
+            documents,
+            self.wanted.level,
+            self.wanted.seed,
+        )
 
     @cached_property
     def unequal(self) -> bool:
         """Whether unequal probabilities are worth it."""
-        told = self.pilot.unequal
-        return self.predicts and self.wanted.unit == "item" and told is not None and told.earned
+        found = self.pilot.unequal
+        return self.predicts and self.wanted.unit == "item" and found is not None and found.earned
 
     def precision(self, n: int) -> Precision:
         """Return what n judged items tell."""
-        found = precision(
-            self.pilot.scores,
-            self._spread(n),
-            self.pilot.size,
-            n,
-            design_effect=self._effect(n),
-            beyond=self._beyond,
-            level=self.wanted.level,
-            power=self.wanted.power,
-            seed=self.wanted.seed,
+        if not 1 <= n <= self.pilot.size:
+            raise UsageError(f"A plan for {n} of {self.pilot.size} items cannot be made.")
+        winner, pairs, order = order_chances(self.pilot.scores, self.ahead.at(n).covariance, self.wanted.seed)
+        return Precision(
+            n=n,
+            share=n / self.pilot.size,
+            half_width=self.half_width(n),
+            detectable=self.detectable(n),
+            right_winner=winner,
+            right_pairs=pairs,
+            right_order=order,
+            hours=None if self.seconds is None else n * self.seconds / 3600,
         )
-        return found if self.seconds is None else replace(found, hours=n * self.seconds / 3600)
 
     def half_width(self, n: int) -> float:
-        """Return the half-width of a score's interval after n judged items."""
-        return half_width(self._covariance(n), self.wanted.level)
+        """Return the half-width of a score's interval after n judged items, of a middle model."""
+        return self.ahead.at(n).half_width
 
     def detectable(self, n: int) -> float:
         """Return the smallest difference that n judged items find."""
-        beyond = 0.0 if self._beyond is None else self._beyond
-        return detectable(self._covariance(n) + beyond, self.wanted.level, self.wanted.power)
+        found, population = self.ahead.at(n), self.wanted.target == "population"
+        covariance = found.covariance + self.pilot.beyond if population else found.covariance
+        return detectable(covariance, found.freedom, self.wanted.level, self.wanted.power)
 
     def needed(self) -> int | None:
         """Return the fewest items for all that is wanted, or for a sure winner where nothing is.
 
         None where all items together are not enough, or with one model and nothing wanted.
         """
-        found: list[int | None] = []
+        size, counts = self.pilot.size, list[int | None]()
         if self.wanted.width is not None:
-            found.append(fewest_items(self.half_width, self.wanted.width, self.pilot.size))
+            counts.append(fewest_items(self.half_width, self.wanted.width, size))
         if self.wanted.detect is not None:
-            found.append(fewest_items(self.detectable, self.wanted.detect, self.pilot.size))
-        if not found and self.pilot.models > 1:
-            found.append(
-                fewest_items(
-                    lambda n: 1.0 - self.precision(n).right_winner, 1.0 - SURE_OF_WINNER, self.pilot.size
-                )
+            counts.append(fewest_items(self.detectable, self.wanted.detect, size))
+        if not counts and self.pilot.models > 1:
+            counts.append(
+                fewest_items(lambda n: 1.0 - self.precision(n).right_winner, 1.0 - SURE_OF_WINNER, size)
             )
-        known = [n for n in found if n is not None]
-        return max(known) if found and len(known) == len(found) else None
-
-    @property
-    def _beyond(self) -> Floats | None:
-        return self.pilot.beyond if self.wanted.target == "population" else None
-
-    def _covariance(self, n: int) -> Floats:
-        return self._effect(n) * (1 - n / self.pilot.size) * self._spread(n) / n
-
-    def _spread(self, n: int) -> Floats:
-        """Return the spread that is left to chance: with few units, no prediction is used."""
-        spread = self.pilot.left if self.uses_predictions(n) else self.pilot.plain
-        drawn_whole = self.wanted.unit == "document" and self.pilot.documents is not None
-        return self.pilot.documents.raised(spread) if drawn_whole and self.pilot.documents else spread
-
-    def _effect(self, n: int) -> float:
-        if not self.unequal or self.pilot.unequal is None or not self.uses_predictions(n):
-            return 1.0
-        return self.pilot.unequal.effect(n)
-
-    def _units(self, n: int) -> float:
-        """Return how many units so many items are."""
-        if self.wanted.unit == "item" or self.pilot.sample.document is None:
-            return float(n)
-        return n * len(np.unique(self.pilot.sample.document)) / self.pilot.size
+        enough = [n for n in counts if n is not None]
+        # Below 10 units nothing is printed, so nothing is planned there.
+        return max(*enough, self.ahead.items(LEAST)) if counts and len(enough) == len(counts) else None

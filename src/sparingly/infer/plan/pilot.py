@@ -28,10 +28,13 @@ LEAST = 10
 # A metric that stands in for people is looked at on so many items, and chosen on so many.
 _MOST_ITEMS, _TO_CHOOSE_ON = 4000, 1000
 _MOST_TRIED = 5
+# In so many parts of a pilot it is tried what 30 items would have taught.
+_PARTS_LEARNED = 4
 DOCUMENTS_UNKNOWN = (
-    "too few judged items share a document to tell how alike they are: other inputs may tell less."
+    "how alike the items of a document are is unknown (too few judged together): differences on inputs like "
+    "these may need more items."
 )
-TOO_SMALL = f"with fewer than {FEWEST} judged items nothing can be said of what metrics would save."
+TOO_SMALL = f"with fewer than {FEWEST} judged items, what the metrics would save is unknown."
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Pilot:
         scores: draws × models: what the true scores may be.
         plain: models × models: the spread of the scores over the items.
         left: The spread of what predictions leave; as ``plain`` where there are none.
+        predicted: items × models: what was learned from the metrics; None where nothing was.
+        lost: Of the variance that predictions explain, the share that they lose when learned from 30 items.
         correlations: Of every metric with what was judged, the best by differences first.
         saving: What predictions save; None where it cannot be told.
         unequal: What unequal probabilities would do; None where it cannot be told.
@@ -79,6 +84,8 @@ class Pilot:
     scores: Floats
     plain: Floats
     left: Floats
+    predicted: Floats | None
+    lost: float
     correlations: tuple[Correlation, ...]
     saving: Saving | None
     unequal: Unequal | None
@@ -180,6 +187,8 @@ def _known(view: EvalSet, name: str, sample: Sample, for_differences: bool, seed
         scores=plausible_scores(learned.scores(sample), errors, seed=seed),
         plain=plain,
         left=left,
+        predicted=learned.predicted,
+        lost=0.0 if saving is None else _lost(view, sample, saving.scores, seed),
         correlations=metrics,
         saving=saving,
         unequal=unequal,
@@ -219,6 +228,28 @@ def _learned(view: EvalSet, sample: Sample, plain: Floats, seed: int) -> tuple[L
     )
 
 
+def _lost(view: EvalSet, sample: Sample, saving: float, seed: int) -> float:
+    """Return the share of what predictions explain that is lost when they are learned from 30 items only.
+
+    Tried on a few parts of the pilot; none where it is hardly larger than a part.
+    """
+    count = len(sample.rows)
+    if count < 1.5 * FEWEST or saving <= 0:
+        return 0.0
+    near = view.at(sample.rows)
+    whole = replace(sample, rows=np.arange(count), size=count, weights=None, document=None, stratum_of=None)
+    order = np.argsort(rng.stream(near.keys, seed, "parts"), kind="stable")
+    parts = [order[start : start + FEWEST] for start in range(0, count - FEWEST + 1, FEWEST)][:_PARTS_LEARNED]
+    left = before = 0.0
+    for places in parts:
+        part = whole.at(np.sort(places))
+        told = calibrated(part, learned_from(near, part, part.scores, seed).held_out)
+        missed = difference_form(part, told.predicted, parameters=2.0)
+        left += float(np.trace(spread_of(part, missed.residual, missed.parameters)))
+        before += float(np.trace(spread_of(part, difference_form(part).residual)))
+    return float(np.clip(1.0 - _saved(left, before) / saving, 0.0, 1.0))
+
+
 def _saved(left: float, plain: float) -> float:
     return max(0.0, 1.0 - left / plain) if plain > 0 else 0.0
 
@@ -251,6 +282,8 @@ def _from_metric(data: EvalSet, metric: str, seed: int) -> Pilot:
         scores=plausible_scores(raw.scores(sample), np.zeros_like(plain)),
         plain=plain,
         left=plain,
+        predicted=None,
+        lost=0.0,
         correlations=tuple(others),
         saving=None,
         unequal=None,

@@ -148,10 +148,10 @@ def _cost_notes(cost: str | None) -> tuple[str, ...]:
     if cost is None:
         return ()
     how = {
-        LENGTH: "hours are by the line 33.7 s + 0.15 s a word for one output (Zouhar et al. 2025).",
-        FIT: "hours are by a line fitted to the seconds of the set's own ratings.",
+        LENGTH: "time estimate: 33.7 s per output + 0.15 s per word (Zouhar et al. 2025).",
+        FIT: "time estimate: a line fitted to the times of the set's own ratings.",
     }
-    return (how.get(cost, f'hours are by the costs in "{cost}", read as seconds.'),)
+    return (how.get(cost, f'time estimate: the column "{cost}", read as seconds per item.'),)
 
 
 def _rows(outlook: Outlook, budgets: Budgets | None, needed: int | None) -> list[int]:

@@ -15,7 +15,9 @@ from sparingly.infer.plan.outlook import Wanted
 from sparingly.infer.plan.pilot import Saving
 from sparingly.infer.plan.precision import Precision
 from sparingly.infer.plan.spread import Documents
-from sparingly.infer.plan.unequal import Unequal
+from sparingly.infer.plan.unequal import Unequal, method_text
+
+_HEAD = ("items", "± scores", "difference", "right winner", "right pairs", "right order", "hours")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,50 +66,38 @@ class Plan:
 
     @property
     def headline(self) -> str:
-        """What is planned, in one line."""
-        known = (
-            f"{self.truth}, a metric, in the place of people"
-            if self.stands_in
-            else f"a pilot of {self.n} items"
-        )
-        what = "scores" if self.stands_in else self.truth
-        return f"{what} of {len(self.models)} models over {self.size} items, planned from {known}"
+        """What the plan is made from, in one line."""
+        what = f"{self.size} items and {len(self.models)} model{'' if len(self.models) == 1 else 's'}"
+        if self.stands_in:
+            return f"Planned from a metric, {self.truth}, for {what}."
+        return f"Planned from a pilot of {self.n} items: {self.truth}, {what}."
 
     def __str__(self) -> str:
-        """Return the facts, the table and the recommendation."""
-        head = ("items", "half-width", "finds", "right winner", "right pairs", "right order", "hours")
+        """Return the recommendation, the table and the facts."""
         rows = [
-            tuple(f"{cell:>12}" for cell in head),
+            tuple(f"{cell:>12}" for cell in _HEAD),
             *(tuple(f"{cell:>12}" for cell in row) for row in self._rows()),
         ]
         body = [" ".join(row).rstrip() for row in rows]
-        lines = [self.headline, *self.facts(), *body, *self.advice.sentences, *self.advice.commands()]
+        lines = [*self.advice.sentences, self.headline, *body, *self.facts(), *self.advice.commands()]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        head = ("items", "half-width", "finds", "right winner", "right pairs", "right order", "hours")
         after = " ".join((*self.advice.sentences, *self.notes))
-        return html_table(head, self._rows(), self.headline, after)
+        return html_table(_HEAD, self._rows(), self.headline, after)
 
     def facts(self) -> tuple[str, ...]:
-        """Return what the pilot tells of metrics, probabilities, documents and a judge, a line each."""
+        """Return what the pilot tells of probabilities, documents and a judge, a sentence each."""
         return tuple(self._facts())
 
     def _facts(self) -> Iterator[str]:
-        if self.saving is not None:
-            yield (
-                f"metrics explain {_percent(self.saving.scores)} of the variance of scores and "
-                f"{_percent(self.saving.differences)} of that of differences (cross-fitted)"
-            )
         if self.unequal is not None:
-            at_best = f"{_percent(self.unequal.scores)} of the variance of scores"
-            apart = f"{_percent(self.unequal.differences)} of that of differences"
-            yield f"unequal probabilities would leave {at_best} and {apart} at best"
-            yield _told_trial(self.unequal)
+            yield _unequal_fact(self.unequal)
         if self.documents is not None:
-            scores, others = f"{self.documents.scores:.2f}", f"{self.documents.differences:.2f}"
-            how = f"the variance of scores by {scores} and that of differences by {others}"
-            yield f"drawing whole documents would multiply {how}"
+            yield (
+                f"Whole documents instead of single items: {self.documents.scores:.2f} times as many items "
+                f"for the same precision of scores, {self.documents.differences:.2f} times for differences."
+            )
         if self.judge is not None:
             yield str(self.judge)
 
@@ -115,8 +105,8 @@ class Plan:
         return [
             (
                 str(row.n),
-                f"{row.half_width:.3g}",
-                f"{row.detectable:.3g}",
+                _number(row.half_width),
+                _number(row.detectable),
                 _percent(row.right_winner),
                 _percent(row.right_pairs),
                 _percent(row.right_order),
@@ -150,15 +140,18 @@ def _unequal(told: Unequal) -> dict[str, Any]:
     return {**{name: getattr(told, name) for name in names}, "trial": trial}
 
 
-def _told_trial(unequal: Unequal) -> str:
-    """Say how the utility that was tried did on the pilot."""
-    if unequal.trial is None:
-        return "there is no utility to draw by"
-    left = f"{_percent(unequal.trial.found)} ± {100 * unequal.trial.error:.0f}"
-    verdict = "that is worth it" if unequal.earned else "that does not earn them their place"
+def _unequal_fact(unequal: Unequal) -> str:
+    """Say whether unequal probabilities are worth it, and how to get them."""
+    if not unequal.earned or unequal.trial is None:
+        return "Unequal sampling would help too little here; not recommended."
     return (
-        f"by {unequal.trial.utility} with tau {unequal.trial.tau:g} they left {left} on the pilot: {verdict}"
+        f"Unequal sampling would cut the variance to about {_percent(unequal.trial.found)} "
+        f"(± {100 * unequal.trial.error:.0f}): --method {method_text(unequal.trial)}"
     )
+
+
+def _number(value: float) -> str:
+    return "-" if value != value else f"{value:.3g}"
 
 
 def _percent(share: float) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparingly.choose.design.earned import WITHIN, variance_left
-from sparingly.choose.design.probability import inclusion_probabilities, sizes_of
+from sparingly.choose.design.probability import sizes_of
 from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.metric_avg import MetricAvg
 from sparingly.choose.utility.metric_cons import MetricCons
@@ -64,21 +64,11 @@ class Unequal:
     within: float
     trial: Trial | None
     earned: bool
-    sizes: Floats
-    squares: Floats
 
-    def effect(self, n: int) -> float:
-        """Return the variance of a draw of n items by the utility over that of a uniform draw.
 
-        Σ û²(1/π − 1) / Σ û²(N/n − 1), π with the caps of this n. Learned sizes are shrunk towards each other,
-        so they expect too little, and the pilot's own residuals are noisy: the mean of both counts.
-        """
-        if not self.earned or self.trial is None or n >= len(self.sizes):
-            return 1.0
-        chances = inclusion_probabilities(self.sizes, n, tau=self.trial.tau)
-        uniform = float(self.squares.sum()) * (len(self.sizes) / n - 1.0)
-        learned = float((self.squares * (1.0 / chances - 1.0)).sum()) / uniform
-        return learned * (1.0 + self.trial.found / self.trial.expected) / 2.0
+def method_text(trial: Trial) -> str:
+    """Return the method that draws by a utility, as text."""
+    return f"local_pivotal:utility=({trial.utility}),tau={trial.tau:g}"
 
 
 def unequal_chances(
@@ -109,16 +99,16 @@ def unequal_chances(
     # Of a single model there are no differences, and residuals without any size have no larger ones.
     tried = _candidates(data, metrics) if squares.any() and own.any() else ()
     trials = [_trial(text, sizes, squares, own, sample.rows) for text, sizes in tried]
-    best = min(trials, key=lambda one: one[0].expected, default=None)
+    best = min(trials, key=lambda one: one.expected, default=None)
     if best is None:
-        return Unequal(scores, differences, within, None, False, np.ones(len(data)), squares)
-    trial, sizes = best
+        return Unequal(scores, differences, within, None, False)
+    trial = best
     earned = (
         within >= WITHIN
         and max(trial.expected, trial.found) <= _WORTH
         and trial.found + _SURE * trial.error < 1.0
     )
-    return Unequal(scores, differences, within, trial, earned, sizes, squares)
+    return Unequal(scores, differences, within, trial, earned)
 
 
 def _squared_sizes(data: EvalSet, sample: Sample, residual: Floats, seed: int) -> Floats:
@@ -146,10 +136,10 @@ def _candidates(data: EvalSet, metrics: Sequence[str]) -> Iterator[tuple[str, Fl
                 yield str(utility), sizes
 
 
-def _trial(text: str, sizes: Floats, squares: Floats, own: Floats, rows: Rows) -> tuple[Trial, Floats]:
+def _trial(text: str, sizes: Floats, squares: Floats, own: Floats, rows: Rows) -> Trial:
     """Try a utility: choose τ by the learned squares, and look at the pilot's own."""
     even = sizes / sizes.mean()
     left = {tau: float((squares / (1 - tau + tau * even)).sum() / squares.sum()) for tau in TAUS}
     tau = min(left, key=left.__getitem__)
     found, error = variance_left(own, even[rows], tau)
-    return Trial(text, tau, left[tau], found, error), sizes
+    return Trial(text, tau, left[tau], found, error)

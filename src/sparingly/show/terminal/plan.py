@@ -1,4 +1,4 @@
-"""A plan in the terminal."""
+"""A plan in the terminal: the answer first, then what budgets buy, then what was learned."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from sparingly.show.terminal.console import fixed, line, make_console, make_tabl
 
 
 def show_plan(plan: Plan, data: str = "DATA", console: Console | None = None, most: int = 5) -> None:
-    """Print what the pilot tells, what budgets buy, and what to do; ``data`` names the file in commands."""
+    """Print what to do, what budgets buy, and what the pilot tells; ``data`` names the file in commands."""
     console = console or make_console()
-    line(console, plan.headline, style="bold")
+    first, *others = plan.advice.sentences
+    line(console, first, style="bold")
+    for sentence in (*others, plan.headline):
+        line(console, sentence)
+    _show_table(console, plan)
     _show_correlations(console, plan, most)
     for fact in plan.facts():
         line(console, fact)
-    _show_table(console, plan)
-    for sentence in plan.advice.sentences:
-        line(console, sentence, style="bold")
+    line(console, "Next:")
     for command in plan.advice.commands(data):
         line(console, f"  {command}")
     notes(console, plan.notes)
@@ -47,7 +49,7 @@ def _show_correlations(console: Console, plan: Plan, most: int) -> None:
     ]
     if rows:
         columns = ("metric", "over all outputs", "within items", "differences")
-        console.print(make_table(columns, rows, title=f"correlation with {plan.truth}", numbers=3))
+        console.print(make_table(columns, rows, title=f"Correlation with {plan.truth}", numbers=3))
     if (left := len(plan.correlations) - most) > 0:
         line(console, f"… and {left} weaker ones (--json shows all)")
 
@@ -66,9 +68,12 @@ def _show_table(console: Console, plan: Plan) -> None:
         )
         for row in plan.table
     ]
-    where = "on inputs like these" if plan.wanted.target == "population" else "on this set"
-    columns = ("items", "share", "scores", "finds", "right winner", "right pairs", "right order", "hours")
-    console.print(make_table(columns, rows, title="what a budget buys", numbers=len(columns)))
+    right = ("right winner", "right pairs", "right order")
+    columns = ("items", "share", "scores", "difference", *right, "hours")
+    console.print(make_table(columns, rows, title="What a budget buys", numbers=len(columns)))
     level, power = percent(plan.wanted.level, 0), percent(plan.wanted.power, 0)
-    told = f"finds: the smallest difference between two models shown with a power of {power} {where}"
-    line(console, f"scores: {level} intervals on this set; {told}")
+    where = "on inputs like these" if plan.wanted.target == "population" else "on this set"
+    line(console, f"scores: half-width of the {level} interval of a middle model, on this set")
+    pairs = "" if len(plan.models) < 3 else ", corrected for all pairs"
+    smallest = f"the smallest that is significant with a probability of {power} {where}{pairs}"
+    line(console, f"difference: {smallest}")

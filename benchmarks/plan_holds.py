@@ -1,0 +1,255 @@
+"""Do plans hold? The half-widths that ``plan`` promises against those that ``estimate`` prints.
+
+    .venv/bin/python benchmarks/plan_holds.py                        # ten public sets; resumes
+    .venv/bin/python benchmarks/plan_holds.py --docs                 # and the table in docs/plan.md
+    .venv/bin/python benchmarks/plan_holds.py --only summeval --draws 20
+
+For every set, plans are made from uniform pilots of 60 items (half of the set where it has fewer than 120),
+and from the whole set as if all of it were the pilot. Then n items are drawn without naming a method and
+estimated without naming an estimator, over and over. The figure is the median, over draws and models, of the
+printed over the planned half-width; for pilots, the median over them, with its standard error from pilot to
+pilot. The probability of the right winner and the share of right pairs are compared likewise, at n = 100 (or
+the largest n).
+
+The exit code is 1 when a figure lies outside 0.9 to 1.15. Finished parts are kept in .bench/plan_holds/ until
+the code that decides about them changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from datetime import date
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sparingly
+from sparingly.bench.papers.markdown import replaced, table
+from sparingly.infer.plan.outlook import Outlook, Wanted
+from sparingly.infer.plan.pilot import pilot_of
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT.parent / "shared" / "data"
+PAGE, RESULTS = ROOT / "docs" / "plan.md", ROOT / "benchmarks" / "results" / "plan_holds.json"
+KEPT = ROOT / ".bench" / "plan_holds"
+SETS = {
+    "wmt23_zhen": "mqm",
+    "wmt23_ende": "mqm",
+    "wmt24_encs": "esa",
+    "biomqm_deen": "mqm",
+    "summeval": "sum",
+    "realsumm": "litepyramid_recall",
+    "newsroom": "sum",
+    "webnlg20_en": "mean",
+    "thumb_mscoco": "human_score",
+    "alpacaeval2_llmjudge": "pref_vs_gpt4turbo_JUDGE_gpt4turbo",
+}
+# Sets that nothing about plans was chosen on.
+FURTHER = {
+    "wmt21_zhen": "mqm",
+    "ted21_ende": "mqm",
+    "wmt24_enhi": "esa_spans",
+    "biomqm_enru": "mqm_crit25",
+    "summeval_llm12": "consistency",
+    "opinsummeval": "sum",
+    "topicalchat_usr": "overall",
+    "simpeval_past": "rating",
+    "frank_cnndm_notext": "Factuality",
+    "wmt20_ende_notext": "mqm",
+}
+SIZES = (12, 16, 20, 30, 50, 100, 200)
+PILOT, CHUNK = 60, 25
+LOW, HIGH = 0.9, 1.15
+# What decides about the figures.
+_CODE = ("base/rng.py", "base/stats", "choose", "infer/estimate", "infer/plan", "signals/predict")
+_ON_PAGE = "plan-holds"
+
+
+@lru_cache(maxsize=1)
+def load(folder: Path, name: str) -> sparingly.EvalSet:
+    """Return the items of a set on which every model was judged."""
+    data = sparingly.load(folder / f"{name}.jsonl.gz")
+    return data.at(~np.isnan(data.aspects[{**SETS, **FURTHER}[name]]).any(axis=1))
+
+
+def sizes_of(count: int) -> list[int]:
+    """Return the numbers of items that a set allows: at most nine tenths of it."""
+    return [n for n in SIZES if n <= 0.9 * count]
+
+
+def planned(folder: Path, name: str, pilot_seed: int | None) -> dict[str, Any]:
+    """Return what a plan promises for every n, from one pilot or (None) from the whole set."""
+    data, aspect = load(folder, name), {**SETS, **FURTHER}[name]
+    pilot = None
+    if pilot_seed is not None:
+        pilot = sparingly.select(data, "uniform", min(PILOT, len(data) // 2), seed=pilot_seed)
+    outlook = Outlook(pilot_of(data, pilot, aspect, for_differences=False, seed=0), Wanted())
+    rows = {n: outlook.precision(n) for n in sizes_of(len(data))}
+    return {f"{n}": [row.half_width, row.right_winner, row.right_pairs] for n, row in rows.items()}
+
+
+def printed(folder: Path, name: str, n: int, first: int, draws: int) -> dict[str, Any]:
+    """Return the printed half-widths (draws × models), and how winners and pairs came out."""
+    data, aspect = load(folder, name), {**SETS, **FURTHER}[name]
+    truth = data.aspects[aspect].mean(axis=0)
+    left, right = np.triu_indices(len(truth), 1)
+    halves, winners, pairs = [], [], []
+    for seed in range(first, first + draws):
+        chosen = sparingly.select(data, budget=n, seed=1000 + seed)
+        found = sparingly.estimate(data, chosen, aspect, seed=seed)
+        halves.append([None if np.isnan(half) else half for half in ((found.high - found.low) / 2).tolist()])
+        winners.append(float(truth[found.scores.argmax()] == truth.max()))
+        same = np.sign(found.scores[left] - found.scores[right]) == np.sign(truth[left] - truth[right])
+        pairs.append(float(same.mean()))
+    return {"halves": halves, "winners": winners, "pairs": pairs}
+
+
+# --- work that resumes --------------------------------------------------------------------------------
+
+
+def digest() -> str:
+    """Return a digest of the code that decides about the figures."""
+    source = Path(sparingly.__file__).parent
+    files = sorted(path for part in _CODE for path in [source / part, *(source / part).rglob("*.py")])
+    return blake2b(b"".join(path.read_bytes() for path in files if path.is_file()), digest_size=8).hexdigest()
+
+
+def finished(code: str, folder: Path, work: tuple[Any, ...]) -> dict[str, Any]:
+    """Return a part of the work, computed unless it is kept."""
+    path = KEPT / code / f"{'-'.join(map(str, work))}.json"
+    if path.exists():
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    found = planned(folder, *work[1:]) if work[0] == "plan" else printed(folder, *work[1:])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_suffix(".part").write_text(json.dumps(found), encoding="utf-8")
+    path.with_suffix(".part").replace(path)
+    return found
+
+
+def parts_of(folder: Path, name: str, draws: int, pilots: int) -> list[tuple[Any, ...]]:
+    """Return the parts of the work on a set."""
+    seeds: list[int | None] = [*range(pilots), None]
+    chunks = [(first, min(CHUNK, draws - first)) for first in range(0, draws, CHUNK)]
+    return [
+        *(("plan", name, seed) for seed in seeds),
+        *(("draws", name, n, *chunk) for n in sizes_of(len(load(folder, name))) for chunk in chunks),
+    ]
+
+
+def figures(parts: dict[tuple[Any, ...], dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    """Return the figures of a set, one row per n."""
+    whole = parts["plan", name, None]
+    pilots = [part for key, part in parts.items() if key[:2] == ("plan", name) and key[2] is not None]
+    rows = []
+    for n in map(int, whole):
+        drawn = [part for key, part in parts.items() if key[:3] == ("draws", name, n)]
+        halves = np.array([row for part in drawn for row in part["halves"]], np.float64)
+        typical = float(np.nanmedian(halves))
+        ratios = typical / np.array([pilot[str(n)][0] for pilot in pilots])
+        promised = np.array([pilot[str(n)][1:] for pilot in pilots]).mean(axis=0)
+        came = [
+            float(np.mean([value for part in drawn for value in part[what]])) for what in ("winners", "pairs")
+        ]
+        rows.append(
+            {
+                "n": n,
+                "ratio": float(np.median(ratios)),
+                # The median of normal numbers has 1.25 times the error of their mean.
+                "error": float(1.25 * ratios.std(ddof=1) / np.sqrt(len(ratios))),
+                "whole": typical / whole[str(n)][0],
+                "whole_error": _median_error(halves) / whole[str(n)][0],
+                "printed": float(np.isfinite(halves).mean()),
+                "winner": [float(promised[0]), came[0]],
+                "pairs": [float(promised[1]), came[1]],
+            }
+        )
+    return rows
+
+
+def _median_error(halves: np.ndarray[Any, np.dtype[np.float64]]) -> float:
+    """Return the standard error of the median over draws and models, draws drawn anew."""
+    generator = np.random.default_rng(0)
+    again = [np.nanmedian(halves[generator.integers(len(halves), size=len(halves))]) for _ in range(200)]
+    return float(np.std(again))
+
+
+# --- the table ----------------------------------------------------------------------------------------
+
+
+def shown(results: dict[str, Any]) -> str:
+    """Return the table of the page: printed over planned, from pilots / from the whole set."""
+    head = ["set", "items", "models", *(f"n = {n}" for n in SIZES), "right winner", "right pairs"]
+    rows = []
+    for name, held in results["sets"].items():
+        by_n = {row["n"]: row for row in held["rows"]}
+        cells = [
+            f"{by_n[n]['ratio']:.2f} ± {by_n[n]['error']:.2f} / {by_n[n]['whole']:.2f}" if n in by_n else "–"
+            for n in SIZES
+        ]
+        last = by_n[max(n for n in by_n if n <= 100)]
+        chances = [f"{last[what][0]:.2f} / {last[what][1]:.2f}" for what in ("winner", "pairs")]
+        rows.append([name, str(held["items"]), str(held["models"]), *cells, *chances])
+    return table(head, rows)
+
+
+def outside(results: dict[str, Any]) -> list[str]:
+    """Return the figures that are outside the limits."""
+    return [
+        f"{name} n={row['n']} {kind} {row[kind]:.2f}"
+        for name, held in results["sets"].items()
+        for row in held["rows"]
+        for kind in ("ratio", "whole")
+        if not LOW <= row[kind] <= HIGH
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, default=FOLDER)
+    parser.add_argument("--only", nargs="*", help="sets; the ten of the page unless given")
+    parser.add_argument("--further", action="store_true", help="ten further sets instead; printed only")
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--pilots", type=int, default=20)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--docs", action="store_true", help="write the results and the table in docs/plan.md")
+    asked = parser.parse_args(arguments)
+    names = asked.only or list(FURTHER if asked.further else SETS)
+    code = digest()
+    results: dict[str, Any] = {
+        "draws": asked.draws,
+        "pilots": asked.pilots,
+        "date": f"{date.today()}",
+        "sets": {},
+    }
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        for name in names:
+            data = load(asked.data, name)
+            work = parts_of(asked.data, name, asked.draws, asked.pilots)
+            running = {pool.submit(finished, code, asked.data, part): part for part in work}
+            parts = {running[done]: done.result() for done in as_completed(running)}
+            rows = figures(parts, name)
+            results["sets"][name] = {"items": len(data), "models": len(data.models), "rows": rows}
+            cells = [
+                f"{row['n']}: {row['ratio']:.2f} ({row['error']:.2f}) / {row['whole']:.2f}" for row in rows
+            ]
+            print(f"{name:22} {'  '.join(cells)}", flush=True)
+    print(shown(results))
+    if asked.docs:
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(replaced(page, {_ON_PAGE: shown(results)}), encoding="utf-8")
+    wrong = outside(results)
+    print("outside 0.9 to 1.15: " + ("; ".join(wrong) or "none"))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
