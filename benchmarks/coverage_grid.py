@@ -17,8 +17,8 @@ that an interrupted run goes on where it stopped.
 
 The exit code is 1 when a bar is missed: with 100 units or more and a skewness up to 2, coverage of at least
 93 % (tails are learned from all models, so that those with short ones get more), a bias of at most 0.1
-standard errors, nothing withheld, and at most 1 % of all pairs significant in the wrong direction; each beyond two standard errors of
-the simulation, in which arrays are the replicates.
+standard errors, nothing withheld, and at most 1 % of all pairs significant in the wrong direction; each by
+more than two standard errors of the simulation, in which arrays are the replicates.
 """
 
 from __future__ import annotations

@@ -96,3 +96,12 @@ def test_p_values_fall_with_the_difference_and_are_nan_without_an_error() -> Non
     assert p_values[0] == 1.0
     none = Reach(np.zeros(1), np.zeros(1), np.full(1, 20.0), 19.0, Tails(0, 0, 0.0, 2))
     assert np.isnan(none.p_values(np.ones(1))).all()
+
+
+def test_a_model_of_another_order_of_magnitude_tells_nothing_of_the_others() -> None:
+    scores = np.random.default_rng(0).normal(size=(40, 2))
+    alone = score_tails(errors_of(scores[:, :1]))
+    slipped = scores.copy()
+    slipped[3, 1] = 1e9
+    assert score_tails(errors_of(slipped)).high < 60 * alone.high
+    assert pair_tails(errors_of(slipped)).high < 110 * pair_tails(errors_of(scores)).high

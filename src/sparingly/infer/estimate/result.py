@@ -32,6 +32,10 @@ _FROM_FILE = (
 )
 
 
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def ends_text(low: float, high: float, digits: int = 4) -> str:
     """Return an interval in words: its two ends, the one end that is supported, or that there is none."""
     below, above = (f"{end + 0.0:.{digits}g}" for end in (low, high))
@@ -123,10 +127,8 @@ class Estimate:
     @property
     def headline(self) -> str:
         """What was estimated, in one line."""
-        return (
-            f"{self.aspect} of {len(self.models)} models over {self.target_text}, "
-            f"from {self.n} judged items by {self.estimator_used}"
-        )
+        models, items = (_counted(*one) for one in ((len(self.models), "model"), (self.n, "judged item")))
+        return f"{self.aspect} of {models} over {self.target_text}, from {items} by {self.estimator_used}"
 
     @property
     def estimator_used(self) -> str:
@@ -140,7 +142,7 @@ class Estimate:
         """What the scores speak about, in words."""
         if self.target == CHOSEN:
             return "the chosen items"
-        return f"this set of {self.size} items" if self.target == "set" else "inputs like these"
+        return f"this set of {_counted(self.size, 'item')}" if self.target == "set" else "inputs like these"
 
     @property
     def errors_withheld(self) -> bool:
@@ -165,12 +167,16 @@ class Estimate:
         ]
 
     def _cells(self, place: int) -> tuple[str, str, str]:
-        error = self.standard_errors[place]
-        # An error of 0 is known only where everything is judged: elsewhere all judgements are just alike.
-        spread = f" ± {error:.3g}" if error > 0 or self.intervals[place] == EXACT else ""
+        error = self.shown_error(place)
+        spread = f" ± {error:.3g}" if np.isfinite(error) else ""
         score = self.scores[place]
         text = "no score" if np.isnan(score) else f"{score + 0.0:.4g}"
         return text, spread, self.interval_text(place)
+
+    def shown_error(self, place: int) -> float:
+        """Return a model's standard error; NaN for a 0 that only says that all its judgements are alike."""
+        error = float(self.standard_errors[place])
+        return error if error > 0 or self.intervals[place] == EXACT else float("nan")
 
     def interval_text(self, place: int) -> str:
         """Return a model's interval in words; a proportion in percent, at least so much where all pass."""

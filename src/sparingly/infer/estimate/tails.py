@@ -35,6 +35,8 @@ UNSEEN, UNSEEN_ALONE = 4.0, 12.0
 SKEW, SKEW_ALONE = 1.25, 1.25
 # Of two-valued scores it is known what was not seen: an item on which one of two models passes, either way.
 DISCORDANT = 2.0
+# A model that spreads more than so many times as far as the middle one is counted as if it did not.
+_MOST_SPREAD = 10.0
 # A sample of almost everything leaves a skewness of its few unjudged items that cannot be learned.
 _MOST_OF_SET = 0.98
 
@@ -75,7 +77,7 @@ class Tails:
 
 def score_tails(errors: Errors) -> Tails:
     """Return the tails of judgements over all models, from what every unit contributes to every score."""
-    single = errors.shape * errors.counts
+    single = _single(errors)
     total = max(float(errors.counts.sum()), 1.0)
     low, high = ((np.clip(single, *ends) ** 2).sum() / total for ends in ((None, 0.0), (0.0, None)))
     skew = _skewness(float((single**3).sum()) / total, float(low + high))
@@ -87,7 +89,7 @@ def pair_tails(errors: Errors, floor: float = 0.0) -> Tails:
 
     ``floor`` is the least that is added to the sum of squared differences, where the scale tells it.
     """
-    single = errors.shape * errors.counts
+    single = _single(errors)
     models, judged = single.shape[1], np.maximum(float(np.mean(errors.counts)), 1.0)
     products = single.T @ single / judged
     if models < 2:
@@ -97,6 +99,19 @@ def pair_tails(errors: Errors, floor: float = 0.0) -> Tails:
     tails = Tails(float(squared), float(squared), 0.0, models, errors.fraction)
     reach = max(tails.low, floor * tails.left / tails.unseen)
     return replace(tails, low=reach, high=reach)
+
+
+def _single(errors: Errors) -> Floats:
+    """Return what single judgements contribute, units × models; another order of magnitude is cut down.
+
+    A model whose judgements spread ten times as far as the middle one's (a slip of the pen, another scale)
+    tells nothing of what the others' may be like.
+    """
+    single = errors.shape * errors.counts
+    spread = np.sqrt((single**2).sum(axis=0) / np.maximum(errors.counts, 1.0))
+    varied = np.sort(spread[spread > 0])
+    most = _MOST_SPREAD * varied[(len(varied) - 1) // 2] if len(varied) else 0.0
+    return single * np.where(spread > most, most / np.where(spread > 0, spread, 1.0), 1.0)
 
 
 def own_skewness(shape: Floats) -> Floats:

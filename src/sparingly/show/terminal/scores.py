@@ -34,7 +34,7 @@ def _show_scores(console: Console, estimate: Estimate) -> None:
         (
             estimate.models[place],
             number(estimate.scores[place]),
-            number(estimate.standard_errors[place], 3),
+            number(estimate.shown_error(place), 3),
             estimate.interval_text(place),
         )
         for place in estimate.order
