@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.bradley_terry import bradley_terry
 from sparingly.infer.estimate.effect_prior import EffectPrior
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
+from sparingly.infer.rank.rank import rank_strengths
 
 
 def test_two_models_by_numerical_integration() -> None:
@@ -113,3 +116,13 @@ def test_two_models_have_the_same_chance_either_way() -> None:
 def test_what_says_nothing_has_no_chance() -> None:
     scores, covariance = np.array([1.0, 0.5, np.nan]), np.ones((3, 3))
     assert np.isnan(chance_of_better(scores, covariance, degrees=9)).all()
+
+
+def test_a_model_that_won_every_comparison_leaves_no_chance_to_the_others() -> None:
+    scores = np.random.default_rng(0).normal(size=(30, 3)) + np.array([10.0, 0.0, 0.0])
+    data = EvalSet.from_arrays([f"{row:02d}" for row in range(30)], ["a", "b", "c"], aspects={"y": scores})
+    strengths = bradley_terry(data.with_preferences_from("y"))
+    ranking = rank_strengths(strengths, aspect="y", target="population", alpha=0.05)
+    assert [one.chance_of_best for one in ranking.models] == [None, None]
+    assert "a: won every comparison, so not ranked." in ranking.notes
+    assert not any("not judged" in note for note in ranking.notes)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.infer.rank.pair_errors import pair_errors
 from sparingly.show.figures.ranks import chances_of_better, draw_chances
 from tests.show.figures.made import demo, marks, rows
 
@@ -43,17 +44,18 @@ def test_ranks_reach_from_the_best_to_the_worst() -> None:
     assert told == {one.model: (one.best_rank, one.worst_rank) for one in RANKING.models}
 
 
-def test_chances_of_better_are_those_of_a_t() -> None:
+def test_chances_of_better_are_shrunk_below_those_of_a_t() -> None:
     from scipy.stats import t
 
     chance = chances_of_better(RANKING)
     scores = np.array([one.score for one in RANKING.models], np.float64)
-    spread = RANKING.covariance
-    error = np.sqrt(spread[0, 0] + spread[3, 3] - 2 * spread[0, 3])
-    assert chance[0, 3] == pytest.approx(t.cdf((scores[0] - scores[3]) / error, RANKING.freedom))
+    apart = scores[:, None] - scores
+    flat = t.cdf(apart / np.maximum(pair_errors(RANKING.covariance), 1e-12), RANKING.freedom)
     off = ~np.eye(8, dtype=bool)
     assert (chance + chance.T)[off] == pytest.approx(1.0)
-    assert (chance[np.triu_indices(8, 1)] >= 0.5).all()
+    above = np.triu_indices(8, 1)
+    assert (chance[above] >= 0.5).all()
+    assert (chance[above] < flat[above] + 1e-3).all()
 
 
 def test_every_pair_is_a_cell_with_its_chance() -> None:

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import Method
-from sparingly.base.stats.pairs import pair_count, pair_indices
+from sparingly.base.stats.pairs import pair_count
 from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.estimate import estimate
-from sparingly.infer.estimate.full_set_p import chance_full_set_shows
+from sparingly.infer.estimate.full_set_p import full_set_chances
 from sparingly.infer.estimate.guard import EXACT
 from sparingly.infer.estimate.result import CHOSEN, Estimate, ends_text
 from sparingly.infer.estimate.targets import targets_of
@@ -185,13 +185,22 @@ def rank_estimates(scores: Estimate, decisions: Estimate, *, alpha: float = 0.05
 
 
 def rank_strengths(found: BradleyTerry, *, aspect: str, target: str, alpha: float, seed: int = 0) -> Ranking:
-    """Rank models by their strengths, from comparisons of two outputs at a time."""
-    joint, notes = joint_of_strengths(found).scored()
+    """Rank models by their strengths, from comparisons of two outputs at a time.
+
+    A model without a strength (one that won every comparison, say) is not ranked. It may be the best all the
+    same, so that then no chance to be the best is given.
+    """
+    joint, _ = joint_of_strengths(found).scored()
+    lost = [
+        f"{name}: {why}, so not ranked." for name, why in zip(found.models, found.status, strict=True) if why
+    ]
     texts = [ends_text(low, high) for low, high in zip(found.low, found.high, strict=True)]
     columns = _Columns(found.models, found.standard_errors, found.low, found.high, texts)
     ranking = _ranked(joint, joint.tests(), columns, alpha, seed)
+    models = tuple(replace(one, chance_of_best=None) for one in ranking.models) if lost else ranking.models
     return replace(
         ranking,
+        models=models,
         aspect=aspect,
         estimator="bradley_terry",
         n=found.comparisons,
@@ -199,7 +208,7 @@ def rank_strengths(found: BradleyTerry, *, aspect: str, target: str, alpha: floa
         unit="comparisons",
         target=target,
         scores_of=target,
-        notes=tuple(dict.fromkeys((*notes, *ranking.notes))),
+        notes=tuple(dict.fromkeys((*lost, *ranking.notes))),
     )
 
 
@@ -325,19 +334,7 @@ def _would_show(found: Estimate, joint: JointScores) -> Floats | None:
     """Return how likely judging everything shows each difference, as a matrix in the ranking's order."""
     if found.pairs is None:
         return None
-    first, second = pair_indices(len(found.models))
-    errors = found.pairs.over_set.of_pairs(first, second)[0]
-    spread = found.pairs.deviations(first, second)
-    chances = chance_full_set_shows(
-        found.scores[first] - found.scores[second],
-        errors,
-        spread,
-        found.pairs.sample.size,
-        models=len(joint.models),
-        degrees=found.pairs.over_set.freedom,
-    )
-    square = np.full((len(found.models), len(found.models)), np.nan)
-    square[first, second] = square[second, first] = chances
+    square = full_set_chances(found.scores, found.pairs)
     order = [found.models.index(joint.models[place]) for place in joint.order]
     return np.asarray(square[np.ix_(order, order)])
 

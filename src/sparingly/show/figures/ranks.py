@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparingly.infer.estimate.targets import place_of
+from sparingly.infer.rank.best import chance_of_better
 from sparingly.infer.rank.ranking import Floats, Ranking
 from sparingly.show.figures.look import (
     BLUE,
@@ -67,12 +68,14 @@ def draw_ranks(found: Ranking) -> VConcatChart:
 def chances_of_better(found: Ranking) -> Floats:
     """Return models × models in the order of the ranking: the chance that the row's model is better.
 
-    From the two-sided p-values of the t tests, 1 − p/2 for the model with the higher score: the posterior
-    probability under a flat prior. It helps to decide between two; for claims there are the p-values.
+    ``chance_of_better`` of the scores: it helps to choose between two; for claims there are the p-values. NaN
+    where some error is unknown.
     """
-    order = np.arange(len(found.models))
-    lead = np.sign(order[None, :] - order[:, None])
-    return np.asarray(0.5 + lead * (0.5 - found.p_values / 2))
+    scores = np.array([np.nan if one.score is None else one.score for one in found.models], np.float64)
+    scored = ~np.isnan(scores)
+    if not np.isfinite(found.covariance[np.ix_(scored, scored)]).all():
+        return np.full(found.covariance.shape, np.nan)
+    return chance_of_better(scores, found.covariance, degrees=found.freedom)
 
 
 def draw_chances(found: Ranking) -> VConcatChart:
