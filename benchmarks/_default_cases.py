@@ -105,18 +105,16 @@ def real_parts(case: Real, folder: Path, cache: Path) -> dict[str, Any]:
     document = data.columns.get("document")
     metrics = {name: np.asarray(data.metrics[name])[np.ix_(rows, columns)] for name in data.metrics}
     metrics |= {name: values[np.ix_(rows, columns)] for name, values in _lengths(data).items()}
-    parts = {
-        "models": [data.models[place] for place in columns],
-        "scores": scores[np.ix_(rows, columns)],
-        "metrics": {name: values for name, values in metrics.items() if not np.isnan(values).all()},
-        "document": None if document is None else np.array([f"{name}" for name in document[rows]]),
-    }
+    metrics = {name: values for name, values in metrics.items() if not np.isnan(values).all()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    metrics = parts.pop("metrics")
-    arrays = {name: np.array("" if value is None else value) for name, value in parts.items()}
     partial = path.with_suffix(".part.npz")
     np.savez_compressed(
-        partial, names=np.array(list(metrics)), values=np.array(list(metrics.values())), **arrays
+        partial,
+        models=np.array([data.models[place] for place in columns]),
+        scores=scores[np.ix_(rows, columns)],
+        names=np.array(list(metrics)),
+        values=np.array(list(metrics.values())),
+        document=np.array("" if document is None else [f"{name}" for name in document[rows]]),
     )
     partial.replace(path)
     return _unpacked(path)

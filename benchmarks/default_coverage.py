@@ -29,7 +29,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import date
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from zlib import crc32
 
 import numpy as np
@@ -39,6 +39,7 @@ import sparingly
 from _default_cases import MADE, REAL, SIZE, case_of, real_parts
 from sparingly.base.stats.holm import holm
 from sparingly.base.stats.pairs import pair_indices
+from sparingly.infer.estimate.assemble import Target
 
 Floats = NDArray[np.float64]
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,7 +61,7 @@ def run_chunk(
     for _ in range(draws):
         data, truth = case.drawn(target, drawn)
         chosen = sparingly.select(data, budget=n, seed=int(drawn.integers(2**31)))
-        made = sparingly.estimate(data, chosen, "score", target=target)
+        made = sparingly.estimate(data, chosen, "score", target=cast(Target, target))
         binary = label.startswith("binary")
         counts["scores"].append(
             _counted(made.scores, made.standard_errors, made.low, made.high, truth, n, binary)
@@ -68,11 +69,11 @@ def run_chunk(
         if len(truth) > 1:
             first, second = _pairs(len(truth))
             pairs = made._differences(first, second)
-            ends = (
-                np.array([getattr(one, part) for one in pairs])
-                for part in ("difference", "standard_error", "low", "high")
+            ends = [(one.difference, one.standard_error, one.low, one.high) for one in pairs]
+            centre, errors, low, high = np.array(ends).T
+            counts["differences"].append(
+                _counted(centre, errors, low, high, truth[first] - truth[second], n, False)
             )
-            counts["differences"].append(_counted(*ends, truth[first] - truth[second], n, False))
     return {"seconds": time.process_time() - start, **counts}
 
 
