@@ -92,7 +92,7 @@ class Claims:
         difference_ends: 2 × pairs.
         significant: Which pairs a test tells apart, each in the direction of the scores.
         grouped: Which pairs stand in different groups.
-        together: Which pairs are told apart all at once, by the largest of all t statistics; None where
+        together: Which pairs are decided, corrected for all pairs; None where
             nobody asks.
         over_set: Which pairs are told apart one by one on this very set; None where nobody asks.
     """

@@ -22,14 +22,14 @@ def significance_groups(scores: Floats, *, alpha: float = 0.05, weights: Floats 
 
     Two models whose scores never differ stay in one group (p = 1); published code separates them. Models
     with the same mean are taken in their given order, and models without any score belong to no group.
-    ``weights`` act on the means only. Report the group, not the rank: models in one group are not told
-    apart by the judgements that there are.
+    ``weights`` act on the means only. Report the group, not the rank: no model of a group
+    is significantly worse than the one before it. For groups that hold for all pairs at once see ``decide``.
 
     Examples:
         >>> import numpy as np, sparingly
         >>> base = np.arange(10.0)
         >>> scores = np.column_stack([base - 5.0, base, base + np.tile([1.0, -1.0], 5)])
-        >>> sparingly.significance_groups(scores)  # the last two cannot be told apart
+        >>> sparingly.significance_groups(scores)  # the last two do not differ significantly
         ((1, 2), (0,))
     """
     scores = np.asarray(scores, np.float64)
