@@ -16,7 +16,7 @@ from sparingly.base.stats.proportion import proportion_bound
 from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.full_set_p import FEWEST_COMMON, full_set_p_values
+from sparingly.infer.estimate.full_set_p import FEWEST_COMMON, full_set_chances, full_set_p_values
 from sparingly.infer.estimate.guard import EXACT, PROPORTION, Outcome
 from sparingly.infer.estimate.intervals import Intervals
 from sparingly.infer.estimate.pairs import PairErrors
@@ -241,6 +241,16 @@ class Estimate:
         found = self.pairs.p_values(first, second, self.scores[first] - self.scores[second])
         p_values[first, second] = p_values[second, first] = found
         return p_values
+
+    def full_set_chance(self) -> Floats:
+        """Return, models × models, how likely judging everything shows the difference that the scores show.
+
+        A significant one (p < 0.05, paired t over all items) in the same direction; NaN where fewer than 10
+        items were judged for both models. It tells whether judging on is worth it, and is no evidence.
+        """
+        if self.pairs is None:
+            raise UsageError(_NOT_DRAWN if self.target == CHOSEN else _FROM_FILE)
+        return full_set_chances(self.scores, self.pairs)
 
     def full_set_p(self, *, shrink: bool = True) -> Floats:
         """Return the p-value that judging everything would give for every pair of models, as predicted.
