@@ -219,3 +219,16 @@ def test_on_the_newstest_of_the_paper_it_ranks_as_well_as_its_own_code(shared_da
 def test_casf_is_written_and_read() -> None:
     made_by = Casf(metric="rouge", phases=3, aspects=("good", "fluent"))
     assert sparingly.parse_method(made_by.full_text) == made_by
+
+
+@pytest.mark.parametrize("regressor", ["boosting", "forest"])
+def test_the_picks_do_not_depend_on_the_seed(regressor: str) -> None:
+    data = made(items=80)
+    # Ties, which only the ids can order.
+    data = data.with_metric("rouge", np.round(data.metrics["rouge"]))
+    picked = {
+        tuple(item for one in look.state.rounds for item in one.items)
+        for seed in range(6)
+        for look in list(replay(data, f"{ROUGE},regressor={regressor}", 30, truth="good", seed=seed))[-1:]
+    }
+    assert len(picked) == 1

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.base.errors import MissingDataError
+from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.run.rounds.incremental_strata import NO_INTERVAL
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay
+from sparingly.run.rounds.stop import BestSettled, Progress
 
 BY = "incremental_strata:by=domain"
 
@@ -69,8 +71,38 @@ def test_its_estimate_is_the_mean_of_the_strata() -> None:
     scores = data.aspects["good"]
     by_hand = 0.5 * scores[:100][judged[:100]].mean(axis=0) + 0.5 * scores[100:][judged[100:]].mean(axis=0)
     np.testing.assert_allclose(found.scores, by_hand)
-    assert any("not exactly unbiased" in note for note in found.notes)
     assert found.target == "set"
+
+
+@pytest.mark.parametrize("interval", ["auto", "t"])
+@pytest.mark.parametrize("target", ["set", "population"])
+def test_it_prints_no_error_and_says_why(interval: str, target: str) -> None:
+    look = list(replay(uneven(), BY, 60, truth="good"))[-1]
+    found = look.strategy.estimate(look.state, interval=interval, target=target, by="domain")
+    for one in (found, *found.groups.values()):
+        assert np.isnan(one.standard_errors).all()
+        assert np.isnan(one.covariance).all()
+        assert np.isnan(one.low).all()
+        assert set(one.intervals) == {"none"}
+    assert found.notes.count(NO_INTERVAL) == 1
+    apart = found.difference("a", "b")
+    assert np.isnan(apart.standard_error)
+    assert np.isnan(apart.low)
+    assert apart.interval == "none"
+
+
+def test_everything_judged_is_exact() -> None:
+    look = list(replay(uneven(), BY, 200, truth="good"))[-1]
+    found = look.strategy.estimate(look.state)
+    np.testing.assert_allclose(found.low, uneven().aspects["good"].mean(axis=0))
+    assert set(found.intervals) == {"exact"}
+    assert NO_INTERVAL not in found.notes
+
+
+def test_nothing_is_tested_on_scores_without_errors() -> None:
+    look = list(replay(uneven(), BY, 60, truth="good"))[-1]
+    with pytest.raises(UsageError, match="scores without errors"):
+        BestSettled().check(Progress(look.state, look.strategy))
 
 
 def test_neighbours_need_metrics() -> None:

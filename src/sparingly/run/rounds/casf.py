@@ -23,6 +23,8 @@ from sparingly.run.rounds.strategy import Strategy
 from sparingly.signals.overlap.bigrams import bigrams_of
 
 FEWEST = 50
+# The learner's random state and the order of ties: fixed, so that the picks follow from the data alone.
+FIXED = 0
 _SMALL = "the set has fewer than 50 items: Ruan et al. 2024 advise to judge all of them."
 
 
@@ -36,9 +38,9 @@ class Casf(Strategy):
     as items are wanted; the first of each is picked, or, with the controller, the nearest to it whose bigram
     redundancy with what is chosen is within the tolerance, else the least redundant.
 
-    A ranking only: the picks follow from the data, so they have no inclusion probabilities. With
-    ``phases=1`` it is the paper's single-metric (``by=metric``) or eight-metric (``by=mean``) baseline, with
-    ``controller=false`` its online sampling.
+    A ranking only: the picks follow from the data, whatever the seed, so they have no inclusion probabilities
+    and no interval. With ``phases=1`` it is the paper's single-metric (``by=metric``) or eight-metric
+    (``by=mean``) baseline, with ``controller=false`` its online sampling.
     """
 
     reference: ClassVar[str] = "Ruan et al. 2024"
@@ -106,7 +108,7 @@ class Casf(Strategy):
         if count < 1:
             return Finished("the phases of casf are over.")
         quality = self._preliminary(state.data) if state.number == 1 else self._learned(state)
-        order = left[rng.order(quality[left], state.data.keys[left], state.seed)]
+        order = left[rng.order(quality[left], state.data.keys[left], FIXED)]
         notes = (_SMALL,) if len(state.data) < FEWEST and state.number == 1 else ()
         if state.number == 1 or not self.controller:
             picks, why = first_of_each(order, count), "first of its bucket by "
@@ -160,11 +162,7 @@ class Casf(Strategy):
             standardised_sum(judged),
             rows=self.rows,
             regressor=self.regressor,
-            settings={
-                "depth": self.depth,
-                "trees": self.trees,
-                "seed": rng.seed_list(state.seed, 1, self.name)[0] % 2**31,
-            },
+            settings={"depth": self.depth, "trees": self.trees, "seed": FIXED},
         )
 
 

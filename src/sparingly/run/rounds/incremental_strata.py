@@ -18,6 +18,7 @@ from sparingly.choose.design.stratified import Stratified
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Rows
 from sparingly.infer.estimate.estimate import estimate
+from sparingly.infer.estimate.guard import NONE, Outcome
 from sparingly.infer.estimate.neighbours import nearest_mean
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.variates import variates_of
@@ -26,8 +27,9 @@ from sparingly.run.rounds.state import Finished, State
 from sparingly.run.rounds.strategy import Strategy
 
 _ADVICE = "strata whose sizes follow the ratings were worse than random in Saldías et al. 2022, Table 2."
-_ADAPTED = (
-    "strata gave as many items as earlier ratings said, so the stratified mean is not exactly unbiased."
+NO_INTERVAL = (
+    "no standard errors and no intervals: earlier ratings decided how many items each stratum gave, so the "
+    "stratified mean is not exactly unbiased and its error is understated; waves gives intervals."
 )
 
 
@@ -41,13 +43,15 @@ class IncrementalStrata(Strategy):
     (``spread=ratings``), or that of kNN predictions for its unjudged items from standardised metrics
     (``spread=knn``). What a stratum gave beyond its share is not taken back.
 
-    Here to compare with: the paper found both worse than a random sample. ``waves`` learns from ratings
-    and keeps its estimates unbiased.
+    Here to compare with: the paper found both worse than a random sample, and intervals of level 95 % held
+    in 89 % of runs, on one set in 51 %, so none is printed. ``waves`` learns from ratings and keeps its
+    estimates unbiased.
     """
 
     reference: ClassVar[str] = "Saldías et al. 2022, section 2.1, Table 2"
     needs: ClassVar[tuple[str, ...]] = ("ratings", "what its strata need")
     gives_scores: ClassVar[bool] = True
+    gives_errors: ClassVar[bool] = False
 
     spread: Literal["ratings", "knn"] = parameter("ratings", "where the strata's spread comes from")
     by: str | None = parameter(None, "the strata, as in stratified")
@@ -108,7 +112,7 @@ class IncrementalStrata(Strategy):
         return _deviations(predicted, strata)
 
     def estimate(self, state: State, **asked: Any) -> Estimate:
-        """Return the stratified mean: within a stratum every item was as likely as any other."""
+        """Return the stratified mean, without an error unless everything is judged."""
         drawn = merged(state.rounds)
         strata = self._design.plan(state.data, state.budget.count_of(len(state.data))).strata
         rows = state.data.positions(drawn.items)
@@ -117,7 +121,30 @@ class IncrementalStrata(Strategy):
         design = replace(drawn.signature, method=self._design.full_text, round=None)
         sample = replace(drawn, probability=chance, signature=design, stratum=strata.labels[rows])
         found = estimate(state.data, sample, state.aspect, **{"estimator": "stratified_mean", **asked})
-        return replace(found, notes=(*found.notes, _ADAPTED))
+        return found if found.target == "set" and "exact" in found.intervals else without_errors(found)
+
+
+def without_errors(found: Estimate) -> Estimate:
+    """Return an estimate with its scores alone: no standard error, no interval, nothing to test with."""
+    nothing = np.full(len(found.scores), np.nan)
+    unknown = np.full_like(found.covariance, np.nan)
+    pairs = found.pairs
+    if pairs is not None:
+        errors, over_set = (replace(one, covariance=unknown) for one in (pairs.errors, pairs.over_set))
+        pairs = replace(pairs, errors=errors, over_set=over_set, interval="none")
+    return replace(
+        found,
+        standard_errors=nothing,
+        low=nothing,
+        high=nothing,
+        intervals=(NONE,) * len(nothing),
+        covariance=unknown,
+        outcome=Outcome(withheld=len(nothing)),
+        # What was said of the intervals is said of none.
+        notes=(*(note for note in found.notes if "interval" not in note), NO_INTERVAL),
+        groups={name: without_errors(group) for name, group in found.groups.items()},
+        pairs=pairs,
+    )
 
 
 def _deviations(scores: Floats, strata: Strata) -> Floats:

@@ -32,6 +32,8 @@ class Strategy(Method, ABC):
     kind: ClassVar[str] = "strategy"
     # Whether the estimate of the rounds speaks for the whole set.
     gives_scores: ClassVar[bool] = False
+    # Whether these scores have standard errors that hold.
+    gives_errors: ClassVar[bool] = True
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
         """Return the strategy with every choice that depends on the data made, or say what is missing.

@@ -87,6 +87,11 @@ class Progress:
                     f"The rounds of {self.strategy.name} have no chances, so nothing can be tested on them: "
                     "stop by budget_spent, or choose by uniform, waves or allocate."
                 )
+            if not self.strategy.gives_errors:
+                raise UsageError(
+                    f"The rounds of {self.strategy.name} give scores without errors, so nothing can be "
+                    "tested on them: stop by budget_spent, or choose by uniform, waves or allocate."
+                )
             self.kept[target, count] = found
         return self.kept[target, count]
 
