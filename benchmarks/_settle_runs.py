@@ -26,7 +26,6 @@ from sparingly.run.rounds.wave import Combined, Wave, WaveTotals, combine_totals
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-DRAWS = 2_000
 # Items of the first look, and looks over the whole set after it.
 FIRST, LOOKS = 20, 20
 # Labelled items grow by this before anything is learned anew, and learning begins at this share.
@@ -263,9 +262,7 @@ def _one_look(run: Run, judge: Judge, found: Settled, looks: list[Look], done: i
     looks.append(judge.look(*run.known(asked.target), done, run.exact))
     if looks[-1].tells:
         goal = asked_of(asked.goal, asked.target)
-        found = settle_next(
-            found, looks, asked.alpha, asked.valid, goal, spending=asked.spending, seed=run.seed, draws=DRAWS
-        )
+        found = settle_next(found, looks, asked.alpha, asked.valid, goal, spending=asked.spending)
     return found, judge.worth(looks, found, run.least)
 
 

@@ -183,9 +183,7 @@ class Allocate(Strategy):
     def _settled(self, looks: list[Look], state: State) -> Settled:
         if not looks:
             return nothing_settled(len(state.data.models), self.alpha)
-        return settle(
-            looks, self.alpha, self.valid, question=asked_of(self.goal, self.target), seed=state.seed
-        )
+        return settle(looks, self.alpha, self.valid, question=asked_of(self.goal, self.target))
 
     def _first(self, state: State) -> Chosen | Finished:
         rows = np.arange(len(state.data))

@@ -49,7 +49,7 @@ def replay_until(
         ...     data, "uniform", "100%", "best_settled:target=set", truth="overall", size=24
         ... )
         >>> ended.stopped.answer, ended.spent
-        ('Rowan', 1152)
+        ('Rowan', 1344)
     """
     wanted = [as_stop(one) for one in ([stops] if isinstance(stops, str | Method) else stops)]
     progress: Progress | None = None

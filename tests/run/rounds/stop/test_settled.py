@@ -64,7 +64,7 @@ def test_models_that_never_differed_are_not_told_apart() -> None:
 
 
 def test_the_best_needs_less_than_all_pairs() -> None:
-    scores = [0.0, *([-2.6] * 9)]
+    scores = [0.0, *([-3.2] * 9)]
     one = [look(scores, 0.75, 1.0)]
     assert settle(one, 0.05, "fixed", final=True, question="best").candidates.sum() == 1
     assert settle(one, 0.05, "fixed", final=True).candidates.sum() > 1

@@ -15,15 +15,17 @@ from sparingly.run.rounds.stop.testing import TestingStop, asked_of
 class AllSettled(TestingStop):
     """Stops when every pair of models is told apart.
 
-    A pair is told apart when |μ̂_j − μ̂_k| > c·se_jk, c from the largest such statistic over the pairs still
-    open and all looks, so that P(any pair in the wrong order, or told apart though equal) ≤ α. Over this very
+    A pair is told apart when |μ̂_j − μ̂_k| > c·se_jk, c at α over the number of pairs still open (Holm 1979)
+    and for all looks, so that P(any pair in the wrong order, or told apart though equal) ≤ α. Over this very
     set no two models are equal until everything is judged, so only a wrong order counts there.
 
     Use it to rank all models. With the target ``population`` equal models are never told apart: add a budget
     or ``futility``. With the target ``set`` judging everything settles every pair.
     """
 
-    reference: ClassVar[str] = "Lan and DeMets 1983; Maurer and Bretz 2013; Waudby-Smith et al. 2024"
+    reference: ClassVar[str] = (
+        "Holm 1979; Lan and DeMets 1983; Maurer and Bretz 2013; Waudby-Smith et al. 2024"
+    )
 
     def check(self, progress: Progress) -> Stopped | None:
         """Stop when no pair is open."""

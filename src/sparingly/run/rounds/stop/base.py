@@ -126,7 +126,15 @@ def look_from(
         information=information(asked, size, target),
         planned=state.limit / len(state.data.models),
         exact=np.asarray(exact),
+        step=two_valued_step(state.labels),
+        judged=judged.astype(np.float64),
     )
+
+
+def two_valued_step(labels: Floats) -> float:
+    """Return how far the two values of two-valued scores are apart; 0 for other scores."""
+    values = np.unique(labels[~np.isnan(labels)])
+    return float(values[1] - values[0]) if len(values) == 2 else 0.0
 
 
 def information(count: int, size: int, target: str) -> float:

@@ -17,8 +17,9 @@ from sparingly.run.rounds.stop.testing import TestingStop
 class BestSettled(TestingStop):
     """Stops when every model but one is out of reach of another.
 
-    A model k is out of reach when some μ̂_j − μ̂_k > c·se_jk, with c so that P(the best is left out) ≤ α: the
-    largest of the one-sided differences to the best, whichever that is, over all looks.
+    A model k is out of reach when some μ̂_j − μ̂_k > c·se_jk, with c so that P(a given best model is ever left
+    out) ≤ α/2 over all looks (α/(M − 1) two-sided for each comparison of M models). So P(a model is named the
+    best while another is better or just as good) ≤ α; with two models this is the two-sided test.
 
     Use it to pick a model. It needs far less than telling all pairs apart.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -23,16 +24,16 @@ from sparingly.run.rounds.stop.testing import TestingStop
 class MarginSettled(TestingStop):
     """Stops when differences are shown to lie on one side of a margin.
 
-    The interval of a difference, low = d̂ − c·se to high = d̂ + c·se, holds at all looks at once.
-    ``non-inferior``: low > −m shows that the model is not worse than the other by m or more, high < −m that
-    it is. ``equivalent``: −m < low and high < m shows that two models are as good as each other, low > m or
-    high < −m that they are not; without named models, every pair is to be equivalent or told apart (0
-    outside the interval).
+    The interval of a difference, low = d̂ − c·se to high = d̂ + c·se, holds at all looks at once, each end
+    with probability 1 − α. ``non-inferior``: low > −m shows that the model is not worse than the other by m
+    or more, high < −m that it is. ``equivalent``: −m < low and high < m shows that two models are as good as
+    each other; low > m or high < −m that they are not, with each end at 1 − α/2, since either end can err.
+    Without named models, every pair is to be equivalent or told apart (0 outside the interval).
 
     Use it as a release gate: ask for non-inferiority with the margin that users would not notice.
     """
 
-    reference: ClassVar[str] = "Schuirmann 1987; Jennison and Turnbull 1989"
+    reference: ClassVar[str] = "Schuirmann 1987; Jennison and Turnbull 1989; Tango 1998"
 
     margin: float = parameter(help="the margin m, in units of the scores")
     question: Literal["non-inferior", "equivalent"] = parameter("equivalent", "what is asked")
@@ -56,48 +57,69 @@ class MarginSettled(TestingStop):
         if not looks or (self.valid == "fixed" and not progress.final):
             return None
         if self.model is None or self.against is None:
-            return self._all_pairs(looks, progress)
+            return self._all_pairs(looks)
         places = [_place(progress.state.data.models, name) for name in (self.model, self.against)]
-        # Two one-sided tests at α each are an interval of level 1 − 2α.
-        half = self._halves(looks, min(2.0 * self.alpha, 0.99))[places[0], places[1]]
-        apart = float(looks[-1].scores[places[0]] - looks[-1].scores[places[1]])
-        answer = self._answer(apart - half, apart + half)
+        answer = self.answer(looks, places[0], places[1])
         if answer is None:
             return None
         said = f"{self.model} is {answer} to {self.against} by a margin of {self.margin:g}"
         return Stopped(f"{said}, with an error rate of {self.alpha:g}.", answer)
 
-    def _answer(self, low: float, high: float) -> str | None:
-        """Return what an interval of the difference shows."""
+    def answer(self, looks: Sequence[Look], first: int, second: int) -> str | None:
+        """Return what some looks show of two models; None where nothing is shown yet."""
+        apart = float(looks[-1].scores[first] - looks[-1].scores[second])
+        # Two one-sided tests at α each are an interval of level 1 − 2α.
+        half = float(self._halves(looks, min(2.0 * self.alpha, 0.99))[first, second])
         if self.question == "non-inferior":
-            return "non-inferior" if low > -self.margin else "inferior" if high < -self.margin else None
-        if -self.margin < low and high < self.margin:
+            if apart - half > -self.margin:
+                return "non-inferior"
+            return "inferior" if apart + half < -self.margin else None
+        if abs(apart) + half < self.margin:
             return "equivalent"
-        return "not equivalent" if low > self.margin or high < -self.margin else None
+        # A difference can lie beyond the margin on either side: a two-sided test.
+        wider = float(self._halves(looks, self.alpha)[first, second])
+        return "not equivalent" if abs(apart) - wider > self.margin else None
 
-    def _all_pairs(self, looks: list[Look], progress: Progress) -> Stopped | None:
-        now = looks[-1]
-        count = len(now.scores)
-        pairs: Mask = ~np.eye(count, dtype=bool)
-        level = pair_level(now.covariance, pairs, self.alpha, degrees=now.freedom, seed=progress.state.seed)
-        half = self._halves(looks, level)
-        apart = np.abs(now.scores[:, None] - now.scores)
-        shown = (apart > half) | (apart + half < self.margin)
-        if not shown[pairs].all():
+    def _all_pairs(self, looks: Sequence[Look]) -> Stopped | None:
+        apart, same = self.shown(looks)
+        pairs = np.triu_indices(len(apart), 1)
+        if not (apart | same)[pairs].all():
             return None
-        same = int(((apart + half < self.margin) & (apart <= half))[np.triu_indices(count, 1)].sum())
         return Stopped(
-            f"every pair is told apart or equivalent within {self.margin:g} ({same} of "
-            f"{count * (count - 1) // 2} are equivalent), with an error rate of {self.alpha:g}."
+            f"every pair is told apart or equivalent within {self.margin:g} "
+            f"({int((same & ~apart)[pairs].sum())} of {len(pairs[0])} are equivalent), with an error rate of "
+            f"{self.alpha:g}."
         )
 
-    def _halves(self, looks: list[Look], level: float) -> Floats:
+    def shown(self, looks: Sequence[Look]) -> tuple[Mask, Mask]:
+        """Return models × models, by intervals that hold for all pairs: which differ, which are the same."""
+        now = looks[-1]
+        pairs: Mask = ~np.eye(len(now.scores), dtype=bool)
+        half = self._halves(looks, pair_level(pairs, self.alpha))
+        apart = np.abs(now.scores[:, None] - now.scores)
+        return pairs & (apart > half), pairs & (apart + half < self.margin)
+
+    def _halves(self, looks: Sequence[Look], level: float) -> Floats:
         """Return half the width of every difference's interval; infinite where its error tells nothing."""
         now = looks[-1]
         critical = critical_value(looks, level, self.valid, self.spending)
         exact = now.exact[:, None] & now.exact
-        told = np.where(pair_tells(now.covariance), critical * pair_errors(now.covariance), np.inf)
-        return np.where(exact, 0.0, told)
+        errors = np.sqrt(pair_errors(now.covariance) ** 2 + self._rest(now))
+        return np.where(exact, 0.0, np.where(pair_tells(now.covariance), critical * errors, np.inf))
+
+    def _rest(self, now: Look) -> Floats:
+        """Return by how much the variance of a difference d̂ within the margin is larger on the margin.
+
+        Two-valued scores r apart differ by m on average only if they differ on a share m/r of the items or
+        more. So where fewer differ by chance, d̂ is small and so is its error. On the margin (m − |d̂|)/r more
+        items differ: (m − |d̂|)(r − m − |d̂|)/n more variance, much as in a score test (Tango 1998).
+        """
+        apart = np.abs(now.scores[:, None] - now.scores)
+        if now.step == 0.0 or now.judged is None:
+            return np.zeros_like(apart)
+        count = np.maximum(np.minimum(now.judged[:, None], now.judged), 1.0)
+        more = np.maximum(self.margin - apart, 0.0) * np.maximum(now.step - self.margin - apart, 0.0)
+        return np.asarray(more / count)
 
 
 def _place(models: tuple[str, ...], name: str) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from sparingly.data.evalset import Floats
 from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 from sparingly.run.rounds.state import Mask
-from sparingly.run.rounds.stop.critical import DRAWS, Question, pair_level
+from sparingly.run.rounds.stop.critical import Question, pair_level
 from sparingly.run.rounds.stop.spending import Spending, anytime, group_sequential, with_freedom
 
 Valid = Literal["group_sequential", "anytime", "fixed"]
@@ -30,6 +30,8 @@ class Look:
         information: How much is known of a difference, up to a factor that is the same at every look.
         planned: The information at which a sequence that holds at any time is tightest.
         exact: Which models have nothing left to chance.
+        step: How far the two values of two-valued scores are apart; 0 for other scores.
+        judged: How many items each model was judged on; None where that is not known.
     """
 
     scores: Floats
@@ -39,6 +41,8 @@ class Look:
     information: float
     planned: float
     exact: Mask
+    step: float = 0.0
+    judged: Floats | None = None
 
     @property
     def tells(self) -> bool:
@@ -108,13 +112,11 @@ def settle(
     spending: Spending = "obrien_fleming",
     question: Question = "all",
     final: bool = False,
-    seed: int = 0,
-    draws: int = DRAWS,
 ) -> Settled:
     """Return what is settled after some looks, with probability α or less of any error.
 
     For ``all`` and ``order``, critical values are those of the pairs still open: what is settled stays so,
-    and leaves its share of the error to the others (closed testing; Maurer and Bretz 2013 for several looks).
+    and leaves its share of the error to the others (Holm 1979; Maurer and Bretz 2013 for several looks).
     ``all`` counts it as an error to tell equal models apart; ``order`` is for a set, where no two are equal,
     so that only a wrong order counts. For ``best`` critical values are those of all models. ``fixed`` looks
     once, at the end.
@@ -128,7 +130,7 @@ def settle(
         told.append(look)
         if valid == "fixed" and not (final and place == len(looks) - 1):
             continue
-        found = settle_next(found, told, alpha, valid, question, spending=spending, seed=seed, draws=draws)
+        found = settle_next(found, told, alpha, valid, question, spending=spending)
     return found
 
 
@@ -145,8 +147,6 @@ def settle_next(
     question: Question,
     *,
     spending: Spending = "obrien_fleming",
-    seed: int = 0,
-    draws: int = DRAWS,
 ) -> Settled:
     """Return what is settled with one more look, the last of ``looks``, after what was settled before it."""
     now = looks[-1]
@@ -154,9 +154,6 @@ def settle_next(
     apart = np.where(known[:, None] & known, now.scores[:, None] - now.scores, 0.0)
     covariance = np.where(known[:, None] & known, now.covariance, 0.0)
     errors, tells = pair_errors(covariance), pair_tells(covariance) & known[:, None] & known
-    # Which of two models counts as ahead, in an order that equal scores do not upset.
-    place = np.argsort(np.argsort(-np.where(known, now.scores, -np.inf), kind="stable"))
-    ahead = place[:, None] < place
     certain = now.exact[:, None] & now.exact
     found = Settled(
         before.above | (certain & (apart > 0)), before.same | (certain & (apart == 0)), math.inf, alpha
@@ -165,10 +162,7 @@ def settle_next(
         compared = (np.ones_like(tells) if question == "best" else found.open) & tells
         if not (compared & found.open).any():
             return found
-        oriented = compared & (ahead if question == "order" else True)
-        level = pair_level(
-            covariance, oriented, alpha, question=question, degrees=now.freedom, seed=seed, draws=draws
-        )
+        level = pair_level(compared, alpha, question)
         critical = critical_value(looks, level, valid, spending)
         new = found.open & tells & (apart > critical * np.where(tells, errors, 1.0))
         found = Settled(found.above | new, found.same, critical, level)

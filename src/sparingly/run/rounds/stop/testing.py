@@ -48,7 +48,6 @@ class TestingStop(Stop):
             question=question,
             spending=self.spending,
             final=progress.final,
-            seed=progress.state.seed,
             **more,
         )
 
