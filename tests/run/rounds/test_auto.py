@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.run.rounds.auto import CHANCE, DEPTHS, Auto
+from sparingly.run.rounds.auto import CHANCE, Auto
 from sparingly.run.rounds.auto_order import spread_order
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import Look, replay
@@ -38,16 +39,20 @@ def play(data: EvalSet, text: str, budget: int | str, **more: int) -> list[Look]
 
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("metrics", [True, False])
-def test_every_model_is_judged_on_a_beginning_of_one_order(question: str, metrics: bool) -> None:
+def test_every_model_is_judged_on_a_beginning_of_every_fold_of_one_order(
+    question: str, metrics: bool
+) -> None:
     data = made([1.0, 0.9, 0.0, -1.5], metrics=metrics, documents=metrics)
     looks = play(data, f"auto:question={question}", 40)
     last = looks[-1]
     assert len(last.state.rounds) == 5
     assert last.state.limit - 4 < last.state.spent <= last.state.limit
     order = spread_order(last.strategy._shown(data), 2)  # type: ignore[attr-defined]
+    folds = 1 if question == "scores" else 4
     for look in looks:
-        along = look.state.asked[order]
-        assert (along == (np.arange(len(data))[:, None] < along.sum(axis=0))).all()
+        for fold in range(folds):
+            along = look.state.asked[order[fold::folds]]
+            assert (along == (np.arange(len(along))[:, None] < along.sum(axis=0))).all()
     first = looks[0].state
     assert (first.asked.sum(axis=0) == 12).all()
     if question == "scores":
@@ -123,15 +128,52 @@ def test_a_model_that_nobody_answers_for_is_still_asked_for() -> None:
     assert np.isfinite(p_values).all()
 
 
-def test_scores_say_where_models_went_to_different_depths() -> None:
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_scores_are_near_whatever_the_depths(question: str) -> None:
     data = made([1.0, 0.9, -2.0, -4.0])
-    for question, uneven in (("ranking", True), ("scores", False)):
-        last = play(data, f"auto:question={question}", 40)[-1]
-        found = last.strategy.estimate(last.state)
-        assert (DEPTHS in found.notes) == uneven
-        away = np.abs(found.scores - data.aspects["y"].mean(axis=0))
-        assert (away < 5.0 * found.standard_errors).all()
+    last = play(data, f"auto:question={question}", 40)[-1]
+    found = last.strategy.estimate(last.state)
+    away = np.abs(found.scores - data.aspects["y"].mean(axis=0))
+    assert (away < 5.0 * found.standard_errors).all()
     assert CHANCE in last.state.rounds[0].notes
+
+
+def test_depths_in_a_fold_do_not_follow_its_own_labels() -> None:
+    data = made([1.0, 0.9, 0.0, -0.5], metrics=False)
+    first = next_round(data, "auto", 40, aspect="y", seed=2)
+    assert isinstance(first, Selection)
+    order = spread_order(Auto()._shown(data), 2)
+    own = np.isin(np.arange(len(data)), order[1::4])[:, None]
+    changed = data.with_aspect("y", np.where(own, -5.0 * data.aspects["y"], data.aspects["y"]))
+    before, after = (
+        asked_cells(data, [picked])
+        for known in (data, changed)
+        if isinstance(picked := next_round(known, "auto", 40, aspect="y", rounds=[first], seed=2), Selection)
+    )
+    assert (before[order[1::4]] == after[order[1::4]]).all()
+    assert (before != after).any()
+
+
+def test_every_fold_counts_by_its_number_of_items() -> None:
+    data = made([1.0, 0.9, -2.0, -4.0], metrics=False)
+    last = play(data, "auto", 40)[-1]
+    order = spread_order(Auto()._shown(data), 2)
+    labels = np.where(last.state.asked, data.aspects["y"], np.nan)
+    by_hand = sum(len(order[fold::4]) * np.nanmean(labels[order[fold::4]], axis=0) for fold in range(4))
+    assert np.ptp(last.state.asked.sum(axis=0)) > 5
+    np.testing.assert_allclose(last.strategy.estimate(last.state).scores, by_hand / len(data))
+
+
+def test_a_fold_without_answers_is_stood_for_by_the_others() -> None:
+    data = made([1.0, 0.9, -2.0, -4.0], metrics=False)
+    last = play(data, "auto", 40)[-1]
+    order = spread_order(Auto()._shown(data), 2)
+    gone = np.isin(np.arange(len(data)), order[2::4])[:, None]
+    labels = np.where(last.state.asked & ~gone, data.aspects["y"], np.nan)
+    state = replace(last.state, data=data.with_aspect("y", labels))
+    rest = [order[fold::4] for fold in (0, 1, 3)]
+    by_hand = sum(len(one) * np.nanmean(labels[one], axis=0) for one in rest) / sum(map(len, rest))
+    np.testing.assert_allclose(last.strategy.estimate(state).scores, by_hand)
 
 
 def test_expected_p_values_are_those_of_expect() -> None:
@@ -175,3 +217,26 @@ def test_it_says_in_two_sentences_what_it_does(metrics: bool, documents: bool, w
     assert ("Without metrics, labels alone speak" in said) != metrics
     assert "equally deep" in Auto(question="scores").why(data)
     assert "metric and" not in Auto(spread=False).why(data)
+
+
+@pytest.mark.parametrize("two_valued", [True, False])
+def test_a_model_that_was_judged_on_everything_is_exact(two_valued: bool) -> None:
+    data = made([1.0, 0.95, -6.0, -9.0], 40)
+    if two_valued:
+        data = data.with_aspect("y", (data.aspects["y"] > 0).astype(float))
+    last = play(data, "auto:floor=0.1", 30)[-1]
+    judged = last.state.asked.sum(axis=0)
+    whole = judged == len(data)
+    found = last.strategy.estimate(last.state)
+    if not two_valued:
+        assert whole.any()
+        assert not whole.all()
+    truth = data.aspects["y"].mean(axis=0)
+    np.testing.assert_allclose(found.low[whole], truth[whole])
+    np.testing.assert_allclose(found.high[whole], truth[whole])
+    assert [kind == "exact" for kind in found.intervals] == whole.tolist()
+    assert not any("gave the same" in note for note in found.notes)
+    assert "exact" not in last.strategy.estimate(last.state, target="population").intervals
+    if two_valued:
+        assert (found.low[~whole] >= 0).all()
+        assert (found.high[~whole] <= 1).all()

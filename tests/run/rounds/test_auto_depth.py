@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from numpy.typing import NDArray
 
 from sparingly.infer.expect.expect import Expected
-from sparingly.run.rounds.auto_depth import depths, worth_for
+from sparingly.run.rounds.auto_depth import depths, fold_chances, fold_depths, worth_for
 
 
 def left(worth: list[float], deep: tuple[int, ...]) -> float:
@@ -74,3 +74,40 @@ def test_worth_adds_up_over_the_pairs_that_matter() -> None:
     assert worth_for("ranking", held).tolist() == [5.0, 18.0, 40.0]
     assert worth_for("best", held).tolist() == [4.0, 16.0, 40.0]
     assert worth_for("scores", held).tolist() == [1.0, 1.0, 1.0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(some.data())
+def test_folds_spend_what_one_would(draw: some.DataObject) -> None:
+    folds, models, size = (draw.draw(some.integers(1, 5)), draw.draw(some.integers(2, 6)), 12)
+    current = np.full((folds, models), 2)
+    worth = [
+        np.array(draw.draw(some.lists(some.floats(0.01, 100), min_size=models, max_size=models)))
+        for _ in range(folds)
+    ]
+    cells, start = draw.draw(some.integers(0, 150)), draw.draw(some.integers(0, folds - 1))
+    found = fold_depths(current, worth, cells, np.full(folds, size), 0.1, start=start)
+    spent = int(found.sum() - current.sum())
+    assert spent <= cells
+    assert ((found >= current) & (found <= size)).all()
+    # No more is left over than ties in the last fold can leave.
+    assert cells - spent < models or (found[(start - 1) % folds] == size).all()
+
+
+def test_chances_in_folds() -> None:
+    fold = np.array([0, 1, 0, 1, 0])
+    answered = np.array([[True, True], [True, False], [False, True], [True, False], [False, True]])
+    # The first model: 1 of 3 and 2 of 2. The second: 3 of 3, and nothing of the other fold.
+    right = [[1 / 3, 3 / 5], [1.0, 1.0], [1.0, 3 / 5], [1.0, 1.0], [1.0, 3 / 5]]
+    np.testing.assert_allclose(fold_chances(answered, fold, 2), right)
+
+
+def test_the_last_round_can_see_to_a_least_depth() -> None:
+    current, worth = np.full((2, 3), 2), [np.array([100.0, 1.0, 1.0])] * 2
+    sizes = np.full(2, 50)
+    without, found = (fold_depths(current, worth, 30, sizes, 0.1, least=least) for least in (0, 5))
+    assert without.min() < 5 == found.min()
+    assert found.sum() - current.sum() <= 30
+    # Where the cells do not allow it, they go where they are worth most.
+    few = [fold_depths(current, worth, 6, sizes, 0.1, least=least).tolist() for least in (0, 5)]
+    assert few[0] == few[1]

@@ -14,12 +14,14 @@ from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.infer.estimate.guard import LEAST
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.sample import group_sums
 from sparingly.infer.estimate.variates import known_metrics
 from sparingly.infer.expect.belief import USUAL
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected, expect
 from sparingly.infer.expect.learned import learn_from
-from sparingly.run.rounds.auto_depth import depths, worth_for
+from sparingly.run.rounds.auto_depth import fold_chances, fold_depths, worth_for
 from sparingly.run.rounds.auto_order import spread_order
 from sparingly.run.rounds.learned import FEWEST as FEWEST_TO_LEARN
 from sparingly.run.rounds.learned import learn, regressor_fields
@@ -29,10 +31,6 @@ from sparingly.run.rounds.wave import Wave
 from sparingly.run.rounds.wave_draw import frame_fields
 from sparingly.run.rounds.wave_estimate import estimate_waves
 
-DEPTHS = (
-    "models were judged on different numbers of items, and the labels decided how deep each went: scores can "
-    "lean by up to half a standard error. Ask question=scores where scores matter most."
-)
 CHANCE = f"the chance is that of an item to be asked for by this round. {EVERY_LABEL}"
 # A first round of fewer items teaches nothing of the models.
 FEWEST = 3
@@ -46,8 +44,10 @@ class Auto(Strategy):
     Before anything is judged, the seed fixes an order of all items whose every beginning is spread over
     metrics and documents, each item with the chance n/N. The first round judges all models. Later ones go on
     along the order, model j to depth d_j ∝ √a_j: a_j is how much its labels can still lower the expected
-    error of the p-values that judging everything would give. For scores, all models go equally deep.
-    Scores: μ̂_j = N⁻¹ [Σ_all f_ij + (N/d_j) Σ_S (y_ij − f_ij)], f a ridge that left item i out.
+    error of the p-values that judging everything would give. The order is dealt into ``folds``; the labels
+    of the others decide how deep a model goes in each, so that no score is biased by its own depth. For
+    scores, all models go equally deep.
+    Scores: μ̂_j = N⁻¹ Σ_f [Σ_all f_ij + (N_f/d_fj) Σ_S (y_ij − f_ij)], f a ridge that left item i out.
 
     It is the default because it is honest by construction and falls back by itself: no item's chance depends
     on a metric, predictions count by what they explain of held-out labels, and without evidence it is a
@@ -61,9 +61,12 @@ class Auto(Strategy):
     question: Question = parameter("ranking", "what is asked: ranking, best or scores")  # noqa: RUF009
     rounds: int = parameter(5, "the number of rounds", minimum=1)
     pilot: float = parameter(0.3, "the share of the budget that the first round spends on all models")
-    floor: float = parameter(0.1, "the least depth of a model, as a share of the deepest")
+    floor: float = parameter(0.3, "the least depth of a model, as a share of the deepest")
     trust: float = parameter(0.0, "how far metrics are believed to order models before any label, as atanh ρ")
     spread: bool = parameter(True, "whether the order is spread over metrics and documents")
+    folds: int = parameter(
+        4, "into how many folds the order is dealt; a fold's depths follow the others' labels", minimum=1
+    )
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
         """Refuse what cannot be."""
@@ -85,36 +88,44 @@ class Auto(Strategy):
         current = state.asked.sum(axis=0)
         if state.left < 1 or (current >= len(state.data)).all():
             return Finished("the budget is spent." if state.left < 1 else "every item was asked for.")
-        deep = self._depths(state, current)
         order = spread_order(self._shown(state.data), state.seed, spread=self.spread)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        drawn: Mask = (place[:, None] < deep) & ~state.asked
+        fold, folds = self._folds(state, order)
+        deep = self._depths(state, fold, folds)
+        within = np.empty(len(order), np.int64)
+        within[order] = np.arange(len(order)) // folds
+        drawn: Mask = (within[:, None] < deep[fold]) & ~state.asked
         if not drawn.any():
             return Finished("the rest of the budget is less than one more item.")
         rows = order[drawn[order].any(axis=1)]
+        sizes = np.bincount(fold, minlength=folds)
         return Chosen(
             rows=rows,
-            probability=np.full(len(rows), float(deep.max()) / len(state.data)),
+            probability=(deep.max(axis=1) / sizes)[fold[rows]],
             models=_named(state.data, drawn[rows]),
-            reason=self._reason(state, deep),
+            reason=self._reason(state, deep.sum(axis=0)),
             notes=(CHANCE,),
         )
 
     def estimate(self, state: State, **asked: Any) -> Estimate:
         """Return the scores of the whole set: every model by the part of the order that it was judged on."""
-        found = estimate_waves(state, self.history(state), self, self.reads(state.data), **asked)
-        uneven = bool(np.ptp(state.asked.sum(axis=0)) > 0)
-        return replace(found, notes=(*found.notes, DEPTHS)) if uneven else found
+        return estimate_waves(state, self.history(state), self, self.reads(state.data), **asked)
 
     def expected(self, state: State) -> Expected:
         """Return what judging everything is expected to say, from every label."""
-        return expect(state.data, state.labels, aspect=state.aspect, prior=replace(USUAL, trust=self.trust))
+        return self._expect(state, state.labels)
+
+    def _expect(self, state: State, labels: Floats) -> Expected:
+        return expect(state.data, labels, aspect=state.aspect, prior=replace(USUAL, trust=self.trust))
 
     def history(self, state: State) -> list[Wave]:
-        """Return all rounds as one draw: the first d_j items of a random order, for every model."""
+        """Return all rounds as one draw: of every fold of a random order the first items, for every model."""
         asked = state.asked
-        chance = np.where(asked, asked.sum(axis=0) / len(asked), 1.0)
+        answered = asked & ~np.isnan(state.labels)
+        order = spread_order(self._shown(state.data), state.seed, spread=self.spread)
+        chance = fold_chances(answered, *self._folds(state, order))
+        # A wave multiplies its chances by the share that came, and these hold it already.
+        came = answered.sum(axis=0) / np.maximum(asked.sum(axis=0), 1)
+        chance = np.where(answered, chance / np.where(came > 0, came, 1.0), 1.0)
         nothing: Mask = np.zeros(asked.shape, bool)
         return [Wave(nothing, asked, chance, self._predicted(state))]
 
@@ -151,21 +162,43 @@ class Auto(Strategy):
             return learn_from(state.data, state.labels).held_out
         return learn(state.data, state.labels, None, state.seed).predicted
 
-    def _depths(self, state: State, current: Rows) -> Rows:
+    def _folds(self, state: State, order: Rows) -> tuple[Rows, int]:
+        """Return the fold of every item, and how many folds there are: 1 where no label decides a depth."""
+        folds = 1
+        if self.question != "scores" and self.rounds > 1 and state.rounds:
+            folds = min(self.folds, len(state.rounds[0]))
+        fold = np.empty(len(order), np.int64)
+        fold[order] = np.arange(len(order)) % folds
+        return fold, folds
+
+    def _depths(self, state: State, fold: Rows, folds: int) -> Rows:
+        """Return folds × models: how deep every model is to go in every fold."""
         items, models = state.data.shape
         if not state.rounds:
             size = max(round(self.pilot * state.limit / models), FEWEST) if self.rounds > 1 else items
             count = min(size if state.size is None else state.size, state.limit // models, items)
-            return np.full(models, max(count, 0))
+            return np.full((1, models), max(count, 0))
+        sizes = np.bincount(fold, minlength=folds)
+        current = group_sums(state.asked.astype(np.int64), fold).astype(np.int64)
+        floor = 1.0 if self.question == "scores" else self.floor
+        worth = [self._worth(state, fold == own if folds > 1 else None) for own in range(folds)]
         cells = self._cells(state)
+        # With fewer labels a score has no interval: the last round sees to it that every model has so many.
+        least = -(-LEAST // folds) if cells >= state.left else 0
+        start = len(state.rounds) % folds
+        return fold_depths(current, worth, cells, sizes, floor, start=start, least=least)
+
+    def _worth(self, state: State, hidden: Mask | None) -> Floats:
+        """Return what labels of each model are worth, from those outside the hidden items."""
+        labels = state.labels if hidden is None else np.where(hidden[:, None], np.nan, state.labels)
+        nothing = np.ones(len(state.data.models))
         if self.question == "scores":
-            return depths(current, np.ones(models), state.spent + cells, items, 1.0)
+            return nothing
         try:
-            worth = worth_for(self.question, self.expected(state))
+            return worth_for(self.question, self._expect(state, labels))
         except DataError:
             # Nothing came in that two models could be compared by.
-            worth = np.ones(models)
-        return depths(current, worth, state.spent + cells, items, self.floor)
+            return nothing
 
     def _cells(self, state: State) -> int:
         """Return how many outputs this round asks for."""

@@ -17,16 +17,17 @@ from sparingly.data.importance import importance as importance_of
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import Asked, Target
 from sparingly.infer.estimate.drawn import document_codes
-from sparingly.infer.estimate.guard import BOOTSTRAP, LEAST, T
-from sparingly.infer.estimate.intervals import find_intervals
+from sparingly.infer.estimate.guard import BOOTSTRAP, BOUND, EXACT, LEAST, NONE, Outcome, T
+from sparingly.infer.estimate.intervals import Intervals, find_intervals
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.population import ONE_DOCUMENT
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import Rows, Sample, dense, group_sums
+from sparingly.infer.estimate.scale import proportions_of, values_of
 from sparingly.infer.estimate.signature import EstimateSignature
 from sparingly.infer.estimate.variance import Errors, proper
 from sparingly.run.rounds.merge import merged
-from sparingly.run.rounds.state import State
+from sparingly.run.rounds.state import Mask, State
 from sparingly.run.rounds.wave import Combined, Wave, combine
 
 
@@ -70,8 +71,8 @@ def known_of(state: State, waves: Sequence[Wave], target: Target) -> Known:
     """Return what some waves say of the models."""
     importance, document = importance_of(state.data), document_codes(state.data)
     whole = combine(waves, state.labels, importance)
-    over_set = _set_errors(whole)
     sample = _sample(whole, state, importance, document)
+    over_set = _set_errors(whole, sample)
     errors = over_set if target == "set" else population_errors(over_set, sample)
     return Known(whole, sample, errors, over_set)
 
@@ -83,9 +84,10 @@ def _asked(method: Method, asked: dict[str, Any]) -> Asked:
     return Asked(**asked)
 
 
-def _set_errors(whole: Combined) -> Errors:
+def _set_errors(whole: Combined, sample: Sample) -> Errors:
     """Return the errors over this very set."""
     varied = (np.abs(whole.shape) > 0).any(axis=1)
+    judged = sample.judged.sum(axis=0).astype(np.float64)
     return Errors(
         covariance=whole.covariance,
         freedom=whole.freedom,
@@ -93,6 +95,8 @@ def _set_errors(whole: Combined) -> Errors:
         shape=whole.shape[varied],
         stratum=dense(whole.stratum[varied]),
         drawn="judged items",
+        judged=judged,
+        fraction=float(judged.mean()) / sample.size,
     )
 
 
@@ -150,6 +154,8 @@ def population_errors(over_set: Errors, sample: Sample) -> Errors:
         stratum=np.zeros(int(units), np.int64),
         drawn="judged documents" if units < len(sample.rows) else "judged items",
         notes=notes,
+        judged=(_population_shape(sample.judged.astype(np.float64), sample, units) > 0).sum(axis=0) * 1.0,
+        fraction=0.0,
     )
 
 
@@ -170,7 +176,9 @@ def _assembled(
 ) -> Estimate:
     labels = (~np.isnan(state.labels)).sum(axis=0)
     trusted = certain or asked.interval in (T, BOOTSTRAP)
-    unknown = np.isnan(whole.scores) | (not trusted and np.minimum(labels, errors.units) < LEAST)
+    exact = (labels == len(state.data)) & (asked.target == "set")
+    few = not trusted and np.minimum(labels, errors.units) < LEAST
+    unknown = np.isnan(whole.scores) | (few & ~exact)
     hidden = unknown[:, None] | unknown[None, :]
     errors, over_set = (
         replace(
@@ -181,8 +189,14 @@ def _assembled(
         )
         for one in (errors, over_set)
     )
-    spread = spread_of(state.data.models, whole.scores, errors.standard_errors, errors.shape, errors, certain)
-    found = find_intervals(spread, asked.level, asked.interval, asked.seed)
+    values = values_of(sample, asked.scale)
+    spread = replace(
+        spread_of(state.data.models, whole.scores, errors.standard_errors, errors.shape, errors, certain),
+        scale=values.scale,
+        proportions=proportions_of(sample, errors, whole.scores, values, asked.target),
+        exact=exact,
+    )
+    found = _with_exact(find_intervals(spread, asked.level, asked.interval, asked.seed), whole.scores, exact)
     return Estimate(
         models=tuple(state.data.models),
         scores=whole.scores,
@@ -200,8 +214,30 @@ def _assembled(
         size=len(state.data),
         outcome=found.outcome,
         notes=(*errors.notes, *found.notes),
-        pairs=PairErrors(sample, errors, over_set, asked.level, asked.interval, asked.seed, certain, None),
+        pairs=PairErrors(
+            sample,
+            errors,
+            over_set,
+            asked.level,
+            asked.interval,
+            asked.seed,
+            certain,
+            None,
+            values.scale,
+            values.two_valued,
+        ),
     )
+
+
+def _with_exact(found: Intervals, scores: Floats, exact: Mask) -> Intervals:
+    """Return intervals of zero width for models that were judged on everything, unless none are asked for."""
+    if not exact.any() or set(found.kinds) == {NONE}:
+        return found
+    low, high = (np.where(exact, scores, end) for end in (found.low, found.high))
+    kinds = tuple(EXACT if sure else kind for sure, kind in zip(exact, found.kinds, strict=True))
+    withheld, bounds = kinds.count(NONE), kinds.count(BOUND)
+    outcome = Outcome(printed=len(kinds) - withheld - bounds, bounds=bounds, withheld=withheld)
+    return Intervals(low, high, kinds, outcome, found.notes)
 
 
 def _missing_note(waves: Sequence[Wave], state: State) -> tuple[str, ...]:

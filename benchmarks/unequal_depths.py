@@ -1,0 +1,254 @@
+"""What unequal depths do to scores: bias, errors against random's, the ranking and the intervals.
+
+    python benchmarks/unequal_depths.py --jobs 8            every cell, written into docs/auto.md
+    python benchmarks/unequal_depths.py --runs 100 --print  the same with fewer runs, printed only
+
+Every strategy is replayed on fully judged sets, of real and of made scores, with a quarter of the items as
+the budget (25 to 100). *Bias*: the mean error of a model's score over the runs, in its mean standard errors;
+the worst model counts, and the root mean square over models with the noise of the runs taken out.
+*Error*: the root mean square error over that of a plain mean of as many random labels, the mean over models.
+*Accuracy*: soft pairwise accuracy of the expected p-values. *Held*, *printed*: 95 % intervals.
+``auto:folds=1`` is how it was: depths follow all labels.
+
+Finished parts are saved in .bench/depths/, so that an interrupted run goes on where it stopped. It exits with
+1 when the bias of a model of ``auto`` is above 0.1 standard errors by more than noise explains (Holm).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from datetime import date
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import sparingly
+from sparingly.base.stats.pairs import pair_indices
+from sparingly.bench.papers.markdown import replaced, table
+from sparingly.bench.papers.work import write_whole
+from sparingly.data.evalset import EvalSet
+from sparingly.run.rounds.replay import replay
+
+Floats = NDArray[np.float64]
+Figures = dict[tuple[str, str], dict[str, Any]]
+ROOT = Path(__file__).resolve().parent.parent
+PAGE, RESULTS = ROOT / "docs" / "auto.md", ROOT / "benchmarks" / "results" / "unequal_depths.json"
+SAVED = ROOT / ".bench" / "depths"
+STRATEGIES = ("auto:folds=1,floor=0.1", "auto", "allocate")
+CASES = (
+    "made", "made:skewed", "summeval:coherence", "thumb_mscoco:human_score", "biomqm_enfr:mqm",
+    "wmt23_ende:mqm", "topicalchat_usr:overall", "newsroom:relevance", "webnlg20_en:Fluency",
+    "wmt24_encs:esa",
+)  # fmt: skip
+MOST_BIAS, PART = 0.1, 25
+
+
+@lru_cache(maxsize=2)
+def loaded(case: str, folder: Path) -> tuple[EvalSet, str]:
+    """Return a set and the aspect that people judged."""
+    name, _, aspect = case.partition(":")
+    if name != "made":
+        return sparingly.load(folder / f"{name}.jsonl.gz"), aspect
+    draw = np.random.default_rng(len(case))
+    own = draw.standard_normal((300, 8))
+    own = -(draw.exponential(size=own.shape) ** 1.5) if aspect == "skewed" else own
+    scores = np.linspace(0.0, 0.6, 8) + 0.7 * draw.standard_normal((300, 1)) + own
+    items, models = [f"i{row:03d}" for row in range(300)], [f"m{place}" for place in range(8)]
+    return EvalSet.from_arrays(items, models, aspects={"y": scores}), "y"
+
+
+def budget_of(items: int) -> int:
+    """Return a quarter of the items, 25 to 100 of them."""
+    return int(min(max(25, items // 4), 100))
+
+
+def part(task: tuple[str, str, int, int, Path]) -> dict[str, Any]:
+    """Return what some runs of a strategy on a set gave: errors, standard errors, intervals, accuracy."""
+    case, strategy, start, end, folder = task
+    data, aspect = loaded(case, folder)
+    truth = data.truth(aspect)
+    means, full = truth.mean(axis=0), _full_p_values(truth)
+    rows: dict[str, list[Any]] = {
+        name: [] for name in ("error", "se", "held", "printed", "spent", "accuracy")
+    }
+    for seed in range(start, end):
+        last = list(replay(data, strategy, budget_of(len(data)), truth=aspect, seed=seed))[-1]
+        found = last.strategy.estimate(last.state)
+        expected = last.strategy.expected_p_values(last.state)
+        # A bound leaves the other side open.
+        low, high = np.nan_to_num(found.low, nan=-np.inf), np.nan_to_num(found.high, nan=np.inf)
+        printed = np.isfinite(found.low) | np.isfinite(found.high)
+        rows["error"].append((found.scores - means).tolist())
+        rows["se"].append(found.standard_errors.tolist())
+        rows["held"].append(((low <= means + 1e-9) & (means <= high + 1e-9) & printed).tolist())
+        rows["printed"].append(printed.tolist())
+        rows["spent"].append(last.state.spent / truth.shape[1])
+        rows["accuracy"].append(None if expected is None else float(1 - np.abs(expected - full).mean()))
+    return rows
+
+
+def _full_p_values(truth: Floats) -> Floats:
+    from scipy.special import ndtr
+
+    first, second = pair_indices(truth.shape[1])
+    apart = truth[:, first] - truth[:, second]
+    errors = apart.std(axis=0, ddof=1) / np.sqrt(len(truth))
+    z = np.divide(apart.mean(axis=0), errors, out=np.zeros(len(errors)), where=errors > 0)
+    return np.asarray(ndtr(-z))
+
+
+def summary(case: str, rows: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the figures of a strategy on a set."""
+    data, aspect = loaded(case, folder)
+    truth = data.truth(aspect)
+    error, se = np.array(rows["error"]), np.array(rows["se"], float)
+    runs = len(error)
+    bias = error.mean(axis=0) / np.nanmean(se, axis=0)
+    noise = error.std(axis=0, ddof=1) / np.nanmean(se, axis=0) / np.sqrt(runs)
+    random = truth.std(axis=0, ddof=1) * np.sqrt(1.0 / np.mean(rows["spent"]) - 1.0 / len(truth))
+    ratio = np.sqrt((error**2).mean(axis=0)) / random
+    printed, held = np.array(rows["printed"]), np.array(rows["held"])
+    # Of single runs, for the standard error of the mean ratio over models.
+    squares = ((error / random) ** 2).mean(axis=1)
+    told = [one for one in rows["accuracy"] if one is not None]
+    return {
+        "runs": runs,
+        "bias": bias.tolist(),
+        "bias_error": noise.tolist(),
+        "typical_bias": float(np.sqrt(max(float((bias**2 - noise**2).mean()), 0.0))),
+        "error": float(ratio.mean()),
+        "error_error": float(squares.std(ddof=1) / np.sqrt(runs) / (2.0 * np.sqrt(squares.mean()))),
+        "held": float(held[printed].mean()),
+        "held_error": float((held & printed).mean(axis=1).std(ddof=1) / np.sqrt(runs)),
+        "printed": float(printed.mean()),
+        "accuracy": float(np.mean(told)) if told else None,
+        "accuracy_error": float(np.std(told, ddof=1) / np.sqrt(len(told))) if told else None,
+    }
+
+
+def biased(found: Figures) -> list[tuple[str, str, int]]:
+    """Return the models of ``auto`` whose bias is above 0.1 standard errors, after Holm's correction."""
+    from scipy.special import ndtr
+
+    every = [
+        (float(ndtr((MOST_BIAS - abs(bias)) / noise)), (case, strategy, place))
+        for (case, strategy), one in found.items()
+        if strategy == "auto"
+        for place, (bias, noise) in enumerate(zip(one["bias"], one["bias_error"], strict=True))
+    ]
+    above = []
+    for rank, (p_value, where) in enumerate(sorted(every)):
+        if p_value > 0.05 / (len(every) - rank):
+            break
+        above.append(where)
+    return above
+
+
+def code() -> str:
+    """Return a digest of the code that decides about the figures."""
+    total = blake2b(Path(__file__).read_bytes(), digest_size=8)
+    for floor in ("infer", "run/rounds"):
+        for path in sorted((ROOT / "src" / "sparingly" / floor).rglob("*.py")):
+            total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def computed(runs: int, jobs: int, cases: tuple[str, ...], folder: Path) -> Figures:
+    """Return the figures of all strategies on all sets; finished parts are read."""
+    version = code()
+    tasks = [
+        (case, strategy, start, min(start + PART, runs), folder)
+        for case in cases
+        for strategy in STRATEGIES
+        for start in range(0, runs, PART)
+    ]
+
+    def place(task: tuple[str, str, int, int, Path]) -> Path:
+        name = "-".join(map(str, task[:4])).replace(":", "_")
+        return SAVED / version / f"{name}.json"
+
+    SAVED.joinpath(version).mkdir(parents=True, exist_ok=True)
+    missing = [task for task in tasks if not place(task).exists()]
+    if jobs == 1:
+        for task in missing:
+            write_whole(place(task), json.dumps(part(task)))
+    else:
+        with ProcessPoolExecutor(jobs) as pool:
+            for task, rows in zip(missing, pool.map(part, missing), strict=True):
+                write_whole(place(task), json.dumps(rows))
+    found: Figures = {}
+    for case in cases:
+        for strategy in STRATEGIES:
+            parts = [json.loads(place(task).read_text()) for task in tasks if task[:2] == (case, strategy)]
+            rows = {name: [row for one in parts for row in one[name]] for name in parts[0]}
+            found[case, strategy] = summary(case, rows, folder)
+    return found
+
+
+def block(found: Figures) -> str:
+    """Return the table with a line about it."""
+    rows = []
+    for (case, strategy), one in found.items():
+        worst = int(np.argmax(np.abs(one["bias"])))
+        accuracy = "–"
+        if one["accuracy"] is not None:
+            accuracy = f"{100 * one['accuracy']:.1f} ± {100 * one['accuracy_error']:.1f}"
+        rows.append(
+            [
+                case,
+                f"`{strategy}`",
+                f"{one['bias'][worst]:+.2f} ± {one['bias_error'][worst]:.2f}",
+                f"{one['typical_bias']:.2f}",
+                f"{one['error']:.2f} ± {one['error_error']:.2f}",
+                accuracy,
+                f"{100 * one['held']:.1f} ± {100 * one['held_error']:.1f}",
+                f"{100 * one['printed']:.0f}",
+            ]
+        )
+    head = ["set", "strategy", "worst bias", "typical bias", "error / random's", "accuracy", "held, %"]
+    head += ["printed, %"]
+    means = "; ".join(
+        f"`{strategy}` {np.mean([one['error'] for (_, name), one in found.items() if name == strategy]):.2f}"
+        for strategy in STRATEGIES
+    )
+    runs = next(iter(found.values()))["runs"]
+    return (
+        f"{table(head, rows, texts=2)}\n\nBias in standard errors (the worst of a set's models, and the root "
+        f"mean square over models less noise), {runs} runs each. Error over that of random labels, mean over "
+        f"sets: {means}. {len(biased(found))} models of `auto` have a bias above 0.1 standard errors by more "
+        f"than noise explains (Holm). `python benchmarks/unequal_depths.py`, {date.today().isoformat()}."
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compute the table, and write or print it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--runs", type=int, default=1_000, help="replays of every cell")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--case", action="append", help="a set of the table; all unless given")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the data sets")
+    parser.add_argument("--print", action="store_true", help="print the table and write nothing")
+    given = parser.parse_args(arguments)
+    found = computed(given.runs, given.jobs, tuple(given.case or CASES), given.data)
+    text = block(found)
+    if given.print:
+        print(text)
+    else:
+        rows = [{"set": case, "strategy": strategy, **one} for (case, strategy), one in found.items()]
+        about = {"date": date.today().isoformat(), "version": sparingly.__version__}
+        write_whole(RESULTS, json.dumps({**about, "cells": rows}, indent=1, ensure_ascii=False) + "\n")
+        write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {"depths": text}))
+    for where in biased(found):
+        print(f"biased: {where}", file=sys.stderr)
+    return 1 if biased(found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
