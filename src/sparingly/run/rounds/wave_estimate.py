@@ -174,21 +174,8 @@ def _assembled(
     asked: Asked,
     certain: bool,
 ) -> Estimate:
-    labels = (~np.isnan(state.labels)).sum(axis=0)
-    trusted = certain or asked.interval in (T, BOOTSTRAP)
-    exact = (labels == len(state.data)) & (asked.target == "set")
-    few = not trusted and np.minimum(labels, errors.units) < LEAST
-    unknown = np.isnan(whole.scores) | (few & ~exact)
-    hidden = unknown[:, None] | unknown[None, :]
-    errors, over_set = (
-        replace(
-            one,
-            covariance=np.where(hidden, np.nan, one.covariance),
-            # Where models were judged on different numbers of items, the one with fewest decides.
-            freedom=min(one.freedom, float(max(labels[~unknown].min(initial=len(state.data)) - 1, 1))),
-        )
-        for one in (errors, over_set)
-    )
+    exact = (sample.judged.sum(axis=0) == len(state.data)) & (asked.target == "set")
+    errors, over_set = _hidden((errors, over_set), whole.scores, state, asked, exact, certain)
     values = values_of(sample, asked.scale)
     spread = replace(
         spread_of(state.data.models, whole.scores, errors.standard_errors, errors.shape, errors, certain),
@@ -227,6 +214,25 @@ def _assembled(
             values.two_valued,
         ),
     )
+
+
+def _hidden(
+    every: tuple[Errors, Errors], scores: Floats, state: State, asked: Asked, exact: Mask, certain: bool
+) -> tuple[Errors, Errors]:
+    """Return errors that are NaN where too few labels tell them."""
+    errors, over_set = every
+    labels = (~np.isnan(state.labels)).sum(axis=0)
+    trusted = certain or asked.interval in (T, BOOTSTRAP)
+    few = not trusted and np.minimum(labels, errors.units) < LEAST
+    unknown = np.isnan(scores) | (few & ~exact)
+    hidden = unknown[:, None] | unknown[None, :]
+    # Where models were judged on different numbers of items, the one with fewest decides.
+    most = float(max(labels[~unknown].min(initial=len(state.data)) - 1, 1))
+    errors, over_set = (
+        replace(one, covariance=np.where(hidden, np.nan, one.covariance), freedom=min(one.freedom, most))
+        for one in (errors, over_set)
+    )
+    return errors, over_set
 
 
 def _with_exact(found: Intervals, scores: Floats, exact: Mask) -> Intervals:
