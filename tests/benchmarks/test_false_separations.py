@@ -57,8 +57,6 @@ def test_a_cell_above_is_named_after_the_correction_for_all() -> None:
 
 
 def test_page_shows_the_figures() -> None:
-    if not false_separations.RESULTS.exists():
-        return
     computed = json.loads(false_separations.RESULTS.read_text(encoding="utf-8"))
     page = false_separations.PAGE.read_text(encoding="utf-8")
     assert block(page, "false separations") == blocks(computed)["false separations"]

@@ -81,23 +81,22 @@ def _broken(head: str) -> str:
 
 
 def _show_pairs(console: Console, ranking: Ranking) -> None:
-    """Print neighbours in the order: whether each is significantly better than the next."""
+    """Print neighbours in the order: whether each is significantly better than the next.
+
+    How likely judging everything shows it is left to what is expected, where that is printed below.
+    """
     better = ranking.decisions.better
+    shows = None if ranking.expected is not None else ranking.would_show
     rows = []
     for place in range(min(len(ranking.models) - 1, _MOST_PAIRS)):
         first, second = ranking.models[place], ranking.models[place + 1]
-        shows = None if ranking.would_show is None else float(ranking.would_show[place, place + 1])
-        rows.append(
-            (
-                f"{first.model} over {second.model}",
-                number(float(ranking.p_values[place, place + 1]), 2),
-                number(float(ranking.corrected[place, place + 1]), 2),
-                "yes" if better[place, place + 1] else "no",
-                chance_text(shows),
-            )
-        )
-    columns = (f"neighbours ({ranking.test} test)", "p", "p, corrected", "significant")
-    console.print(make_table((*columns, "judging everything\nwould show it"), rows, numbers=4))
+        row = [f"{first.model} over {second.model}", number(float(ranking.p_values[place, place + 1]), 2)]
+        row.append(number(float(ranking.corrected[place, place + 1]), 2))
+        row.append("yes" if better[place, place + 1] else "no")
+        rows.append(row if shows is None else [*row, chance_text(float(shows[place, place + 1]))])
+    columns = [f"neighbours ({ranking.test} test)", "p", "p, corrected", "significant"]
+    columns += [] if shows is None else ["judging everything\nwould show it"]
+    console.print(make_table(columns, rows, numbers=len(columns) - 1))
 
 
 def show_expected(expected: Expected) -> None:
