@@ -25,7 +25,7 @@ from sparingly.run.rounds.allocate_rules import (
 )
 from sparingly.run.rounds.history import waves_of
 from sparingly.run.rounds.learned import AUTO, Sizes, regressor_fields, settled_regressor
-from sparingly.run.rounds.state import Finished, Mask, State
+from sparingly.run.rounds.state import Finished, Mask, State, asked_cells
 from sparingly.run.rounds.stop.base import after_rounds, look_from
 from sparingly.run.rounds.stop.futility import chance_to_settle, information_at_end
 from sparingly.run.rounds.stop.settled import Look, Settled, Valid, nothing_settled, settle
@@ -44,10 +44,10 @@ from sparingly.run.rounds.wave_draw import (
 )
 from sparingly.run.rounds.wave_estimate import estimate_waves, known_of
 
-STOPPED = (
-    "models that were left out were left out because they fell behind: their scores may be a little low."
+FOLLOWED = (
+    "how often a model was judged followed its own labels: scores may be biased by up to a quarter of a "
+    "standard error; rule=elimination has none of it."
 )
-
 # A wave of fewer items for a model tells nothing of its error.
 FEWEST = 2
 
@@ -61,6 +61,8 @@ class Allocate(Strategy):
     to rank all, has a pair that is not settled; c holds for all looks and comparisons at once. For a
     population, a pair that is not likely to be settled by the rest of the budget does not count. Models that
     go on are judged on the same items, whose chances are learned as in ``waves`` where there are metrics.
+    Items are dealt into ``folds``, and the labels of the other folds decide which models are judged on a
+    fold's items: so no score is biased because its model was left out.
     ``rank_weighted``: every model is judged on a share of the items, share = 1/rank of the first one's.
     ``movable``: by how far the p-values that judging everything would give can still move. Every cell keeps
     its chance, and scores come from each model's own waves, as in ``waves``, with joint covariances.
@@ -81,6 +83,9 @@ class Allocate(Strategy):
     )
     tau: float | None = parameter(None, "the share of chances by size; found on the labels unless given")
     draw: Literal["pivotal", "local_pivotal"] = parameter("pivotal", "how items are drawn")
+    folds: int = parameter(
+        4, "by elimination: how many folds items are dealt into; the labels of the others decide", minimum=1
+    )
     floor: float = parameter(0.1, "by weights: the least share of the items for any model")
     alpha: float = parameter(0.05, "the error rate at which models are left out")
     valid: Valid = parameter("group_sequential", "what makes looking often honest")  # noqa: RUF009
@@ -115,20 +120,22 @@ class Allocate(Strategy):
         history = self.history(state)
         looks = self.looks(state, history)
         found = self._settled(looks, state)
-        going = self.going(state, looks, found)
         if self.rule == "elimination":
-            if going.sum() < 2:
+            fold = self._fold(state)
+            going = np.stack([self._going(state, history, fold, own) for own in range(int(fold.max()) + 1)])
+            if (going.sum(axis=1) < 2).all():
                 return _answered(state, found, self.goal)
-            return self._same_items(state, history, going)
+            return self._same_items(state, history, fold, going)
         if (self.goal == "best" and found.candidates.sum() == 1) or not found.open.any():
             return _answered(state, found, self.goal)
         return self._own_items(state, history, looks[-1])
 
     def estimate(self, state: State, **asked: Any) -> Estimate:
         """Return the scores of the whole set, every model from its own waves."""
-        found = estimate_waves(state, self.history(state), self, self.reads(state.data), **asked)
-        left = bool(np.ptp(state.asked.sum(axis=0)) > 0)
-        return replace(found, notes=(*found.notes, STOPPED)) if left else found
+        history, reads = self.history(state), self.reads(state.data)
+        found = estimate_waves(state, history, self, reads, self._fold(state), **asked)
+        followed = self.rule != "elimination" and bool(np.ptp(state.asked.sum(axis=0)) > 0)
+        return replace(found, notes=(*found.notes, FOLLOWED)) if followed else found
 
     def history(self, state: State) -> list[Wave]:
         """Return the waves so far, each with what the earlier ones had taught."""
@@ -149,15 +156,27 @@ class Allocate(Strategy):
             )
         return found
 
-    def going(self, state: State, looks: list[Look], found: Settled) -> Mask:
-        """Return the models that are still judged."""
-        last = state.rounds[-1]
-        judged = np.ones(len(state.data.models), bool)
-        if last.models is not None:
-            names = set().union(*(names or state.data.models for names in last.models))
-            judged = np.array([name in names for name in state.data.models])
-        going = going_on(found, judged, self.goal)
-        worth = going & self._worth(state, looks, found)
+    def _fold(self, state: State) -> Rows:
+        """Return the fold of every item: by chance, and one for all where labels leave out no model."""
+        folds = min(self.folds, len(state.rounds[0])) if self.rule == "elimination" and state.rounds else 1
+        # The pilot is dealt out first, so that every fold has its share of it.
+        first = asked_cells(state.data, state.rounds[:1]).any(axis=1)
+        order = np.lexsort((rng.uniforms(state.data.keys, state.seed, "fold"), ~first))
+        fold = np.empty(len(order), np.int64)
+        fold[order] = np.arange(len(order)) % folds
+        return fold
+
+    def _going(self, state: State, history: list[Wave], fold: Rows, own: int) -> Mask:
+        """Return the models that are still judged in a fold, by the labels of the others."""
+        rest = state
+        if fold.any():
+            labels = np.where((fold == own)[:, None], np.nan, state.labels)
+            rest = replace(state, data=state.data.with_aspect(state.aspect, labels))
+        looks = self.looks(rest, history)
+        found = self._settled(looks, rest)
+        last = asked_cells(state.data, state.rounds[-1:])[fold == own]
+        going = going_on(found, last.any(axis=0), self.goal)
+        worth = going & self._worth(rest, looks, found)
         # Where nothing is likely to be settled any more, nothing is gained by leaving some out.
         return worth if worth.sum() > 1 else going
 
@@ -203,24 +222,41 @@ class Allocate(Strategy):
             return min(state.size * going, state.left)
         return -(-state.left // max(self.waves - len(state.rounds), 1))
 
-    def _same_items(self, state: State, history: list[Wave], going: Mask) -> Chosen | Finished:
-        """Draw items on which all models that go on are judged."""
-        rows = np.flatnonzero(~state.asked.any(axis=1))
-        many = int(going.sum())
-        count = min(max(self._cells(state, many) // many, 1), state.left // many, len(rows))
-        if count < min(FEWEST, max(len(rows), 1)):
-            return Finished("the budget is spent." if len(rows) else "every item was asked for.")
+    def _same_items(self, state: State, history: list[Wave], fold: Rows, going: Mask) -> Chosen | Finished:
+        """Draw items of every fold on which all models that go on there (folds × models) are judged."""
+        left, on = np.asarray(~state.asked.any(axis=1)), np.asarray(going.any(axis=0))
+        many = going.sum(axis=1)
+        active = [own for own in range(len(going)) if many[own] > 1 and left[fold == own].any()]
         sizes = Sizes(np.ones(len(state.data)), 0.0)
-        if not in_pilot(self, state):
-            sizes = sizes_of(self, state, history, going, "ranking")
-        chances = sizes.chances(rows, count)
-        taken = draw_wave(self.draw, state, rows, chances)
-        names = tuple(name for name, on in zip(state.data.models, going, strict=True) if on)
+        if active and not in_pilot(self, state):
+            sizes = sizes_of(self, state, history, on, "ranking")
+        rest = self._cells(state, int(many.max()))
+        rows, chance, named = list[Rows](), list[Floats](), list[tuple[str, ...]]()
+        # What a fold cannot use goes to the next one; another fold comes first in every round.
+        for turn in range(len(active)):
+            own = active[(turn + state.number) % len(active)]
+            inside = np.flatnonzero(left & (fold == own))
+            count = min(-(-rest // (len(active) - turn)) // int(many[own]), len(inside))
+            if count < 1:
+                continue
+            chances = sizes.chances(inside, count)
+            taken = draw_wave(self.draw, state, inside, chances, own if len(going) > 1 else None)
+            rows.append(inside[taken])
+            chance.append(chances[taken])
+            names = tuple(name for name, goes in zip(state.data.models, going[own], strict=True) if goes)
+            named += [names] * int(taken.sum())
+            rest -= count * int(many[own])
+        found = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+        if len(found) < min(FEWEST, max(int(left.sum()), 1)):
+            return Finished("the budget is spent." if left.any() else "every item was asked for.")
+        order = np.argsort(found, kind="stable")
+        models = np.empty(len(found), object)
+        models[:] = named
         return Chosen(
-            rows=rows[taken],
-            probability=chances[taken],
-            models=None if going.all() else _repeated(names, int(taken.sum())),
-            reason=f"drawn for {many} of {len(going)} models that are not settled",
+            rows=found[order],
+            probability=np.concatenate(chance)[order],
+            models=None if going.all() else models[order],
+            reason=f"drawn for {int(on.sum())} of {len(on)} models that are not settled",
             notes=(CONDITIONAL,),
         )
 
@@ -274,12 +310,6 @@ def _rows(state: State, drawn: Mask, chances: Floats) -> tuple[Rows, Objects, Fl
     named = np.empty(len(rows), object)
     named[:] = models
     return np.array(rows)[order], named[order], np.array(probability)[order]
-
-
-def _repeated(names: tuple[str, ...], count: int) -> Objects:
-    whole = np.empty(count, object)
-    whole[:] = [names] * count
-    return whole
 
 
 def _answered(state: State, found: Settled, goal: str) -> Finished:

@@ -8,7 +8,7 @@ uncorrelated: variances add up, and the increments are independent, which tests 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,14 +77,96 @@ class Combined:
     stands_for: Floats
 
 
-def combine(waves: Sequence[Wave], labels: Floats, importance: Floats | None = None) -> Combined:
+def combine(
+    waves: Sequence[Wave], labels: Floats, importance: Floats | None = None, fold: Counts | None = None
+) -> Combined:
     """Combine waves with weights that their sizes fix, w_k ∝ n_k/(|U_k|(|U_k| − n_k)).
 
     With equal chances and nothing learned this is simple random sampling, exactly: the plain mean of all that
-    was judged. A model that some waves left out is combined over its own waves.
+    was judged. A model that some waves left out is combined over its own waves. With folds, every fold is
+    combined by itself, by its own sizes, and counts by its number of items.
     """
     matter = np.ones(len(labels)) if importance is None else importance
+    if fold is not None and fold.any():
+        return _combine_folds(waves, labels, matter, fold)
     return combine_totals([wave_totals(wave, labels, matter) for wave in waves])
+
+
+def _combine_folds(waves: Sequence[Wave], labels: Floats, matter: Floats, fold: Counts) -> Combined:
+    """Combine waves fold by fold; the error of a wave is learned from all of its folds together."""
+    size, folds = len(labels), int(fold.max()) + 1
+    waves = [replace(wave, chance=_within_folds(wave, fold, folds)) for wave in waves]
+    weights = np.zeros((len(waves), *labels.shape))
+    means = np.zeros((folds, labels.shape[1]))
+    for own in range(folds):
+        rows = np.flatnonzero(fold == own)
+        inside = [
+            wave_totals(
+                Wave(wave.before[rows], wave.drawn[rows], wave.chance[rows], wave.predicted[rows]),
+                labels[rows],
+                matter[rows],
+            )
+            for wave in waves
+        ]
+        # One label is enough in a fold: other folds tell of its error.
+        weight = _normalised(np.stack([one.weight for one in inside]), np.full((len(waves), 1), 2))
+        weights[:, rows] = weight[:, None]
+        parts = [
+            np.where(own_weight > 0, own_weight * np.nan_to_num(one.scores), 0.0)
+            for own_weight, one in zip(weight, inside, strict=True)
+        ]
+        means[own] = np.where((weight > 0).any(axis=0), np.sum(parts, axis=0), np.nan)
+    share = np.bincount(fold, minlength=folds)[:, None] * np.isfinite(means)
+    total = share.sum(axis=0)
+    scores = np.divide(
+        (share * np.nan_to_num(means)).sum(axis=0), total, out=np.full(len(total), np.nan), where=total > 0
+    )
+    covariances, shapes, stands = [], [], np.zeros(labels.shape)
+    later = np.cumsum(weights[::-1], axis=0)[::-1] - weights
+    there = ~np.isnan(labels)
+    for weight, rest, wave in zip(weights, later, waves, strict=True):
+        came = wave.drawn & there
+        shared = _shares(came, wave.drawn, fold, folds)
+        chance = np.where(came, wave.chance * shared[fold], 1.0)
+        missed = np.where(came, labels - wave.predicted, 0.0) * matter[:, None] * weight * size / total
+        rows = np.flatnonzero(came.any(axis=1))
+        covariance, shape = _covariance(missed[rows], chance[rows], came[rows])
+        covariances.append(covariance / size**2)
+        shapes.append(shape / size)
+        stands += np.where(came, weight / chance + rest, 0.0)
+    sizes = [len(one) for one in shapes]
+    return Combined(
+        scores=scores,
+        covariance=proper(np.sum(covariances, axis=0)),
+        freedom=_freedom([float(np.trace(one)) for one in covariances], sizes),
+        shape=np.concatenate(shapes),
+        stratum=np.repeat(np.arange(len(waves)), sizes),
+        stands_for=stands,
+    )
+
+
+def _within_folds(wave: Wave, fold: Counts, folds: int) -> Floats:
+    """Return the chances with equal ones replaced by the share of a fold's open cells that was drawn."""
+    chance = wave.chance.copy()
+    for own in range(folds):
+        rows = fold == own
+        drawn = wave.drawn[rows]
+        asked, left = drawn.sum(axis=0), (~wave.before[rows]).sum(axis=0)
+        same = np.ptp(
+            np.where(drawn, chance[rows], chance[rows].max(axis=0, where=drawn, initial=0.0)), axis=0
+        )
+        even = np.where((same <= 1e-12) & (asked > 0), asked / np.maximum(left, 1), np.nan)
+        chance[rows] = np.where(drawn & ~np.isnan(even), even, chance[rows])
+    return chance
+
+
+def _shares(came: Mask, drawn: Mask, fold: Counts, folds: int) -> Floats:
+    """Return folds × models: the share of what was asked for that came."""
+    found = np.ones((folds, came.shape[1]))
+    for own in range(folds):
+        asked = drawn[fold == own].sum(axis=0)
+        found[own] = np.where(asked > 0, came[fold == own].sum(axis=0) / np.maximum(asked, 1), 1.0)
+    return found
 
 
 def combine_totals(found: Sequence[WaveTotals]) -> Combined:

@@ -16,6 +16,7 @@ from sparingly.choose.design.space import metric_points, principal
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Rows
 from sparingly.data.importance import importance as importance_of
+from sparingly.infer.estimate.guard import LEAST
 from sparingly.run.rounds.learned import Goal, Sizes, learn, learn_sizes
 from sparingly.run.rounds.state import Mask, State
 from sparingly.run.rounds.wave import Wave, combine
@@ -64,8 +65,9 @@ def frame_fields(data: EvalSet) -> frozenset[str]:
 
 
 def pilot_size(method: InWaves, state: State) -> int:
-    """Return the number of items of the pilot."""
-    return max(1, round(method.pilot * state.limit / len(state.data.models)))
+    """Return the number of items of the pilot: ten at least, where the budget has them, for an interval."""
+    items = state.limit // len(state.data.models)
+    return max(1, round(method.pilot * state.limit / len(state.data.models)), min(LEAST, items))
 
 
 def in_pilot(method: InWaves, state: State) -> bool:
@@ -86,9 +88,10 @@ def wave_size(method: InWaves, state: State) -> int:
     return max(1, -(-left // max(method.waves - len(state.rounds), 1)))
 
 
-def draw_wave(how: str, state: State, rows: Rows, chances: Floats) -> Mask:
+def draw_wave(how: str, state: State, rows: Rows, chances: Floats, part: int | None = None) -> Mask:
     """Draw some of the rows, each with its chance, as many as the chances add up to."""
-    generator = rng.generator(state.seed, "wave", str(state.number))
+    keys = (str(state.number), *(() if part is None else (str(part),)))
+    generator = rng.generator(state.seed, "wave", *keys)
     if how == "pivotal":
         return draw_pivotal(chances, generator)
     points = principal(metric_points(state.data, tuple(state.data.metrics)), _DIMENSIONS)

@@ -32,7 +32,12 @@ from sparingly.run.rounds.wave import Combined, Wave, combine
 
 
 def estimate_waves(
-    state: State, waves: Sequence[Wave], method: Method, reads: frozenset[str], **asked: Any
+    state: State,
+    waves: Sequence[Wave],
+    method: Method,
+    reads: frozenset[str],
+    fold: Rows | None = None,
+    **asked: Any,
 ) -> Estimate:
     """Return the models' scores from the waves of a strategy.
 
@@ -41,12 +46,13 @@ def estimate_waves(
         waves: What each round was.
         method: The strategy, for the estimate's signature.
         reads: The fields that its predictions read.
+        fold: The fold of every item, where models were left out fold by fold.
         asked: ``target``, ``level``, ``interval`` and ``seed`` as in ``sparingly.estimate``.
     """
     wanted = _asked(method, asked)
     if not waves or np.isnan(state.labels).all():
         raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
-    whole, sample, errors, over_set = known_of(state, waves, wanted.target)
+    whole, sample, errors, over_set = known_of(state, waves, wanted.target, fold)
     certain = wanted.target == "set" and sample.is_whole
     found = _assembled(state, whole, sample, errors, over_set, wanted, certain)
     return replace(
@@ -67,10 +73,10 @@ class Known(NamedTuple):
     over_set: Errors
 
 
-def known_of(state: State, waves: Sequence[Wave], target: Target) -> Known:
+def known_of(state: State, waves: Sequence[Wave], target: Target, fold: Rows | None = None) -> Known:
     """Return what some waves say of the models."""
     importance, document = importance_of(state.data), document_codes(state.data)
-    whole = combine(waves, state.labels, importance)
+    whole = combine(waves, state.labels, importance, fold)
     sample = _sample(whole, state, importance, document)
     over_set = _set_errors(whole, sample)
     errors = over_set if target == "set" else population_errors(over_set, sample)
