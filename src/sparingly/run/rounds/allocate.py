@@ -45,8 +45,8 @@ from sparingly.run.rounds.wave_draw import (
 from sparingly.run.rounds.wave_estimate import estimate_waves, known_of
 
 FOLLOWED = (
-    "how often a model was judged followed its own labels: scores may be biased by up to a quarter of a "
-    "standard error; rule=elimination has none of it."
+    "how often a model was judged followed its own labels: scores may be biased by up to a third of a "
+    "standard error; rule=elimination with folds has none of it."
 )
 # A wave of fewer items for a model tells nothing of its error.
 FEWEST = 2
@@ -134,7 +134,8 @@ class Allocate(Strategy):
         """Return the scores of the whole set, every model from its own waves."""
         history, reads = self.history(state), self.reads(state.data)
         found = estimate_waves(state, history, self, reads, self._fold(state), **asked)
-        followed = self.rule != "elimination" and bool(np.ptp(state.asked.sum(axis=0)) > 0)
+        alone = self.rule != "elimination" or self.folds == 1
+        followed = alone and bool(np.ptp(state.asked.sum(axis=0)) > 0)
         return replace(found, notes=(*found.notes, FOLLOWED)) if followed else found
 
     def history(self, state: State) -> list[Wave]:
