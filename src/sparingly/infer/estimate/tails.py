@@ -156,13 +156,20 @@ class Reach:
         tail = level if one_sided else 0.5 + level / 2.0
         quantile = float(stdtrit(self.freedom, tail)) if math.isfinite(self.freedom) else _normal(tail)
         low, high = self.side_errors()
-        return (quantile + self._moved(quantile, 1.0)) * low, (quantile + self._moved(quantile, -1.0)) * high
+        usual = self._usual
+        # Beyond the usual level the expansion is not trusted: both ends grow in proportion from there.
+        beyond, inner = max(quantile / usual, 1.0), min(quantile, usual)
+        return (
+            beyond * (inner + self._moved(inner, 1.0)) * low,
+            beyond * (inner + self._moved(inner, -1.0)) * high,
+        )
 
     def p_values(self, centre: Floats) -> Floats:
         """Return two-sided p-values of a difference of 0: 1 less the level whose interval just reaches it.
 
-        The interval's end towards 0 lies at (q + w·max(0, A + B(q² − 1)))·se, which grows with q: the root of
-        the quadratic is the quantile at which it meets 0, and 2·P(t > q) the p-value. NaN without an error.
+        The interval's end towards 0 lies at (q + w·max(0, A + B(q² − 1)))·se, which grows with q (in proportion
+        beyond the level of 95 %): the root of the quadratic is the quantile at which it meets 0, and
+        2·P(t > q) the p-value. NaN without an error.
         """
         from scipy.special import ndtr, stdtr
 
@@ -170,9 +177,19 @@ class Reach:
         error = np.where(centre > 0, low, high)
         ratio = np.divide(np.abs(centre), error, out=np.full(len(centre), np.nan), where=error > 0)
         # For a positive difference the low end decides.
-        quantile = self._met(ratio, np.where(centre > 0, 1.0, -1.0))
+        side = np.where(centre > 0, 1.0, -1.0)
+        usual = self._usual
+        moved = np.where(centre > 0, self._moved(usual, 1.0), self._moved(usual, -1.0))
+        quantile = np.where(ratio > usual + moved, ratio * usual / (usual + moved), self._met(ratio, side))
         tail = stdtr(self.freedom, -quantile) if math.isfinite(self.freedom) else ndtr(-quantile)
         return np.asarray(np.minimum(2.0 * np.asarray(tail), 1.0))
+
+    @property
+    def _usual(self) -> float:
+        """The quantile of the usual level, 95 % on both sides."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.freedom, 0.975)) if math.isfinite(self.freedom) else _normal(0.975)
 
     def _shifts(self) -> list[tuple[Floats, Floats]]:
         """Return A and B of the shift w·(A + B(q² − 1)) by the own skewness and by that of all models."""

@@ -62,8 +62,7 @@ def t_tests(
 
     Two guards. An error of 0 (or of mere rounding) means that the judged items happen to show the same
     difference, which proves nothing: p = 1, unless nothing is left to chance (``certain``), where the sign
-    decides. And no p-value is below 2^−n, n − 1 = ``degrees``: were two models alike, all n differences would
-    have the same sign that often, whatever their size. The two-sided p-value is at least twice that.
+    decides. And no p-value is below ``least_p``, what n units can support however alike they are.
     """
     from scipy.special import stdtr
 
@@ -83,8 +82,14 @@ def t_tests(
 
 
 def least_p(degrees: float) -> float:
-    """Return 2^−n, the least one-sided p-value that n = degrees + 1 units can support (Fisher 1935)."""
-    return 0.0 if math.isinf(degrees) else float(2.0 ** -(degrees + 1.0))
+    """Return the least one-sided p-value that n = degrees + 1 units can support: P(t < −n/2).
+
+    Were all n units to show the same difference d, one more that shows −d would make t = n/2: no sample is
+    taken to rule out that there is such a unit.
+    """
+    from scipy.special import stdtr
+
+    return 0.0 if math.isinf(degrees) else float(stdtr(degrees, -(degrees + 1.0) / 2.0))
 
 
 def permutation_tests(scores: Floats, keys: Keys, *, seed: int = 0, flips: int = 1000) -> PairTests:

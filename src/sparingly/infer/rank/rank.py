@@ -280,7 +280,7 @@ def _too_few(joint: JointScores, tests: PairTests, alpha: float) -> tuple[str, .
     pairs = pair_count(len(joint.models))
     if tests.test != "t" or 2.0 * least_p(joint.freedom) * pairs <= alpha:
         return ()
-    units = math.ceil(math.log2(pairs / alpha)) + 1
+    units = next(n for n in range(2, 200) if 2.0 * least_p(n - 1.0) * pairs <= alpha)
     return (
         f"with {joint.freedom + 1:g} judged units no difference among {len(joint.models)} models can be "
         f"significant, however large: {pairs} pairs need at least {units}.",
