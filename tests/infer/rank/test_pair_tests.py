@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import stdtr
 from scipy import stats
+from scipy.special import stdtr
 
 from sparingly.base import rng
 from sparingly.infer.rank.pair_tests import permutation_tests, t_tests, wilcoxon_tests
