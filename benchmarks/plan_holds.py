@@ -7,8 +7,8 @@
 For every set, plans are made from uniform pilots of 60 items (half of the set where it has fewer than 120),
 and from the whole set as if all of it were the pilot. Then n items are drawn without naming a method and
 estimated without naming an estimator, over and over. The figure is the median, over draws and models, of the
-printed over the planned half-width; for pilots, the median over them, with its standard error from pilot to
-pilot. The probability of the right winner and the share of right pairs are compared likewise, at n = 100 (or
+printed over the planned half-width; for pilots, the median over them, with its standard error over pilots and
+draws. The probability of the right winner and the share of right pairs are compared likewise, at n = 100 (or
 the largest n).
 
 The exit code is 1 when a figure lies outside 0.9 to 1.15. Finished parts are kept in .bench/plan_holds/ until
@@ -67,8 +67,11 @@ FURTHER = {
 SIZES = (12, 16, 20, 30, 50, 100, 200)
 PILOT, CHUNK = 60, 25
 LOW, HIGH = 0.9, 1.15
-# What decides about the figures.
-_CODE = ("base/rng.py", "base/stats", "choose", "infer/estimate", "infer/plan", "signals/predict")
+# What decides about the figures: about what is printed, and about plans besides.
+_CODE: dict[str, tuple[str, ...]] = {
+    "draws": ("base/rng.py", "base/stats", "choose", "infer/estimate", "signals/predict")
+}
+_CODE["plan"] = (*_CODE["draws"], "infer/plan")
 _ON_PAGE = "plan-holds"
 
 
@@ -114,16 +117,16 @@ def printed(folder: Path, name: str, n: int, first: int, draws: int) -> dict[str
 # --- work that resumes --------------------------------------------------------------------------------
 
 
-def digest() -> str:
-    """Return a digest of the code that decides about the figures."""
+def digest(kind: str) -> str:
+    """Return a digest of the code that decides about draws or about plans."""
     source = Path(sparingly.__file__).parent
-    files = sorted(path for part in _CODE for path in [source / part, *(source / part).rglob("*.py")])
+    files = sorted(path for part in _CODE[kind] for path in [source / part, *(source / part).rglob("*.py")])
     return blake2b(b"".join(path.read_bytes() for path in files if path.is_file()), digest_size=8).hexdigest()
 
 
-def finished(code: str, folder: Path, work: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a part of the work, computed unless it is kept."""
-    path = KEPT / code / f"{'-'.join(map(str, work))}.json"
+def finished(code: dict[str, str], folder: Path, work: tuple[Any, ...]) -> dict[str, Any]:
+    """Return a part of the work, computed unless it is kept for this code."""
+    path = KEPT / code[work[0]] / f"{'-'.join(map(str, work))}.json"
     if path.exists():
         return dict(json.loads(path.read_text(encoding="utf-8")))
     found = planned(folder, *work[1:]) if work[0] == "plan" else printed(folder, *work[1:])
@@ -162,7 +165,12 @@ def figures(parts: dict[tuple[Any, ...], dict[str, Any]], name: str) -> list[dic
                 "n": n,
                 "ratio": float(np.median(ratios)),
                 # The median of normal numbers has 1.25 times the error of their mean.
-                "error": float(1.25 * ratios.std(ddof=1) / np.sqrt(len(ratios))),
+                "error": float(
+                    np.hypot(
+                        1.25 * ratios.std(ddof=1) / np.sqrt(len(ratios)),
+                        _median_error(halves) * np.median(ratios) / typical,
+                    )
+                ),
                 "whole": typical / whole[str(n)][0],
                 "whole_error": _median_error(halves) / whole[str(n)][0],
                 "printed": float(np.isfinite(halves).mean()),
@@ -196,7 +204,9 @@ def shown(results: dict[str, Any]) -> str:
         last = by_n[max(n for n in by_n if n <= 100)]
         chances = [f"{last[what][0]:.2f} / {last[what][1]:.2f}" for what in ("winner", "pairs")]
         rows.append([name, str(held["items"]), str(held["models"]), *cells, *chances])
-    return table(head, rows)
+    wrong = "; ".join(outside(results))
+    verdict = f"Outside 0.9 to 1.15: {wrong}." if wrong else "All figures lie within 0.9 and 1.15."
+    return f"{table(head, rows)}\n\n{verdict}"
 
 
 def outside(results: dict[str, Any]) -> list[str]:
@@ -217,12 +227,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="*", help="sets; the ten of the page unless given")
     parser.add_argument("--further", action="store_true", help="ten further sets instead; printed only")
     parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--pilots", type=int, default=20)
+    parser.add_argument("--pilots", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--docs", action="store_true", help="write the results and the table in docs/plan.md")
     asked = parser.parse_args(arguments)
     names = asked.only or list(FURTHER if asked.further else SETS)
-    code = digest()
+    code = {kind: digest(kind) for kind in _CODE}
     results: dict[str, Any] = {
         "draws": asked.draws,
         "pilots": asked.pilots,

@@ -35,7 +35,9 @@ class Goals:
 class Formula:
     """Questions that need no data."""
 
-    win_rate: Annotated[str | None, Parameter(help="A win rate to be told from 50 %: 60%.")] = None
+    win_rate: Annotated[
+        str | None, Parameter(help="A win rate that should differ significantly from 50 %: 60%.")
+    ] = None
     pass_rate: Annotated[str | None, Parameter(help="The pass rate to expect, with --width: 90%.")] = None
     models: Annotated[
         int | None, Parameter(help="How many models are compared, all pairs; 2 unless given.")

@@ -163,6 +163,15 @@ def test_whole_documents_tell_less() -> None:
         plan(DATA, PILOT, "people", unit="document")
 
 
+def test_rates_may_be_given_in_percent() -> None:
+    passed = DATA.with_aspect("people", (DATA.aspects["people"] > -1).astype(float))
+    wide = plan(passed, PILOT, "people", width="8%")
+    assert wide.wanted.width == 0.08
+    assert wide.needed == plan(passed, PILOT, "people", width=0.08).needed
+    with pytest.raises(UsageError, match=r"8% is for rates between 0 and 1, and people goes from"):
+        plan(DATA, PILOT, "people", width="8%")
+
+
 # --- hours and prices ---------------------------------------------------------------------------------
 
 

@@ -32,7 +32,7 @@ from sparingly.infer.plan.spread import Documents
 # Beyond so many units only the variance changes.
 _MOST_UNITS = 20_000
 # So many judged items are looked at in all, in so many parts at least and at most.
-_ITEMS, _FEWEST_PARTS, _MOST_PARTS = 4000, 24, 200
+_ITEMS, _FEWEST_PARTS, _MOST_PARTS = 8000, 24, 500
 
 
 def default_places(data: EvalSet, unit: str) -> Floats | None:

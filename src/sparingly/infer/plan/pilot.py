@@ -156,7 +156,10 @@ def _known(view: EvalSet, name: str, sample: Sample, for_differences: bool, seed
     raw = difference_form(sample)
     plain = spread_of(sample, raw.residual)
     if not plain.any():
-        raise DataError("All judged items gave every model one score, so nothing can be planned from them.")
+        raise DataError(
+            "All judged items gave every model one score, so nothing can be planned from them. Plan without "
+            "data instead: --pass-rate 99% --width 1%."
+        )
     can = _tells_anything(view) and sample.fewest_units >= FEWEST
     metrics = _correlations(view, sample, name)
     learned, saving, unequal = raw, None, None
@@ -298,7 +301,8 @@ def _most_typical(data: EvalSet) -> str:
     names = sorted(data.metrics)
     if not names:
         raise MissingDataError(
-            "A plan needs a pilot's ratings or metrics, and the set has neither. Judge a few items first."
+            "A plan needs a pilot's ratings or metrics, and the set has neither. Judge a few items first, or "
+            "plan without data: --pass-rate 90% --width 4%."
         )
     rows = np.argsort(data.keys, kind="stable")[:_TO_CHOOSE_ON]
     scores = [data.metrics[name][rows] for name in names]

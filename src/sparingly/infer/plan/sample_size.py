@@ -96,7 +96,7 @@ def sample_size(
     Holm's procedure finds no fewer).
 
     Args:
-        win_rate: The win rate to be told from 50 %: 0.6 or "60%"; a tie counts as half a win.
+        win_rate: The win rate that is to differ from 50 %: 0.6 or "60%"; a tie counts as half a win.
         pass_rate: The pass rate to expect: 0.9 or "90%"; needs ``width``.
         width: The half-width of its interval: 0.04 or "4%" for ± 4 points.
         detect: The difference between two models in standard deviations, such as "0.3sd".
@@ -158,7 +158,7 @@ def _check(
 
 
 def _win_rate(rate: float, models: int, level: float, alpha: float, power: float) -> SampleSize:
-    """Return how many comparisons tell a win rate from 50 %."""
+    """Return how many comparisons show that a win rate differs from 50 %."""
     if rate == 0.5:
         raise UsageError("A win rate of 50 % is no difference: give another one, such as 60%.")
     n = comparisons_for(rate, alpha, power)

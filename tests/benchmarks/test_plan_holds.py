@@ -1,0 +1,44 @@
+"""The figures on plans: what is computed is what is shown, and it lies within its limits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import plan_holds
+import sparingly
+from sparingly.bench.papers.markdown import block
+
+CODE = {"plan": "this", "draws": "this"}
+
+
+def test_the_page_shows_the_results_and_names_what_is_outside_the_limits() -> None:
+    results = json.loads(plan_holds.RESULTS.read_text(encoding="utf-8"))
+    assert list(results["sets"]) == list(plan_holds.SETS)
+    assert block(plan_holds.PAGE.read_text(encoding="utf-8"), "plan-holds") == plan_holds.shown(results)
+    # One cell with a standard error near 0.1 is named on the page; no other may join it.
+    assert set(plan_holds.outside(results)) <= {"alpacaeval2_llmjudge n=16 ratio 0.87"}
+
+
+def test_a_small_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    demo = sparingly.load_demo()
+    sparingly.save(demo.at(range(0, 240, 4)), tmp_path / "demo.jsonl.gz")
+    monkeypatch.setattr(plan_holds, "SETS", {"demo": "overall"})
+    monkeypatch.setattr(plan_holds, "SIZES", (12,))
+    monkeypatch.setattr(plan_holds, "KEPT", tmp_path / "finished")
+    work = plan_holds.parts_of(tmp_path, "demo", 3, 2)
+    assert len(work) == 4
+    parts = {part: plan_holds.finished(CODE, tmp_path, part) for part in work}
+    row = plan_holds.figures(parts, "demo")[0]
+    assert row["n"] == 12
+    assert 0.5 < row["ratio"] < 2.0
+    monkeypatch.setattr(plan_holds, "printed", None)
+    monkeypatch.setattr(plan_holds, "planned", None)
+    assert {part: plan_holds.finished(CODE, tmp_path, part) for part in work} == parts
+
+
+def test_figures_outside_the_limits_are_named() -> None:
+    rows = [{"n": 12, "ratio": 1.2, "whole": 1.0}, {"n": 16, "ratio": 1.1, "whole": 0.89}]
+    assert plan_holds.outside({"sets": {"a": {"rows": rows}}}) == ["a n=12 ratio 1.20", "a n=16 whole 0.89"]
