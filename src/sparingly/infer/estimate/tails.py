@@ -168,8 +168,8 @@ class Reach:
         """Return two-sided p-values of a difference of 0: 1 less the level whose interval just reaches it.
 
         The interval's end towards 0 lies at (q + w·max(0, A + B(q² − 1)))·se, which grows with q (in
-        proportion beyond the level of 95 %): the root of the quadratic is the quantile at which it meets 0, and
-        2·P(t > q) the p-value. NaN without an error.
+        proportion beyond the level of 95 %): the root of the quadratic is the quantile at which it meets 0,
+        and 2·P(t > q) the p-value. NaN without an error.
         """
         from scipy.special import ndtr, stdtr
 
