@@ -47,8 +47,10 @@ leaderboard: ready-dev  ## Play every method on every set of ../shared/data, and
 
 statistics: ready-dev  ## Run every statistical test and the whole grid of coverage (an hour or more)
 	@$(PYTEST) -m statistics
+	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/default_coverage.py --jobs $(JOBS)
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/coverage_grid.py
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/false_separations.py --jobs $(JOBS)
+	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/stopping.py --runs 2000 --jobs $(JOBS)
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/irt_coverage.py
 
 load: ready-dev  ## Kill, fill and load campaigns on both databases and their web pages for long (twenty minutes)

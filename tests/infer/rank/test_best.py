@@ -96,7 +96,7 @@ def test_chances_to_be_better_by_numerical_integration() -> None:
     seen = np.array([0.3, 0.3, 0.0]) / np.sqrt(0.02)
     steps = np.linspace(-3, 3, 2001)
     room = (0.5 * np.exp(0.8 * steps)) ** 2 * 50
-    likely = stats.norm.logpdf(seen, scale=np.sqrt(1 + room)[:, None]).mean(axis=1) * 2
+    likely = np.asarray(stats.norm.logpdf(seen, scale=np.sqrt(1 + room)[:, None])).mean(axis=1) * 2
     weight = np.exp(likely - 0.5 * steps**2)
     expected = weight @ stats.norm.cdf(np.sqrt(room / (1 + room)) * seen[0]) / weight.sum()
     assert chance[0, 1] == pytest.approx(expected, abs=5e-4)
