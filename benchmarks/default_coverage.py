@@ -187,6 +187,7 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     reader.add_argument("--cached", action="store_true", help="take public sets from the cache alone")
     reader.add_argument("--kept", type=Path, default=ROOT / ".bench" / "default_coverage")
     reader.add_argument("--docs", action="store_true", help="write figures and table")
+    reader.add_argument("--finished", action="store_true", help="compute nothing: what is there already")
     return reader.parse_args(arguments)
 
 
@@ -196,7 +197,8 @@ def main(arguments: list[str] | None = None) -> int:
     cache = asked.kept / "data"
     wanted = [cell for cell in cells(asked) if fits(cell[0], cell[1], asked.data, cache)]
     finished = asked.kept / _digest()
-    compute(wanted, asked, finished, cache)
+    if not asked.finished:
+        compute(wanted, asked, finished, cache)
     rows = figures(wanted, asked, finished)
     verdict = judged(rows)
     print("\n".join([*map(_line, rows), verdict["text"]]))
@@ -291,7 +293,10 @@ def page_text(computed: dict[str, Any], summary_text: str) -> str:
     from sparingly.bench.papers.markdown import folded, table
 
     rows = computed["rows"]
-    blocks = [f"Computed on {computed['date']} with version {computed['version']}. {summary_text}"]
+    draws = sorted({row["draws"] for row in rows})
+    many = f"{draws[0]}" if len(draws) == 1 else f"{draws[0]} to {draws[-1]}"
+    said = f"Computed on {computed['date']} with version {computed['version']}, {many} draws a cell."
+    blocks = [f"{said} {summary_text}"]
     for target in TARGETS:
         for what in ("scores", "differences"):
             here = [row for row in rows if row["target"] == target and row["of"] == what]

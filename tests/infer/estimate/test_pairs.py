@@ -42,3 +42,24 @@ def test_importance_counts_twice() -> None:
     w = weights / weights.mean()
     away = scores[:, 0] - w @ scores[:, 0] / 4
     assert deviation(found) == pytest.approx(np.sqrt((w**2 @ away**2) / 4 * 4 / 3))
+
+
+def test_a_pair_is_decided_just_where_its_interval_leaves_0_out() -> None:
+    rng = np.random.default_rng(0)
+    for n in (12, 16, 20, 40):
+        for _ in range(20):
+            scores = np.full((400, 2), np.nan)
+            scores[:n] = rng.random((n, 2)) < rng.random(2)
+            scores[0] = 1.0
+            found = estimate_scores(scores, target="population")
+            pair = found.differences()[0]
+            outside = pair.low > 1e-12 or pair.high < -1e-12
+            assert outside == bool(found.pair_p_values()[0, 1] < 0.05), (n, pair)
+
+
+def test_all_pass_against_all_fail_is_a_difference() -> None:
+    scores = np.full((400, 2), np.nan)
+    scores[:12] = [1.0, 0.0]
+    found = estimate_scores(scores, target="population")
+    assert found.difference("model 0", "model 1").low > 0
+    assert found.pair_p_values()[0, 1] < 0.001

@@ -114,11 +114,12 @@ def test_few_documents_all_judged_name_the_target_that_works() -> None:
 
 def test_ten_items_cannot_decide_among_many_models() -> None:
     drawn = np.random.default_rng(3)
-    scores = drawn.normal(0, 0.01, (10, 9)) + np.arange(9.0)
-    data = EvalSet.from_arrays([f"i{place}" for place in range(10)], list("abcdefghi"), aspects={"y": scores})
+    scores = drawn.normal(0, 0.01, (10, 20)) + np.arange(20.0)
+    names = [f"model {place}" for place in range(20)]
+    data = EvalSet.from_arrays([f"i{place}" for place in range(10)], names, aspects={"y": scores})
     found = sparingly.rank(data, target="population")
     assert found.decisions.decided == 0
-    assert any("36 pairs need at least 11" in note for note in found.notes)
+    assert any("190 pairs need at least 11" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("show", [str, lambda found: found._repr_html_(), lambda found: found.answer()])

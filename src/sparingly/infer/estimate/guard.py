@@ -50,5 +50,6 @@ class Outcome:
 def why_withheld(units: float, drawn: str) -> str:
     """Say why scores have no interval; ``drawn`` says what the units are."""
     if units < LEAST:
-        return f"{units:g} {drawn} are too few to learn an error from, {LEAST} are needed"
+        what = f"1 {drawn.removesuffix('s')} is" if units == 1 else f"{units:g} {drawn} are"
+        return f"{what} too few to learn an error from, {LEAST} are needed"
     return "all judgements are the same, and further ones may not be; scale=(lowest, highest) would give one"

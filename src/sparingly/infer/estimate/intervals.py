@@ -41,6 +41,7 @@ class Spread:
         scale: The lowest and the highest value that there can be; None where it is not known.
         proportions: Returns intervals of proportions; None where scores are no proportions.
         exact: Which numbers are known without error, where not all are.
+        supported: Whether it is known what was not seen on either side, so that no side is withheld.
     """
 
     names: Sequence[str]
@@ -57,6 +58,7 @@ class Spread:
     scale: tuple[float, float] | None = None
     proportions: Proportions | None = None
     exact: Mask | None = None
+    supported: bool = False
 
     @property
     def reach(self) -> Reach:
@@ -153,7 +155,7 @@ def _supported(spread: Spread, level: float, bounded: Bounded | None) -> Interva
     below, above = spread.reach.halves(level)
     there = (below > 0) & (above > 0) & (spread.units >= guard.LEAST) & (spread.freedom > 0) & ~exact
     low, high = spread.centre - below, spread.centre + above
-    cut_low, cut_high = _unsupported(spread, there)
+    cut_low, cut_high = unsupported(spread, there)
     if spread.scale is not None:
         low, high, there = _within(spread, spread.scale, (low, high), there, (cut_low, cut_high), level)
         cut_low = cut_high = np.zeros(len(low), bool)
@@ -173,14 +175,14 @@ def _supported(spread: Spread, level: float, bounded: Bounded | None) -> Interva
     return Intervals(low, high, kinds, _outcome(kinds), _notes(spread, kinds, cut_low))
 
 
-def _unsupported(spread: Spread, there: Mask) -> tuple[Mask, Mask]:
+def unsupported(spread: Spread, there: Mask) -> tuple[Mask, Mask]:
     """Say where the low or the high side rests on too few judgements of too few models.
 
     With one or two models and under 30 units, a skewness of more than 0.4·√n is the work of one or two units:
     how much more there is on that side cannot be learned from them.
     """
     none = np.zeros(len(there), bool)
-    if spread.tails.models > guard.FEW_MODELS or spread.units >= guard.ENOUGH:
+    if spread.supported or spread.tails.models > guard.FEW_MODELS or spread.units >= guard.ENOUGH:
         return none, none
     own, pooled = spread.reach.skew, spread.tails.skew / np.sqrt(np.maximum(spread.counts, 1.0))
     low = there & (np.minimum(own, pooled) < -guard.MOST_SKEW)

@@ -8,7 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from sparingly.infer.estimate.intervals import Bounded, Interval, Intervals, Spread, find_intervals
+from sparingly.infer.estimate.intervals import (
+    Bounded,
+    Interval,
+    Intervals,
+    Spread,
+    find_intervals,
+    unsupported,
+)
 from sparingly.infer.estimate.sample import Floats, Rows, Sample
 from sparingly.infer.estimate.tails import DISCORDANT, Tails, pair_tails, score_tails
 from sparingly.infer.estimate.variance import Errors
@@ -59,6 +66,9 @@ class PairErrors:
             return np.where(centre == 0, 1.0, 0.0) + 0.0 * centre
         spread = self._spread(first, second, centre, [""] * len(centre))
         p_values = spread.reach.p_values(centre)
+        # Where the side towards 0 is not supported, nothing is decided.
+        low, high = unsupported(spread, np.isfinite(p_values))
+        p_values = np.where((low & (centre > 0)) | (high & (centre < 0)), 1.0, p_values)
         return np.where(np.isnan(p_values) & ~np.isnan(centre) & ~np.isnan(spread.errors), 1.0, p_values)
 
     @cached_property
@@ -73,7 +83,7 @@ class PairErrors:
         counts = np.minimum(self.errors.counts[first], self.errors.counts[second])
         reach = None if self.scale is None else self.scale[1] - self.scale[0]
         scale = None if reach is None else (-reach, reach)
-        return replace(spread, counts=counts, tails=self.tails, scale=scale)
+        return replace(spread, counts=counts, tails=self.tails, scale=scale, supported=self.two_valued)
 
     def common(self, first: Rows, second: Rows) -> Rows:
         """Return the number of items that count and on which both models of every pair were judged."""

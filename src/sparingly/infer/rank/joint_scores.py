@@ -66,8 +66,10 @@ class JointScores:
     def has_same_differences(self) -> bool:
         """Whether two models differ by the same on every judged item, which is no proof."""
         apart = np.abs(self.scores[:, None] - self.scores[None, :]) > 0
-        known = np.isfinite(pair_errors(self.covariance))
-        return not self.certain and bool((apart & known & ~pair_tells(self.covariance, self.scores)).any())
+        unknown = np.isfinite(pair_errors(self.covariance)) & ~pair_tells(self.covariance, self.scores)
+        if self.p_values is not None:
+            unknown &= ~(self.p_values < 1.0)
+        return not self.certain and bool((apart & unknown).any())
 
     @property
     def has_errors(self) -> bool:

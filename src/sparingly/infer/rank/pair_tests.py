@@ -68,7 +68,10 @@ def t_tests(
 
     difference, errors = scores[:, None] - scores[None, :], pair_errors(covariance)
     has_error = pair_tells(covariance, scores)
-    ratio = np.divide(difference, errors, out=np.zeros_like(difference), where=has_error)
+    if two_sided is not None:
+        # They are 1 where no error is known; of two-valued scores it is known what was not seen.
+        has_error = has_error | (two_sided < 1.0)
+    ratio = np.divide(difference, errors, out=np.zeros_like(difference), where=has_error & (errors > 0))
     tail = stdtr(degrees, ratio)
     if two_sided is not None:
         tail = np.where(difference < 0, two_sided / 2.0, 1.0 - two_sided / 2.0)

@@ -332,7 +332,7 @@ def _with_standardised(ranking: Ranking, found: Estimate, judged: Judged) -> Ran
 
 def _would_show(found: Estimate, joint: JointScores) -> Floats | None:
     """Return how likely judging everything shows each difference, as a matrix in the ranking's order."""
-    if found.pairs is None:
+    if found.pairs is None or found.pairs.sample.is_whole:
         return None
     square = full_set_chances(found.scores, found.pairs)
     order = [found.models.index(joint.models[place]) for place in joint.order]
