@@ -52,7 +52,12 @@ def test_estimate_after_it_says_which_estimator_was_taken(capsys: pytest.Capture
     assert run(["select", "data.jsonl", "-b", "20", "-o", "chosen.json"]) == 0
     capsys.readouterr()
     assert run(["estimate", "data.jsonl", "chosen.json"]) == 0
-    assert "from 20 judged items by greg" in said(capsys)
+    # Under 30 judged items greg falls back, and the headline says to what.
+    assert "from 20 judged items by the weighted mean" in said(capsys)
+    assert run(["select", "data.jsonl", "-b", "40", "-o", "more.json"]) == 0
+    capsys.readouterr()
+    assert run(["estimate", "data.jsonl", "more.json"]) == 0
+    assert "from 40 judged items by greg" in said(capsys)
 
 
 @pytest.mark.usefixtures("folder")
@@ -63,7 +68,7 @@ def test_rank_says_what_is_expected_beside_the_tests(capsys: pytest.CaptureFixtu
     assert "expected" not in said(capsys)
     assert run(["rank", "data.jsonl", "chosen.json", "--expect", "-o", "ranking.json"]) == 0
     shown = said(capsys)
-    assert "expected of judging everything: " in shown
+    assert "Expected order if everything were judged: " in shown
     assert "p, expected" in shown
     assert EVERY_LABEL in shown
     assert run(["verify", "ranking.json", "data.jsonl"]) == 0
@@ -71,7 +76,7 @@ def test_rank_says_what_is_expected_beside_the_tests(capsys: pytest.CaptureFixtu
     assert run(["rank", "data.jsonl", "chosen.json", "--expect", "--json"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert held["expected"]["note"] == EVERY_LABEL
-    assert f"expected of judging everything: {' > '.join(held['expected']['order'])}" in shown
+    assert f"Expected order if everything were judged: {', '.join(held['expected']['order'])}" in shown
     assert run(["rank", "data.jsonl", "chosen.json", "--expect", "--format", "markdown"]) == 2
     assert "leave out --expect or --format" in capsys.readouterr().err
 
