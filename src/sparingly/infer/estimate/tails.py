@@ -36,7 +36,7 @@ SKEW, SKEW_ALONE = 1.25, 1.25
 # Of two-valued scores it is known what was not seen: an item on which one of two models passes, either way.
 DISCORDANT = 2.0
 # A model that spreads more than so many times as far as the middle one is counted as if it did not.
-_MOST_SPREAD = 10.0
+_MOST_SPREAD = 100.0
 # A sample of almost everything leaves a skewness of its few unjudged items that cannot be learned.
 _MOST_OF_SET = 0.98
 
@@ -104,8 +104,8 @@ def pair_tails(errors: Errors, floor: float = 0.0) -> Tails:
 def _single(errors: Errors) -> Floats:
     """Return what single judgements contribute, units × models; another order of magnitude is cut down.
 
-    A model whose judgements spread ten times as far as the middle one's (a slip of the pen, another scale)
-    tells nothing of what the others' may be like.
+    A model whose judgements spread a hundred times as far as the middle one's (a slip of the pen, another
+    scale) tells nothing of what the others' may be like.
     """
     single = errors.shape * errors.counts
     spread = np.sqrt((single**2).sum(axis=0) / np.maximum(errors.counts, 1.0))
