@@ -22,7 +22,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from hashlib import blake2b
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,11 +31,10 @@ import numpy as np
 import _best_replays as replays
 import sparingly
 from _best_replays import DEFAULT, FAMILIES, PLAIN, PRIORS, Floats, Judged, Said
+from _resume import FinishedParts, Row
 from sparingly.base import rng
 from sparingly.bench.papers.markdown import replaced, table
 from sparingly.bench.papers.work import write_whole
-
-Row = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
@@ -103,32 +102,10 @@ def parts_of(families: Sequence[str], runs: Mapping[str, int]) -> list[Part]:
     return parts
 
 
-def _code() -> str:
-    """Return a digest of what decides about the figures."""
-    found = blake2b(digest_size=12)
-    source = Path(sparingly.__file__).parent
-    for path in (*(source / name for name in _CODE), Path(replays.__file__)):
-        found.update(path.name.encode() + path.read_bytes())
-    return found.hexdigest()
-
-
-def _computed(part: Part, data: Path, folder: Path, code: str) -> Row:
-    """Return a part that is kept, or compute and keep it."""
-    text = json.dumps({**part._asdict(), "code": code}, sort_keys=True)
-    path = folder / f"{blake2b(text.encode(), digest_size=12).hexdigest()}.json"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(run_part(part, data)))
-    return dict(json.loads(path.read_text(encoding="utf-8")))
-
-
 def run_parts(parts: Sequence[Part], data: Path, folder: Path, jobs: int) -> Iterable[Row]:
     """Yield the parts in order, computed in so many processes."""
-    from joblib import Parallel, delayed
-
-    code = _code()
-    work = Parallel(n_jobs=jobs, return_as="generator")
-    yield from work(delayed(_computed)(part, data, folder, code) for part in parts)
+    finished = FinishedParts(folder, _CODE, (Path(replays.__file__).name,))
+    yield from finished.rows(parts, lambda part: part._asdict(), partial(run_part, folder=data), jobs)
 
 
 class Sums:

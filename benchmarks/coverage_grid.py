@@ -33,11 +33,11 @@ from typing import Any
 
 import sparingly
 from _coverage_cells import DESIGNS, TARGETS, run_cell
-from _coverage_kept import Kept
 from _coverage_real import FOLDER, SOURCES, real_families
 from _coverage_scores import FAMILIES, Family
 from _coverage_table import blocks, compact
 from _coverage_tally import Cell, Tally
+from _resume import FinishedParts
 from sparingly.bench.papers.markdown import replaced
 from sparingly.bench.papers.work import write_whole
 from sparingly.infer.estimate.intervals import Interval
@@ -49,6 +49,21 @@ SIZES = (30, 100, 300)
 ENOUGH, LEAST = 100, 0.93
 BIAS, WRONG = 0.1, 0.01
 KINDS = ("auto", "t", "bootstrap")
+# What decides about the figures, within the package and beside this file.
+_CODE = (
+    "base/rng.py",
+    "choose/design/draw",
+    "choose/design/probability.py",
+    "infer/estimate",
+    "signals/predict",
+)
+_GRID = (
+    "_coverage_cells.py",
+    "_coverage_real.py",
+    "_coverage_scores.py",
+    "_coverage_tally.py",
+    "coverage_grid.py",
+)
 
 
 def options(arguments: list[str] | None) -> argparse.Namespace:
@@ -75,21 +90,23 @@ def main(arguments: list[str] | None = None) -> int:
     for reason in absent:
         print(f"left out: {reason}")
     named = [families[name] for name in asked.family or families]
-    kept, rows = Kept(asked.kept), []
+    finished, rows = FinishedParts(asked.kept, _CODE, _GRID), []
     print(
         f"{'design':<26}{'scores':<18}{'n':>4} {'target':<11}{'of':<12}cover   bias  se/sd  withheld  wrong"
     )
     for design in asked.only or DESIGNS:
         for family in named:
             for n in asked.n or SIZES:
-                rows.append(_cell(kept, design, family, n, asked.intervals, asked.interval))
+                rows.append(_cell(finished, design, family, n, asked.intervals, asked.interval))
     if asked.docs:
         _write(rows, absent, asked)
     return 1 if any([_said(row) for row in rows]) else 0
 
 
-def _cell(kept: Kept, design: str, family: Family, n: int, count: int, interval: Interval) -> dict[str, Any]:
-    """Return the figures of a cell, computed or kept, and print them."""
+def _cell(
+    finished: FinishedParts, design: str, family: Family, n: int, count: int, interval: Interval
+) -> dict[str, Any]:
+    """Return the figures of a cell, computed or saved, and print them."""
     place: dict[str, Any] = {"design": design, "family": family.name, "n": n}
 
     def compute() -> dict[str, Any]:
@@ -99,7 +116,7 @@ def _cell(kept: Kept, design: str, family: Family, n: int, count: int, interval:
             row[target] = figures(design, family, n, cell)
         return {**row, "seconds": round(time.process_time() - start, 1)}
 
-    row = kept.row({**place, "intervals": count, "interval": interval}, compute)
+    row = finished.row({**place, "intervals": count, "interval": interval}, compute)
     for target in TARGETS:
         for what in ("scores", "differences"):
             one = row[target][what]

@@ -24,14 +24,14 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
+from _resume import FinishedParts, Row
 from sparingly.base import rng
 from sparingly.base.stats.holm import holm
 from sparingly.base.stats.pairs import pair_indices
@@ -42,7 +42,6 @@ from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.joint_scores import joint_of
 
 Floats = NDArray[np.float64]
-Row = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "rank.md"
@@ -145,33 +144,12 @@ def above(rows: Sequence[Row]) -> list[Row]:
     return [row for row, p in zip(rows, holm(tails), strict=True) if p < ALPHA]
 
 
-def _code() -> str:
-    found = blake2b(digest_size=12)
-    paths = [Path(__file__)]
-    for path in (Path(sparingly.__file__).parent / name for name in _CODE):
-        paths += sorted(path.rglob("*.py")) if path.is_dir() else [path]
-    for path in paths:
-        found.update(path.name.encode() + path.read_bytes())
-    return found.hexdigest()
-
-
-def _computed(cell: Cell, runs: int, folder: Path, code: str) -> Row:
-    """Return a cell that is kept, or compute and keep it."""
-    text = json.dumps({**cell._asdict(), "runs": runs, "code": code}, sort_keys=True)
-    path = folder / f"{blake2b(text.encode(), digest_size=12).hexdigest()}.json"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(run_cell(cell, runs)))
-    return dict(json.loads(path.read_text(encoding="utf-8")))
-
-
 def run_cells(cells: Sequence[Cell], runs: int, folder: Path, jobs: int) -> Iterable[Row]:
     """Yield the cells in order, computed in so many processes."""
-    from joblib import Parallel, delayed
-
-    code = _code()
-    work = Parallel(n_jobs=jobs, return_as="generator")
-    yield from work(delayed(_computed)(cell, runs, folder, code) for cell in cells)
+    finished = FinishedParts(folder, _CODE, (Path(__file__).name,))
+    yield from finished.rows(
+        cells, lambda cell: {**cell._asdict(), "runs": runs}, partial(run_cell, runs=runs), jobs
+    )
 
 
 def blocks(computed: Row) -> dict[str, str]:

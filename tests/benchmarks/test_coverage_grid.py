@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import coverage_grid
 from _coverage_cells import DESIGNS, run_cell
-from _coverage_kept import Kept
 from _coverage_real import SOURCES, real_families
 from _coverage_scores import FAMILIES
 from _coverage_table import blocks
@@ -107,18 +105,6 @@ def test_a_public_set_is_a_population(name: str, shared_data: Path) -> None:
     assert many.good.shape == many.drawn.scores.shape == (200, 40)
     assert few.weak.shape == few.drawn.scores.shape
     assert few.good.shape[1] <= 20
-
-
-def test_finished_cells_are_kept(tmp_path: Path) -> None:
-    runs: list[int] = []
-
-    def compute() -> dict[str, Any]:
-        runs.append(1)
-        return {"n": len(runs)}
-
-    assert Kept(tmp_path).row({"a": 1}, compute) == {"n": 1}
-    assert Kept(tmp_path).row({"a": 1}, compute) == {"n": 1}
-    assert Kept(tmp_path).row({"a": 2}, compute) == {"n": 2}
 
 
 def test_command_writes_figures_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

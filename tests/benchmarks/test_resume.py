@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from _resume import FinishedParts
+
+_CODE, _BESIDE = ("base/rng.py", "base/stats"), ("_resume.py",)
+
+
+def test_finished_parts_are_read_and_others_computed(tmp_path: Path) -> None:
+    runs: list[int] = []
+
+    def compute() -> dict[str, Any]:
+        runs.append(1)
+        return {"n": len(runs)}
+
+    assert FinishedParts(tmp_path, _CODE, _BESIDE).row({"a": 1}, compute) == {"n": 1}
+    assert FinishedParts(tmp_path, _CODE, _BESIDE).row({"a": 1}, compute) == {"n": 1}
+    assert FinishedParts(tmp_path, _CODE, _BESIDE).row({"a": 2}, compute) == {"n": 2}
+    # Other code may give other figures.
+    assert FinishedParts(tmp_path, _CODE[:1], _BESIDE).row({"a": 1}, compute) == {"n": 3}
+
+
+def test_rows_come_in_the_order_of_their_parts(tmp_path: Path) -> None:
+    finished = FinishedParts(tmp_path, _CODE, _BESIDE)
+    for _ in range(2):
+        rows = finished.rows([3, 1, 2], lambda part: {"part": part}, lambda part: {"square": part**2}, 1)
+        assert [row["square"] for row in rows] == [9, 1, 4]
+    assert len(list(tmp_path.iterdir())) == 3
