@@ -286,7 +286,8 @@ def select(
     for path in out:
         chosen.save(path)
     if json:
-        emit({**chosen.selection.to_dict(), "scored": chosen.scored, "removed": dict(chosen.removed)})
+        about = {"scored": chosen.scored, "removed": dict(chosen.removed)}
+        emit({**chosen.selection.to_dict(), **about, "pool_notes": list(chosen.pool_notes)})
     else:
         show_pool_selection(chosen, out)
 

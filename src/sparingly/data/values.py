@@ -84,6 +84,13 @@ def as_whole(value: Any, field: str) -> int:
     raise InputError(f"{shown(value)} is no whole number", field=field)
 
 
+def as_truth(value: Any, field: str) -> bool:
+    """Return true or false; anything else is an error, a missing one too."""
+    if isinstance(value, bool):
+        return value
+    raise InputError(f"{shown(value)} is neither true nor false", field=field)
+
+
 def as_matrix(value: Any, field: str, size: int) -> NDArray[np.float64]:
     """Return size × size numbers, NaN where one is missing."""
     rows = [as_list(row, field) for row in as_list(value, field)]

@@ -32,7 +32,7 @@ def verify_pool(selection: Selection, pool: ScoredPool) -> Verification:
 
     The pool may have been scored anew, in other files or parts, as long as sources and scores are the same.
     """
-    notes = version_notes("selection", selection.signature.version)
+    notes = (*version_notes("selection", selection.signature.version), *pool.checksum_notes)
     try:
         again = _again(selection, pool)
     except SparinglyError as error:

@@ -85,7 +85,9 @@ def test_a_pool_is_embedded_once_and_read_by_places(tmp_path: Path) -> None:
     never.name = pool.embedding  # type: ignore[attr-defined]
     assert score_pool(paths, tmp_path / "scored", rows=7, embed=never).to_dict() == pool.to_dict()
     pool.folder.joinpath(next(path.name for path in pool.folder.glob("*.sketch.npy"))).unlink()
-    with pytest.raises(InputError, match=r"embeddings of a part are gone\. Score again with --embed"):
+    with pytest.raises(
+        InputError, match=r"sketch\.npy: the file is gone\. Score the pool again with the same options"
+    ):
         sketches_at(pool, places)
     # Without it the pool is as good as before, and what was embedded stays for the next time.
     assert score_pool(paths, tmp_path / "scored", rows=7).embedding is None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sparingly.base.errors import InputError, one_line
+from sparingly.data.values import as_list, as_mapping, as_text, as_whole, shown
 
 Bad = Literal["skip", "refuse"]
 
@@ -41,6 +42,12 @@ class Example:
     file: str
     line: int
     words: str
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Example:
+        """Read an example back."""
+        file, words = (as_text(values.get(name), name) or "" for name in ("file", "words"))
+        return cls(file, as_whole(values.get("line"), "line"), words)
 
     def __str__(self) -> str:
         return one_line(f"{self.file}, line {self.line}: {self.words}")
@@ -91,8 +98,17 @@ class Tally:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Tally:
         """Read counts back."""
-        examples = {kind: [Example(**one) for one in kept] for kind, kept in values["examples"].items()}
-        return cls(values["read"], values["good"], Counter(values["bad"]), examples)
+        examples = {
+            kind: [Example.from_dict(as_mapping(one, "examples")) for one in as_list(some, "examples")]
+            for kind, some in as_mapping(values.get("examples"), "examples").items()
+        }
+        bad = {kind: as_whole(count, "bad") for kind, count in as_mapping(values.get("bad"), "bad").items()}
+        read, good = (as_whole(values.get(name), name) for name in ("read", "good"))
+        if good < 0 or read != good + sum(bad.values()):
+            raise InputError(f"{read} records were read, and {good} and {sum(bad.values())} are counted")
+        for kind in {*bad, *examples} - {*KINDS}:
+            raise InputError(f"{shown(kind)} is no kind of bad record", field="bad")
+        return cls(read, good, Counter(bad), examples)
 
 
 def total(tallies: Iterable[Tally]) -> Tally:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.errors import InputError
 from sparingly.base.rng import keys_of
 from sparingly.choose.pool.bad import Bad, Tally, Trouble, start_of
+from sparingly.choose.pool.checksums import file_problem, values_problem, with_checksum, write_with_checksum
 from sparingly.choose.pool.languages import NOT_KNOWN, Languages
 from sparingly.choose.pool.minhash import bands_of
 from sparingly.choose.pool.overlap import Corpus
@@ -24,6 +27,7 @@ from sparingly.choose.pool.records import Raw, Reader, records
 from sparingly.choose.pool.scorers import Scoring, scores_of, source_length
 from sparingly.choose.pool.sources import Layout, Source, normalised, source_of, text_hashes
 from sparingly.data import files
+from sparingly.data.values import as_id, as_mapping, as_whole, shown
 from sparingly.signals.length import SOURCE_LENGTH
 
 if TYPE_CHECKING:
@@ -32,7 +36,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 # Changes when what a part holds changes, so that parts of an older version are made anew.
-_CONTENT = 2
+_CONTENT = 3
+TABLE, BANDS_FILE = "parquet", "near.npy"
+_NAME = re.compile(r"part-[0-9a-f]+-[0-9]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,31 +84,61 @@ class Plan:
 
 @dataclass(frozen=True)
 class Part:
-    """A part that is done: its name, where its records stand, and what they were."""
+    """A part that is done.
+
+    Attributes:
+        name: How the names of its files begin.
+        file: The file that its records come from.
+        line: Where the first of them stands.
+        tally: What the records were.
+        checksums: The SHA-256 of its files by the endings of their names; none of a pool scored before there
+            were checksums.
+    """
 
     name: str
     file: str
     line: int
     tally: Tally
+    checksums: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the part as plain values."""
-        return {"name": self.name, "file": self.file, "line": self.line, "tally": self.tally.to_dict()}
+        return {
+            "name": self.name,
+            "file": self.file,
+            "line": self.line,
+            "tally": self.tally.to_dict(),
+            "checksums": dict(sorted(self.checksums.items())),
+        }
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Part:
+    def from_dict(cls, values: Mapping[str, Any]) -> Part:
         """Read a part back."""
-        return cls(values["name"], values["file"], values["line"], Tally.from_dict(values["tally"]))
+        name = as_id(values.get("name"), "name")
+        if not _NAME.fullmatch(name):
+            raise InputError(f"{shown(name)} is no name of a part", field="name")
+        sums = as_mapping(values.get("checksums"), "checksums")
+        return cls(
+            name,
+            as_id(values.get("file"), "file"),
+            as_whole(values.get("line"), "line"),
+            Tally.from_dict(as_mapping(values.get("tally"), "tally")),
+            {ending: as_id(checksum, "checksums") for ending, checksum in sums.items()},
+        )
 
+    def path(self, folder: Path, ending: str) -> Path:
+        """Return one of the part's files."""
+        return folder / f"{self.name}.{ending}"
 
-def table_of(folder: Path, part: str) -> Path:
-    """Return the file of a part's sources."""
-    return folder / f"{part}.parquet"
-
-
-def bands_file(folder: Path, part: str) -> Path:
-    """Return the file of a part's bands, by which near duplicates are found."""
-    return folder / f"{part}.near.npy"
+    def problem(self, folder: Path, endings: Sequence[str]) -> tuple[Path, str] | None:
+        """Return the first of some of the part's files that is not as it was written, and why."""
+        for ending in endings:
+            path, checksum = self.path(folder, ending), self.checksums.get(ending)
+            if checksum is None:
+                return path, "the file has no checksum, while others of the pool have one"
+            if problem := file_problem(path, checksum):
+                return path, problem
+        return None
 
 
 def score_stretch(stretch: Stretch, plan: Plan) -> list[Part]:
@@ -116,15 +152,25 @@ def score_stretch(stretch: Stretch, plan: Plan) -> list[Part]:
     return parts
 
 
-def _done(plan: Plan, part: str) -> Part | None:
-    """Return a part that was finished before: its marker is written last."""
-    marker = plan.out / f"{part}.json"
+def _done(plan: Plan, name: str) -> Part | None:
+    """Return a part that was finished before: its marker is written last. What is damaged is not done."""
+    part = part_in(plan.out / f"{name}.json")
+    if part is None or part.name != name or part.problem(plan.out, tuple(part.checksums)):
+        return None
+    if plan.bad == "refuse":
+        part.tally.refuse()
+    return part
+
+
+def part_in(marker: Path) -> Part | None:
+    """Return the part that a marker speaks of; None where there is no marker, or it is damaged."""
     if not marker.exists():
         return None
-    kept = Part.from_dict(files.read_json(marker))
-    if plan.bad == "refuse":
-        kept.tally.refuse()
-    return kept
+    try:
+        values = as_mapping(files.read_json(marker), "part")
+        return None if values_problem(values) else Part.from_dict(values)
+    except InputError:
+        return None
 
 
 def _scored(raws: Sequence[Raw], read: Reader, file: Path, part: str, plan: Plan) -> Part:
@@ -143,8 +189,7 @@ def _scored(raws: Sequence[Raw], read: Reader, file: Path, part: str, plan: Plan
     numbers: dict[str, Any] = {"line": np.array(lines, np.int64)[rows], "utility": utility[rows]}
     if plan.scoring.flags:
         numbers["unlike"] = unlike[rows]
-    _write(kept, numbers, made, plan)
-    return made
+    return _written(kept, numbers, made, plan)
 
 
 def _sources(
@@ -177,24 +222,26 @@ def _utilities(sources: Sequence[Source], plan: Plan) -> tuple[Floats, Mask]:
     return np.concatenate([scores for scores, _ in found]), np.concatenate([odd for _, odd in found])
 
 
-def _write(sources: Sequence[Source], numbers: Mapping[str, Any], part: Part, plan: Plan) -> None:
+def _written(sources: Sequence[Source], numbers: Mapping[str, Any], part: Part, plan: Plan) -> Part:
     """Write the table, what finds near duplicates, and last the marker that says that both are there."""
-    frame = _frame(sources, numbers, part.file, plan)
-    texts = [source.text for source in sources]
-
-    def put_frame(file: IO[bytes]) -> None:
-        # By way of memory: a full disk is then told by the file, not from inside of the library.
-        packed = BytesIO()
-        frame.write_parquet(packed)
-        file.write(packed.getbuffer())
-
-    def put_bands(file: IO[bytes]) -> None:
-        np.save(file, bands_of(texts))
-
-    files.write_atomically(table_of(plan.out, part.name), put_frame)
+    # By way of memory: a full disk is then told by the file, not from inside of the library.
+    packed = BytesIO()
+    _frame(sources, numbers, part.file, plan).write_parquet(packed)
+    content = {TABLE: packed}
     if plan.near:
-        files.write_atomically(bands_file(plan.out, part.name), put_bands)
-    files.write_json(plan.out / f"{part.name}.json", part.to_dict())
+        content[BANDS_FILE] = BytesIO()
+        np.save(content[BANDS_FILE], bands_of([source.text for source in sources]))
+    return write_part(part, plan.out, content, f"{part.name}.json")
+
+
+def write_part(part: Part, folder: Path, content: Mapping[str, BytesIO], marker: str) -> Part:
+    """Write files of a part by their endings, then the marker; return the part with their checksums."""
+    sums = {
+        ending: write_with_checksum(part.path(folder, ending), held.getbuffer())
+        for ending, held in content.items()
+    }
+    files.write_json(folder / marker, with_checksum(replace(part, checksums=sums).to_dict()))
+    return replace(part, checksums={**part.checksums, **sums})
 
 
 def _frame(sources: Sequence[Source], numbers: Mapping[str, Any], file: str, plan: Plan) -> pl.DataFrame:

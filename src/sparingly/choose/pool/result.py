@@ -34,19 +34,26 @@ class PoolSelection:
         scored: How many sources the pool has.
         removed: How many of them could not be chosen, by reason; the others are ``selection.signature.of``.
         rows: The chosen sources with their texts and all that was kept of them.
+        pool_notes: What to mind about the files of the pool; no part of the selection.
     """
 
     selection: Selection
     scored: int
     removed: Mapping[str, int]
     rows: Sequence[Mapping[str, Any]]
+    pool_notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.selection)
 
     @classmethod
     def of(
-        cls, bare: Selection, chosen: pl.DataFrame, scored: int, removed: Mapping[str, int]
+        cls,
+        bare: Selection,
+        chosen: pl.DataFrame,
+        scored: int,
+        removed: Mapping[str, int],
+        pool_notes: tuple[str, ...] = (),
     ) -> PoolSelection:
         """Add the texts and the provenance of the chosen sources, which stand in the order of the rows."""
         rows = list(chosen.iter_rows(named=True))
@@ -57,7 +64,7 @@ class PoolSelection:
         ]
         selection = replace(bare, unknown_in_rows=np.array(origin, object))
         table = [_row(selection, place, row, kept[place]) for place, row in enumerate(rows)]
-        return cls(selection, scored, dict(removed), table)
+        return cls(selection, scored, dict(removed), table, pool_notes)
 
     def frame(self) -> pl.DataFrame:
         """Return the chosen sources as a table: item, source, probability, place, what was kept."""

@@ -14,12 +14,21 @@ from numpy.typing import NDArray
 
 from sparingly.base.errors import InputError
 from sparingly.choose.pool.bad import Tally, total
+from sparingly.choose.pool.checksums import (
+    CHECKSUM,
+    NO_CHECKSUMS,
+    array_of,
+    damaged,
+    reading_table,
+    values_problem,
+    with_checksum,
+)
 from sparingly.choose.pool.crew import Alone, Crew, in_order
 from sparingly.choose.pool.languages import LANGUAGE, NOT_KNOWN
 from sparingly.choose.pool.minhash import BANDS
-from sparingly.choose.pool.parts import Part, Plan, bands_file, table_of
+from sparingly.choose.pool.parts import BANDS_FILE, TABLE, Part, Plan
 from sparingly.data import files
-from sparingly.data.values import as_mapping, check_version
+from sparingly.data.values import as_id, as_list, as_mapping, as_text, as_truth, as_whole, check_version
 
 if TYPE_CHECKING:
     import polars as pl
@@ -120,8 +129,8 @@ class ScoredPool:
         }
 
     def save(self) -> None:
-        """Write down which parts make up the pool."""
-        files.write_json(self.folder / MANIFEST, self.to_dict())
+        """Write down which parts make up the pool, with their checksums and its own."""
+        files.write_json(self.folder / MANIFEST, with_checksum(self.to_dict()))
 
     @classmethod
     def load(cls, folder: str | Path) -> ScoredPool:
@@ -132,28 +141,70 @@ class ScoredPool:
                 "this is no scored pool", file=folder, fix="Score it first with: sparingly pool score"
             )
         values = as_mapping(files.read_json(path), "pool")
-        check_version(values, FORMAT, VERSION)
-        pool = cls(
-            Path(folder),
-            values["by"],
-            values["near"],
-            values["against"],
-            values["passed_over"],
-            tuple(Part.from_dict(part) for part in values["parts"]),
-            Tally.from_dict(values),
-            values["duplicate_ids"],
-            tuple(values["duplicate_examples"]),
-            values.get("languages", False),
-            values.get("unlike", 0),
-            tuple(values.get("notes", ())),
-            values.get("other_files", 0),
-            tuple(values.get("other_examples", ())),
-            values.get("embedding"),
-        )
-        lost = [part.name for part in pool.parts if not table_of(pool.folder, part.name).exists()]
-        if lost:
-            raise InputError(f"{len(lost)} parts are gone, such as {lost[0]}", file=folder, fix="Score again")
+        try:
+            check_version(values, FORMAT, VERSION)
+            pool = cls._from_dict(Path(folder), values)
+        except InputError as error:
+            raise error.at(file=path) from None
+        if (CHECKSUM in values or pool.has_checksums) and (problem := values_problem(values)):
+            raise damaged(path, problem)
+        gone = [part for part in pool.parts if not part.path(pool.folder, TABLE).exists()]
+        if gone:
+            raise damaged(Path(folder), f"{len(gone)} parts are gone, such as {gone[0].name}")
         return pool
+
+    @classmethod
+    def _from_dict(cls, folder: Path, values: dict[str, Any]) -> ScoredPool:
+        def texts(name: str) -> tuple[str, ...]:
+            return tuple(as_text(text, name) or "" for text in as_list(values.get(name), name))
+
+        def count(name: str) -> int:
+            return as_whole(values.get(name, 0), name)
+
+        return cls(
+            folder,
+            as_id(values.get("by"), "by"),
+            as_truth(values.get("near"), "near"),
+            as_text(values.get("against"), "against"),
+            count("passed_over"),
+            tuple(
+                Part.from_dict(as_mapping(part, "parts")) for part in as_list(values.get("parts"), "parts")
+            ),
+            Tally.from_dict(values),
+            count("duplicate_ids"),
+            texts("duplicate_examples"),
+            as_truth(values.get("languages", False), "languages"),
+            count("unlike"),
+            texts("notes"),
+            count("other_files"),
+            texts("other_examples"),
+            as_text(values.get("embedding"), "embedding"),
+        )
+
+    @property
+    def has_checksums(self) -> bool:
+        """Whether the pool was scored since there are checksums."""
+        return any(part.checksums for part in self.parts)
+
+    @property
+    def checksum_notes(self) -> tuple[str, ...]:
+        """What to mind about the files: that a pool of an older version has no checksums."""
+        return () if self.has_checksums else (NO_CHECKSUMS,)
+
+    def check(self, *endings: str) -> None:
+        """Compare files of all parts, by the endings of their names, with their checksums, where it has any.
+
+        Raises:
+            InputError: A file is gone, damaged, or was exchanged for another.
+        """
+        if not self.has_checksums:
+            return
+        found = in_order(self.crew, Part.problem, self.parts, self.folder.resolve(), endings)
+        wrong = [place for place in found if place is not None]
+        if wrong:
+            path, problem = wrong[0]
+            more = "" if len(wrong) == 1 else f" (and {len(wrong) - 1} more of {len(self.parts)} parts)"
+            raise damaged(path, f"{problem}{more}")
 
     def column(self, *names: str) -> pl.DataFrame:
         """Return some columns of all sources, part after part."""
@@ -190,8 +241,10 @@ class ScoredPool:
             return pl.DataFrame({"item": []}, schema={"item": pl.String})
         return pl.concat(frames).sort("_asked").drop("_asked")
 
-    def _tables(self) -> list[Path]:
-        return [table_of(self.folder.resolve(), part.name) for part in self.parts]
+    def _tables(self) -> list[tuple[Path, int]]:
+        """Return the table of every part with the number of its rows."""
+        folder = self.folder.resolve()
+        return [(part.path(folder, TABLE), part.tally.good) for part in self.parts]
 
     def band(self, place: int, rows: Rows) -> Keys:
         """Return one band of some sources."""
@@ -210,29 +263,36 @@ class ScoredPool:
 
     def _bands(self, part: Part) -> Keys:
         """Return the bands of a part, as they lie in its file."""
-        bands: Keys = np.load(bands_file(self.folder, part.name), mmap_mode="r")
-        return bands
+        return array_of(part.path(self.folder, BANDS_FILE), (BANDS, part.tally.good))
 
 
-def _columns(table: Path, names: Sequence[str]) -> pl.DataFrame:
+def _columns(table: tuple[Path, int], names: Sequence[str] | None) -> pl.DataFrame:
+    """Return columns of a part, all of them where none are named; it has as many rows as it should."""
     import polars as pl
 
-    return pl.read_parquet(table, columns=list(names), glob=False)
+    path, rows = table
+    with reading_table(path):
+        frame = pl.read_parquet(path, columns=None if names is None else list(names), glob=False)
+    if len(frame) != rows:
+        raise damaged(path, f"the table of a part has {len(frame)} rows instead of {rows}")
+    return frame
 
 
-def _kept(table: Path, name: str) -> pl.DataFrame:
+def _kept(table: tuple[Path, int], name: str) -> pl.DataFrame:
     import polars as pl
 
     path = pl.col("kept").str.json_path_match(f'$["{name}"]').alias(name)
-    return pl.scan_parquet(table, glob=False).select(path).collect()
+    frame = _columns(table, ("kept",))
+    with reading_table(table[0]):
+        return frame.select(path)
 
 
-def _rows(asked: tuple[Path, Rows, Rows]) -> pl.DataFrame:
+def _rows(request: tuple[tuple[Path, int], Rows, Rows]) -> pl.DataFrame:
     """Return some rows of a table, each with its place among all that are asked for."""
     import polars as pl
 
-    table, rows, places = asked
-    return pl.read_parquet(table, glob=False)[rows].with_columns(_asked=pl.Series(places))
+    table, rows, places = request
+    return _columns(table, None)[rows].with_columns(_asked=pl.Series(places))
 
 
 def _text(value: Any) -> str | None:

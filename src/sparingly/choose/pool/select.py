@@ -19,6 +19,7 @@ from sparingly.choose.pool.crew import crew_of
 from sparingly.choose.pool.draw import Design, DesignName, OrderName, drawn
 from sparingly.choose.pool.filters import FilterOptions, filters_of
 from sparingly.choose.pool.frame import NO_QUOTA, Frame, Wanted, candidates, whole_frame
+from sparingly.choose.pool.parts import BANDS_FILE, TABLE
 from sparingly.choose.pool.quotas import (
     EMBEDDING,
     Groups,
@@ -32,6 +33,7 @@ from sparingly.choose.pool.quotas import (
 from sparingly.choose.pool.result import PoolSelection
 from sparingly.choose.pool.scored import UNLIKE, ScoredPool
 from sparingly.choose.pool.spread import CLUSTERS, leaves_of
+from sparingly.choose.pool.vectors import label_of, vector_files
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature, digest_ids
 from sparingly.signals.cost import LENGTH, SECONDS, SECONDS_PER_ITEM, SECONDS_PER_WORD
@@ -124,6 +126,14 @@ class _Asked:
         """Whether embeddings have a part in the selection."""
         return self.design.spread or self.wanted.cosine is not None or EMBEDDING in names_of(self.groups)
 
+    def files(self, pool: ScoredPool) -> tuple[str, ...]:
+        """Return the endings of the files of every part that the draw reads."""
+        return (
+            TABLE,
+            *(() if self.wanted.near is None else (BANDS_FILE,)),
+            *(vector_files(label_of(pool)) if self.embedded else ()),
+        )
+
     def method(self, pool: ScoredPool) -> str:
         """Return everything that the selection follows from, beside the sources, in the form of methods."""
         values: dict[str, Any] = {
@@ -147,6 +157,7 @@ class _Asked:
 
 def _drawn_from(pool: ScoredPool, asked: _Asked) -> PoolSelection:
     asked.wanted.check(pool)
+    pool.check(*asked.files(pool))
     frame, inputs = whole_frame(pool, asked.anchors, asked.never)
     scored = len(frame)
     frame, removed = candidates(pool, frame, asked.wanted)
@@ -182,7 +193,7 @@ def _drawn_from(pool: ScoredPool, asked: _Asked) -> PoolSelection:
             *((f"of {scored:,} sources, {_words(removed)}",) if any(removed.values()) else ()),
         ),
     )
-    return PoolSelection.of(selection, table, scored, removed)
+    return PoolSelection.of(selection, table, scored, removed, pool.checksum_notes)
 
 
 def _unlike_notes(chosen: pl.DataFrame) -> tuple[str, ...]:

@@ -4,63 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import InputError, UsageError
+from sparingly.base.errors import UsageError
+from sparingly.choose.pool.checksums import array_of, reading_table
 from sparingly.choose.pool.crew import Crew, in_order
 from sparingly.choose.pool.embeddings import Embedding
-from sparingly.choose.pool.parts import Part, table_of
+from sparingly.choose.pool.parts import TABLE, Part, part_in, write_part
 from sparingly.choose.pool.scored import ScoredPool
 from sparingly.choose.pool.sketches import Vectors, Words, sketches_of
 from sparingly.choose.pool.work import Work
-from sparingly.data import files
 
 Rows = NDArray[np.int64]
 
 
-def vectors_file(folder: Path, part: str, label: str) -> Path:
-    """Return the file of a part's vectors, sources × dimensions."""
-    return folder / f"{part}.{label}.npy"
-
-
-def sketches_file(folder: Path, part: str, label: str) -> Path:
-    """Return the file of a part's sketches, words × sources."""
-    return folder / f"{part}.{label}.sketch.npy"
+def vector_files(label: str) -> tuple[str, str]:
+    """Return the endings of the files of vectors (sources × dimensions) and sketches (words × sources)."""
+    return f"{label}.npy", f"{label}.sketch.npy"
 
 
 def embed_pool(pool: ScoredPool, embedding: Embedding, crew: Crew, how: Work) -> ScoredPool:
     """Embed the sources of every part that is not embedded yet; return the pool that has the embedding."""
-    folder, done = pool.folder.resolve(), 0
-    for count, (place, _) in enumerate(crew.each(embed_part, pool.parts, folder, embedding, how.batch), 1):
-        done += pool.parts[place].tally.good
-        how.tell(count, len(pool.parts), f"{done:,} sources embedded")
-    return replace(pool, embedding=embedding.name)
+    folder, done, parts = pool.folder.resolve(), 0, list(pool.parts)
+    for count, (place, part) in enumerate(crew.each(embed_part, pool.parts, folder, embedding, how.batch), 1):
+        parts[place] = part
+        done += part.tally.good
+        how.tell(count, len(parts), f"{done:,} sources embedded")
+    return replace(pool, parts=tuple(parts), embedding=embedding.name)
 
 
-def embed_part(part: Part, folder: Path, embedding: Embedding, batch: int) -> None:
-    """Embed the sources of a part, unless that is done: the vectors are written last."""
+def embed_part(part: Part, folder: Path, embedding: Embedding, batch: int) -> Part:
+    """Embed the sources of a part, unless that is done: a marker with the checksums is written last."""
     import polars as pl
 
-    target = vectors_file(folder, part.name, embedding.label)
-    if target.exists():
-        return
-    texts = pl.read_parquet(table_of(folder, part.name), columns=["source"], glob=False).to_series().to_list()
+    marker = f"{part.name}.{embedding.label}.json"
+    before, endings = part_in(folder / marker), vector_files(embedding.label)
+    if before is not None and before.name == part.name and not before.problem(folder, endings):
+        return replace(part, checksums={**part.checksums, **before.checksums})
+    table = part.path(folder, TABLE)
+    with reading_table(table):
+        texts = pl.read_parquet(table, columns=["source"], glob=False).to_series().to_list()
     # A text is embedded alike whatever batch it is in, so their size is one of memory only.
     blocks = [embedding.vectors(texts[start : start + batch]) for start in range(0, len(texts), batch)]
     vectors = np.concatenate(blocks) if blocks else np.zeros((0, 1), np.float16)
-    _put(sketches_file(folder, part.name, embedding.label), sketches_of(vectors))
-    _put(target, vectors)
+    content = dict(zip(endings, (_packed(vectors), _packed(sketches_of(vectors))), strict=True))
+    return write_part(part, folder, content, marker)
 
 
-def _put(path: Path, values: NDArray[Any]) -> None:
-    def write(file: IO[bytes]) -> None:
-        np.save(file, values)
-
-    files.write_atomically(path, write)
+def _packed(values: NDArray[Any]) -> BytesIO:
+    content = BytesIO()
+    np.save(content, values)
+    return content
 
 
 def label_of(pool: ScoredPool) -> str:
@@ -88,23 +87,13 @@ def vectors_at(pool: ScoredPool, places: Rows) -> Vectors:
 
 
 def _vectors(folder: Path, part: Part, label: str) -> Vectors:
-    return _loaded(vectors_file(folder, part.name, label), mmap_mode="r")
-
-
-def _loaded(path: Path, mmap_mode: Literal["r"] | None = None) -> NDArray[Any]:
-    try:
-        held: NDArray[Any] = np.load(path, mmap_mode=mmap_mode)
-    except FileNotFoundError:
-        raise InputError(
-            "the embeddings of a part are gone", file=path, fix="Score again with --embed"
-        ) from None
-    return held
+    return array_of(part.path(folder, vector_files(label)[0]), (part.tally.good, None))
 
 
 def sketches_at(pool: ScoredPool, places: Rows) -> Words:
     """Return the sketches of some sources, words × sources."""
-    label = label_of(pool)
-    held = [_loaded(sketches_file(pool.folder, part.name, label)) for part in pool.parts]
+    ending = vector_files(label_of(pool))[1]
+    held = [array_of(part.path(pool.folder, ending), (None, part.tally.good)) for part in pool.parts]
     return np.ascontiguousarray(np.concatenate(held, axis=1)[:, places])
 
 

@@ -59,5 +59,7 @@ def show_pool_selection(
         rows.append(("left", "can be chosen", f"{left:,}"))
         console.print(make_table((f"{chosen.scored:,} sources", "meaning", "count"), rows, numbers=1))
     show_selection(chosen.selection, console=console)
+    for note in chosen.pool_notes:
+        line(console, f"note: {note}")
     for path in out:
         line(console, f"written to {path}")
