@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.result import Estimate
 
+Floats = NDArray[np.float64]
 FIRST, SECOND = np.array([0]), np.array([1])
 
 
@@ -63,3 +65,57 @@ def test_all_pass_against_all_fail_is_a_difference() -> None:
     found = estimate_scores(scores, target="population")
     assert found.difference("model 0", "model 1").low > 0
     assert found.pair_p_values()[0, 1] < 0.001
+
+
+def two_judged_on_everything(size: int = 100) -> tuple[Floats, Floats]:
+    """Return scores and probabilities: two models judged on all items, a third on about a quarter."""
+    draw = np.random.default_rng(0)
+    scores = draw.normal(size=(size, 1)) + draw.normal(size=(size, 3)) + [0.0, 0.3, 1.0]
+    scores[draw.random(size) > 0.25, 2] = np.nan
+    return scores, np.repeat([[1.0, 1.0, 0.25]], size, axis=0)
+
+
+def test_two_fully_judged_models_differ_exactly_over_this_set() -> None:
+    scores, chance = two_judged_on_everything()
+    found = estimate_scores(scores, chance)
+    assert found.intervals[:2] == ("exact", "exact")
+    assert found.low[:2].tolist() == found.high[:2].tolist() == found.scores[:2].tolist()
+    pair = found.difference("model 0", "model 1")
+    assert pair.interval == "exact"
+    assert pair.low == pair.high == pair.difference
+    assert found.pair_p_values()[0, 1] == 0.0
+    # The third model's error is learned from its own items alone, whatever else is known exactly.
+    single = estimate_scores(scores[:, 2:], chance[:, 2:])
+    assert found.standard_errors[2] == pytest.approx(single.standard_errors[0])
+    other = found.difference("model 0", "model 2")
+    assert other.high - other.low < 1.5 * (single.high[0] - single.low[0])
+
+
+def test_over_inputs_like_these_two_fully_judged_models_have_a_test_of_their_own() -> None:
+    scores, chance = two_judged_on_everything()
+    mixed = estimate_scores(scores, chance, target="population")
+    alone = estimate_scores(scores[:, :2], target="population")
+    assert mixed.difference("model 0", "model 1").standard_error == pytest.approx(
+        alone.difference("model 0", "model 1").standard_error
+    )
+    assert 0.05 < mixed.pair_p_values()[0, 1] < 1.25 * alone.pair_p_values()[0, 1]
+    assert mixed.pairs is not None
+    judged = float((~np.isnan(scores[:, 2])).sum())
+    assert mixed.pairs.units.tolist() == [100.0, 100.0, judged]
+
+
+def test_p_values_of_many_pairs_need_little_memory() -> None:
+    import tracemalloc
+
+    scores = np.random.default_rng(0).normal(size=(2_000, 60))
+    found = estimate_scores(scores, size=8_000, target="population", interval="none")
+    assert found.pairs is not None
+    few = np.array([3, 17]), np.array([41, 59])
+    tracemalloc.start()
+    p_values = found.pair_p_values()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # All 1,770 pairs unit by unit are 28 MB, several times over.
+    assert peak < 60e6
+    alone = found.pairs.p_values(*few, found.scores[few[0]] - found.scores[few[1]])
+    assert p_values[few] == pytest.approx(alone)

@@ -7,10 +7,12 @@ import pytest
 from scipy import stats
 
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.bradley_terry import bradley_terry
 from sparingly.infer.estimate.effect_prior import EffectPrior
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
-from sparingly.infer.rank.rank import rank_strengths
+from sparingly.infer.rank.joint_scores import joint_of
+from sparingly.infer.rank.rank import rank_estimates, rank_strengths
 
 
 def test_two_models_by_numerical_integration() -> None:
@@ -87,6 +89,21 @@ def test_models_that_were_judged_less_keep_their_larger_errors() -> None:
     assert shrunk == pytest.approx(plain, abs=0.005)
     blind = chance_of_best(scores, covariance, degrees=9, units=10.0)
     assert np.abs(blind - shrunk).max() > 0.01
+
+
+def test_a_ranking_knows_how_deep_each_model_was_judged() -> None:
+    scores = np.random.default_rng(1).normal(size=(200, 4)) + np.array([0.0, 0.1, 0.2, 0.0])
+    scores[50:, 2:] = np.nan
+    found = estimate_scores(scores, size=800, target="population")
+    joint = joint_of(found)
+    assert joint.units is not None
+    assert joint.units.tolist() == [200.0, 200.0, 50.0, 50.0]
+    assert joint.of_models(np.array([3, 0])).units == pytest.approx([50.0, 200.0])
+    ranking = {one.model: one.chance_of_best for one in rank_estimates(found, found).models}
+    by_depth = chance_of_best(
+        found.scores, found.covariance, degrees=found.freedom, units=np.array([200.0, 200.0, 50.0, 50.0])
+    )
+    assert [ranking[name] for name in found.models] == pytest.approx(by_depth.tolist())
 
 
 def test_chances_to_be_better_by_numerical_integration() -> None:

@@ -95,3 +95,13 @@ def test_where_a_rank_test_contradicts_the_means_nothing_is_decided() -> None:
     assert tests.two_sided[0, 1] < 0.01
     assert tests.agreeing(means)[0, 1] == 1.0
     assert tests.agreeing(-means)[0, 1] == tests.two_sided[0, 1]
+
+
+def test_models_judged_on_everything_are_told_apart_whatever_few_units_support() -> None:
+    # Ten units of the third model cannot support p < .0004 for it; the first two are known.
+    scores, covariance = np.array([0.3, 0.2, 0.0]), np.diag([0.0, 0.0, 0.01])
+    given = np.array([[np.nan, 0.0, 1e-9], [0.0, np.nan, 0.03], [1e-9, 0.03, np.nan]])
+    found = t_tests(scores, covariance, degrees=9, certain=False, two_sided=given)
+    assert found.two_sided[0, 1] == 0.0
+    assert found.two_sided[0, 2] == pytest.approx(2 * stdtr(9, -5.0))
+    assert found.two_sided[1, 2] == pytest.approx(0.03)

@@ -68,6 +68,7 @@ def assemble(
         spread_of(models, scores, np.sqrt(np.diag(covariance)), errors.shape, errors, whole),
         scale=values.scale,
         proportions=proportions_of(sample, errors, scores, values, asked.target),
+        exact=sample.fully_judged & (asked.target == "set"),
     )
     # From the scale alone one can speak of plain means only.
     scale = asked.scale if linear.predicted is None or not linear.predicted.any() else None

@@ -16,9 +16,12 @@ from sparingly.infer.estimate.intervals import (
     find_intervals,
     unsupported,
 )
-from sparingly.infer.estimate.sample import Floats, Rows, Sample
+from sparingly.infer.estimate.sample import Floats, Mask, Rows, Sample
 from sparingly.infer.estimate.tails import DISCORDANT, Tails, pair_tails, score_tails
 from sparingly.infer.estimate.variance import Errors
+
+# Differences unit by unit that are held at once while p-values of many pairs are found.
+_CELLS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +63,37 @@ class PairErrors:
     def p_values(self, first: Rows, second: Rows, centre: Floats) -> Floats:
         """Return the two-sided p-value of every difference: 1 less the level whose interval just reaches 0.
 
-        1 where there is no error to go by; with everything judged, 0 for any difference at all.
+        1 where there is no error to go by; of two models that are judged on everything, 0 for any difference
+        at all over this set.
         """
+        at_once = max(_CELLS // max(len(self.errors.shape), 1), 1)
+        parts = [slice(start, start + at_once) for start in range(0, len(centre), at_once)]
+        found = [self._p_values(first[part], second[part], centre[part]) for part in parts]
+        return np.concatenate([np.zeros(0), *found])
+
+    def _p_values(self, first: Rows, second: Rows, centre: Floats) -> Floats:
+        certain = np.where(centre == 0, 1.0, 0.0) + 0.0 * centre
         if self.whole:
-            return np.where(centre == 0, 1.0, 0.0) + 0.0 * centre
+            return certain
         spread = self._spread(first, second, centre, [""] * len(centre))
         p_values = spread.reach.p_values(centre)
         # Where the side towards 0 is not supported, nothing is decided.
         low, high = unsupported(spread, np.isfinite(p_values))
         p_values = np.where((low & (centre > 0)) | (high & (centre < 0)), 1.0, p_values)
-        return np.where(np.isnan(p_values) & ~np.isnan(centre) & ~np.isnan(spread.errors), 1.0, p_values)
+        p_values = np.where(np.isnan(p_values) & ~np.isnan(centre) & ~np.isnan(spread.errors), 1.0, p_values)
+        return np.where(self.exact[first] & self.exact[second], certain, p_values)
+
+    @cached_property
+    def exact(self) -> Mask:
+        """Which scores are known without error: over this set, those of models judged on everything."""
+        return np.asarray(self.sample.fully_judged & (self.errors.fraction > 0))
+
+    @cached_property
+    def units(self) -> Floats:
+        """How many units the error of every score is learned from; all items for one that is exact."""
+        most = max(float(self.errors.counts.max(initial=0.0)), 1.0)
+        depth = np.maximum(self.errors.units * self.errors.counts / most, 1.0)
+        return np.where(self.exact, float(self.sample.size), depth)
 
     @cached_property
     def tails(self) -> Tails:
@@ -80,10 +104,14 @@ class PairErrors:
     def _spread(self, first: Rows, second: Rows, centre: Floats, names: Sequence[str]) -> Spread:
         wrong, shape = self.errors.of_pairs(first, second)
         spread = spread_of(names, centre, wrong, shape, self.errors, self.whole)
-        counts = np.minimum(self.errors.counts[first], self.errors.counts[second])
+        depth = np.where(self.exact, np.inf, self.errors.counts)
+        counts = np.minimum(depth[first], depth[second])
         reach = None if self.scale is None else self.scale[1] - self.scale[0]
         scale = None if reach is None else (-reach, reach)
-        return replace(spread, counts=counts, tails=self.tails, scale=scale, supported=self.two_valued)
+        exact = self.exact[first] & self.exact[second]
+        return replace(
+            spread, counts=counts, tails=self.tails, scale=scale, supported=self.two_valued, exact=exact
+        )
 
     def common(self, first: Rows, second: Rows) -> Rows:
         """Return the number of items that count and on which both models of every pair were judged."""

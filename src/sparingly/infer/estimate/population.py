@@ -10,7 +10,7 @@ import numpy as np
 from sparingly.base.stats.cluster_correction import cluster_correction
 from sparingly.infer.estimate.gaps import Phase, gap_covariance, gaps_of, pool_codes
 from sparingly.infer.estimate.linear import Linear
-from sparingly.infer.estimate.sample import Floats, Rows, Sample, group_sums
+from sparingly.infer.estimate.sample import Floats, Rows, Sample, dense, group_sums
 from sparingly.infer.estimate.units import Units, gather
 from sparingly.infer.estimate.variance import (
     Errors,
@@ -70,7 +70,16 @@ def population_errors(sample: Sample, linear: Linear) -> Errors:
         stratum=np.zeros(len(shape), np.int64),
         drawn="judged items" if inputs.document is None else "judged documents",
         notes=inputs.notes,
+        judged=units * _depths(sample, inputs.document),
     )
+
+
+def _depths(sample: Sample, document: Rows | None) -> Floats:
+    """Return on how many documents (or items) each model was judged, as a share of the most of any."""
+    place = sample.rows if document is None else document[sample.rows]
+    counting = (sample.judged & (sample.importance > 0)[:, None]).astype(np.float64)
+    seen = (group_sums(counting, dense(place)) > 0).sum(axis=0)
+    return np.asarray(seen / max(float(seen.max(initial=0)), 1.0))
 
 
 def _centred(sample: Sample, linear: Linear) -> Linear:

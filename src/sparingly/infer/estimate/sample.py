@@ -158,12 +158,16 @@ class Sample:
         """How much every row matters."""
         return np.ones(len(self.rows)) if self.weights is None else self.weights[self.rows]
 
+    @cached_property
+    def fully_judged(self) -> Mask:
+        """Which models were judged on every item of the set, so that their means over it are known."""
+        certain = self.judged & (self.probability >= 1.0 - 1e-12)
+        return np.asarray(certain.all(axis=0) & (len(self.rows) == self.size))
+
     @property
     def is_whole(self) -> bool:
         """Whether everything was judged of every model that was, so that nothing is left to chance."""
-        some = self.judged.any(axis=0)
-        judged = bool(self.judged[:, some].all() and (self.probability[:, some] == 1.0).all())
-        return len(self.rows) == self.size and judged
+        return bool(self.fully_judged[self.judged.any(axis=0)].all()) and len(self.rows) == self.size
 
     @property
     def is_uniform(self) -> bool:

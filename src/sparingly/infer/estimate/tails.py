@@ -90,11 +90,11 @@ def pair_tails(errors: Errors, floor: float = 0.0) -> Tails:
     ``floor`` is the least that is added to the sum of squared differences, where the scale tells it.
     """
     single = _single(errors)
-    models, judged = single.shape[1], np.maximum(float(np.mean(errors.counts)), 1.0)
-    products = single.T @ single / judged
+    models, root = single.shape[1], np.sqrt(np.maximum(errors.counts, 1.0))
+    products = single.T @ single / (root[:, None] * root)
     if models < 2:
         return Tails(0.0, 0.0, 0.0, 1, errors.fraction)
-    # The mean of Σ_u (c_uj − c_uk)² over all pairs j < k.
+    # The mean over all pairs j < k of (c_uj − c_uk)², of one judgement each.
     squared = 2.0 * (models * np.trace(products) - products.sum()) / (models * (models - 1.0))
     tails = Tails(float(squared), float(squared), 0.0, models, errors.fraction)
     reach = max(tails.low, floor * tails.left / tails.unseen)

@@ -50,8 +50,8 @@ class JointScores:
     """The models' scores, their joint covariance, and its degrees of freedom.
 
     ``certain`` says whether an error of 0 means that nothing is left to chance, ``units`` how many items (or
-    documents) the errors are learned from, where that is known. ``p_values`` are the two-sided p-values that
-    belong to the printed intervals of differences; None where Student's t has to do.
+    documents) the error of each score is learned from, where that is known. ``p_values`` are the two-sided
+    p-values that belong to the printed intervals of differences; None where Student's t has to do.
     """
 
     models: tuple[str, ...]
@@ -59,7 +59,7 @@ class JointScores:
     covariance: Floats
     freedom: float
     certain: bool = True
-    units: float | None = None
+    units: Floats | None = None
     p_values: Floats | None = None
 
     @property
@@ -94,6 +94,7 @@ class JointScores:
             models=names,
             scores=self.scores[places],
             covariance=self.covariance[inside],
+            units=None if self.units is None else self.units[places],
             p_values=None if self.p_values is None else self.p_values[inside],
         )
 
@@ -119,8 +120,15 @@ def joint_of(found: Estimate) -> JointScores:
     freedom = math.inf if certain else found.freedom
     if found.pairs is None or certain:
         return JointScores(found.models, found.scores, found.covariance, freedom, certain)
-    units, p_values = found.pairs.errors.units, found.pair_p_values()
-    return JointScores(found.models, found.scores, found.covariance, freedom, certain, units, p_values)
+    return JointScores(
+        found.models,
+        found.scores,
+        found.covariance,
+        freedom,
+        certain,
+        found.pairs.units,
+        found.pair_p_values(),
+    )
 
 
 def joint_of_strengths(found: BradleyTerry) -> JointScores:

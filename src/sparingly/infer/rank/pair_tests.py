@@ -62,7 +62,8 @@ def t_tests(
 
     Two guards. An error of 0 (or of mere rounding) means that the judged items happen to show the same
     difference, which proves nothing: p = 1, unless nothing is left to chance (``certain``), where the sign
-    decides. And no p-value is below ``least_p``, what n units can support however alike they are.
+    decides. And no p-value is below ``least_p``, what n units can support however alike they are, but for a
+    given one of 0 without an error: both models were judged on everything.
     """
     from scipy.special import stdtr
 
@@ -75,7 +76,10 @@ def t_tests(
     tail = stdtr(degrees, ratio)
     if two_sided is not None:
         tail = np.where(difference < 0, two_sided / 2.0, 1.0 - two_sided / 2.0)
-    tail = np.maximum(tail, least_p(degrees))
+    least = np.full(tail.shape, least_p(degrees))
+    if two_sided is not None:
+        least[(errors == 0) & (two_sided == 0)] = 0.0
+    tail = np.maximum(tail, least)
     # Without any error left the sign decides; without a difference nothing speaks against the null.
     sure = np.where((difference < 0) & certain, 0.0, 1.0)
     worse = np.where(has_error, tail, sure)
