@@ -131,7 +131,8 @@ def test_large_bodies_are_refused(tmp_path: Path) -> None:
         body = b"x" * 10_001
         assert anna.client.post("/api/answer", content=body, headers=anna.csrf).status_code == 413
         parts = iter([b"x" * 6000, b"x" * 6000])
-        assert anna.client.post("/api/answer", content=parts, headers=anna.csrf).status_code == 413
+        headers = {**anna.csrf, "content-type": "application/json"}
+        assert anna.client.post("/api/answer", content=parts, headers=headers).status_code == 413
 
 
 def test_too_many_requests_of_one_session_are_refused(tmp_path: Path) -> None:

@@ -76,4 +76,4 @@ def test_nothing_can_be_said_of_a_page_that_others_have_judged(tmp_path: Path) -
         anna.answer(question, 5)
         answer = ben.answer(question, 5, cards=[], seconds=3.0)
         assert answer.status_code == 409
-        assert "nothing to judge on this page" in answer.json()["detail"]
+        assert answer.json()["detail"] == "This page is not open to you any more. Load the page again."

@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 
@@ -22,10 +24,10 @@ from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web import organiser
 from sparingly.show.web.access import links
 from sparingly.show.web.access.doors import ForeignFormError, NoEntryError
-from sparingly.show.web.access.guard import LOOPBACK, Guard, Limits, Message
-from sparingly.show.web.access.sessions import Sessions
+from sparingly.show.web.access.guard import LOOPBACK, Guard, Limits
 from sparingly.show.web.rater import api, router
 from sparingly.show.web.rater.counter import Counter
+from sparingly.show.web.rater.given import UnreadableError, problem_of
 from sparingly.show.web.web import Form, Texts, Web
 
 _LOG = logging.getLogger("sparingly")
@@ -54,7 +56,7 @@ def create_app(
         texts: How outputs are shown: ``plain``, or as ``markdown``.
         assignment: Who judges what; without one, whoever comes is given what is open.
         hosts: The names that the server goes by; None takes any.
-        limits: How much is taken from one session.
+        limits: How much is taken from one link or address.
         public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
             the server then goes by that name, too.
     """
@@ -71,7 +73,7 @@ def create_app(
     app.state.web, app.state.counter = web, Counter(web)
     app.add_middleware(
         Guard,
-        whose=lambda scope: _whose(scope, sessions),
+        sessions=sessions,
         hosts=_hosts(hosts, public),
         limits=limits or Limits(),
     )
@@ -101,17 +103,6 @@ def _hosts(hosts: Sequence[str] | None, public: str | None) -> Sequence[str] | N
     return (*hosts, re.sub(r":\d+$", "", urlsplit(public).netloc))
 
 
-def _whose(scope: Message, sessions: Sessions) -> str:
-    """Return whom a request is counted for: a session with our signature, or an address."""
-    cookies = Request(scope).cookies
-    for role, name in sessions.cookies.items():
-        session = sessions.id_of(cookies.get(name), role)
-        if session is not None:
-            return f"session {session}"
-    client = scope.get("client")
-    return f"address {client[0] if client else ''}"
-
-
 def _add_errors(app: FastAPI, web: Web) -> None:
     """Turn what may go wrong into a page, or into JSON for programs."""
 
@@ -127,8 +118,14 @@ def _add_errors(app: FastAPI, web: Web) -> None:
 
     @app.exception_handler(SparinglyError)
     def wrong(request: Request, error: Exception) -> Response:
-        # Well formed, but it does not fit the campaign; a form is shown again with what is wrong.
-        return _said(request, web, 409 if _is_program(request) else 422, str(error))
+        # A form is shown again with what is wrong; for programs 409 is well formed and does not fit.
+        fits = _is_program(request) and not isinstance(error, UnreadableError)
+        return _said(request, web, 409 if fits else 422, str(error))
+
+    @app.exception_handler(RequestValidationError)
+    def invalid(request: Request, error: Exception) -> Response:
+        # One sentence however much is wrong: what was sent is not sent back.
+        return _said(request, web, 422, problem_of(cast(RequestValidationError, error).errors()))
 
     @app.exception_handler(DataError)
     def failed(request: Request, error: Exception) -> Response:

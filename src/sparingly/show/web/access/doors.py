@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import parse_qsl
 
 from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
 
+from sparingly.base.errors import UsageError
 from sparingly.run.campaign.access import Role
+from sparingly.show.web.access.guard import SESSION
 from sparingly.show.web.access.sessions import Session
 
 if TYPE_CHECKING:
     from sparingly.show.web.web import Web
+
+
+# A page with fifty outputs, ten aspects and a comment on each has fewer.
+MOST_FIELDS = 2000
 
 
 class NoEntryError(Exception):
@@ -41,19 +50,59 @@ def organiser_session(request: Request) -> Session:
     return _session(request, "organiser")
 
 
-async def rater_form(request: Request, session: Annotated[Session, Depends(rater_session)]) -> Session:
+async def sent_fields(request: Request) -> Mapping[str, str]:
+    """Return the fields of a form; the last one counts where several have the same name.
+
+    They are read beside the event loop: others are served meanwhile.
+    """
+    return await run_in_threadpool(fields_of, await request.body())
+
+
+def fields_of(body: bytes) -> dict[str, str]:
+    """Return the fields that a form consists of, or say why it cannot be read."""
+    try:
+        text = body.decode("ascii")
+        return dict(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS))
+    except UnicodeError:
+        raise UsageError("The form cannot be read: its text is not UTF-8. Load the page again.") from None
+    except ValueError:
+        raise UsageError(f"The form has more than {MOST_FIELDS} fields. Load the page again.") from None
+
+
+def text_of(fields: Mapping[str, str], name: str, *, most: int = 500) -> str:
+    """Return a field without blanks at its ends, empty where it is not there, or say that it is too long."""
+    text = fields.get(name, "").strip()
+    if len(text) > most:
+        raise UsageError(f"The field {name} has more than {most} letters.")
+    return text
+
+
+Fields = Annotated[Mapping[str, str], Depends(sent_fields)]
+
+
+def rater_form(
+    request: Request, session: Annotated[Session, Depends(rater_session)], fields: Fields
+) -> Session:
     """Return the session of a rater who sends a form of ours."""
-    return await _checked(request, session)
+    return _checked(request, session, fields.get("csrf"))
 
 
-async def organiser_form(
-    request: Request, session: Annotated[Session, Depends(organiser_session)]
+def rater_program(request: Request, session: Annotated[Session, Depends(rater_session)]) -> Session:
+    """Return the session of a rater whose program sends the token as a header."""
+    return _checked(request, session)
+
+
+def organiser_form(
+    request: Request, session: Annotated[Session, Depends(organiser_session)], fields: Fields
 ) -> Session:
     """Return the session of the organiser who sends a form of ours."""
-    return await _checked(request, session)
+    return _checked(request, session, fields.get("csrf"))
 
 
 def _session(request: Request, role: Role) -> Session:
+    known: Session | None = request.scope.get(SESSION)
+    if known is not None and known.role == role:
+        return known
     sessions = web_of(request).sessions
     session = sessions.read(request.cookies.get(sessions.cookies[role]), role)
     if session is None:
@@ -61,12 +110,8 @@ def _session(request: Request, role: Role) -> Session:
     return session
 
 
-async def _checked(request: Request, session: Session) -> Session:
-    given = request.headers.get("x-csrf-token")
-    if given is None and not request.headers.get("content-type", "").startswith("application/json"):
-        field = (await request.form()).get("csrf")
-        given = field if isinstance(field, str) else None
-    if not web_of(request).sessions.csrf_fits(session, given):
+def _checked(request: Request, session: Session, field: str | None = None) -> Session:
+    if not web_of(request).sessions.csrf_fits(session, request.headers.get("x-csrf-token", field)):
         raise ForeignFormError
     return session
 
@@ -74,4 +119,5 @@ async def _checked(request: Request, session: Session) -> Session:
 RaterSession = Annotated[Session, Depends(rater_session)]
 OrganiserSession = Annotated[Session, Depends(organiser_session)]
 RaterForm = Annotated[Session, Depends(rater_form)]
+RaterProgram = Annotated[Session, Depends(rater_program)]
 OrganiserForm = Annotated[Session, Depends(organiser_form)]

@@ -1,16 +1,27 @@
-"""What is refused before any page is asked: other hosts' names, bodies too large, too many requests.
+"""What is refused before any page is asked: other hosts' names, strangers' bodies, too large, too many.
 
-It also gives every answer the headers that keep a page to itself.
+Nothing of a body is read before its sender, size and kind are known to be good: only people with a link
+send any, as a form or (to ``/api``) as JSON, in UTF-8. Every answer gets the headers that keep a page to
+itself.
 """
 
 from __future__ import annotations
 
+import asyncio
+import json
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+
+from sparingly.base.errors import DataError
+from sparingly.run.campaign.access import Role
+from sparingly.show.web.access.sessions import Sessions
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -32,22 +43,33 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
+# Where the guard leaves the session that it has read, so that no page reads it again.
+SESSION = "sparingly.session"
 _MOST_BUCKETS = 10_000
+_WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
+_FORM, _JSON = "application/x-www-form-urlencoded", "application/json"
+_TOO_LARGE = (413, "This is too large.")
+_TOO_MANY = (429, "Too many requests: wait a moment.")
+Refusal = tuple[int, str]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much is taken from one session, or from one address without a session.
+    """How much is taken from one link, or from one address without a session.
 
     Attributes:
         most_bytes: The largest body of a request.
         each_second: How many requests a second in the long run.
         at_once: How many at once.
+        request_bytes: A body counts as one more request for every so many bytes.
+        body_seconds: How long a body may take to arrive.
     """
 
     most_bytes: int = 2_000_000
     each_second: float = 20.0
     at_once: int = 200
+    request_bytes: int = 50_000
+    body_seconds: float = 60.0
 
 
 class _Buckets:
@@ -57,29 +79,28 @@ class _Buckets:
         self._limits, self._lock = limits, Lock()
         self._held: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, whose: str) -> bool:
+    def take(self, whose: str, count: float = 1.0) -> bool:
+        """Take so many requests out of somebody's bucket, where they are left."""
         now = time.monotonic()
         with self._lock:
             left, before = self._held.pop(whose, (float(self._limits.at_once), now))
             left = min(self._limits.at_once, left + (now - before) * self._limits.each_second)
-            allowed = left >= 1.0
-            self._held[whose] = (left - 1.0 if allowed else left, now)
+            allowed = left >= count
+            self._held[whose] = (left - count if allowed else left, now)
             if len(self._held) > _MOST_BUCKETS:
                 self._held.popitem(last=False)
         return allowed
 
 
-class _TooLargeError(Exception):
-    """A body that grew beyond the limit while it was read."""
+class _GoneError(Exception):
+    """Whoever sent a request has gone away in the middle of it."""
 
 
 class Guard:
     """Stands before the application."""
 
-    def __init__(
-        self, app: App, *, whose: Callable[[Message], str], hosts: Sequence[str] | None, limits: Limits
-    ) -> None:
-        self._app, self._whose, self._limits = app, whose, limits
+    def __init__(self, app: App, *, sessions: Sessions, hosts: Sequence[str] | None, limits: Limits) -> None:
+        self._app, self._sessions, self._limits = app, sessions, limits
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
         self._buckets = _Buckets(limits)
 
@@ -90,64 +111,117 @@ class Guard:
             return
         sent = _with_headers(scope, send)
         refusal = self._refusal(scope)
+        if refusal is None and scope["method"] not in _WITHOUT_BODY:
+            try:
+                received = await self._admitted(scope, receive)
+            except _GoneError:
+                # Who has gone away gets no answer; that is no fault of the server.
+                return
+            if isinstance(received, bytes):
+                await self._app(scope, _again(received, receive), sent)
+                return
+            refusal = received
         if refusal is not None:
-            await _refuse(sent, *refusal)
+            await _refuse(scope, sent, *refusal)
             return
-        body = _Body(receive, self._limits.most_bytes)
+        await self._app(scope, receive, sent)
 
-        async def sent_in_time(message: Message) -> None:
-            if not body.is_too_large:
-                await sent(message)
-
-        try:
-            await self._app(scope, body.receive, sent_in_time)
-        except Exception:
-            # Who has gone away in the middle of a request gets no answer; that is no fault of the server.
-            if not (body.is_cut_short or body.is_too_large):
-                raise
-        if body.is_too_large:
-            await _refuse(sent, 413, "This is too large.")
-
-    def _refusal(self, scope: Message) -> tuple[int, str] | None:
+    def _refusal(self, scope: Message) -> Refusal | None:
+        """Return why a request is refused, by its head alone."""
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if self._hosts is not None and _without_port(host) not in self._hosts:
             return 400, "This server does not go by that name."
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self._limits.most_bytes:
-            return 413, "This is too large."
-        if not self._buckets.take(self._whose(scope)):
-            return 429, "Too many requests: wait a moment."
-        return None
+            return _TOO_LARGE
+        return None if self._buckets.take(self._whose(scope)) else _TOO_MANY
 
+    def _whose(self, scope: Message) -> str:
+        """Return whom a request is counted for: the link of a session with our signature, or an address.
 
-class _Body:
-    """Counts a body that does not say its length, and knows whether its sender went away."""
+        A link has one bucket however many sessions it begins.
+        """
+        cookies = Request(scope).cookies
+        for role, name in self._sessions.cookies.items():
+            link = self._sessions.link_of(cookies.get(name), role)
+            if link is not None:
+                return f"link {link}"
+        client = scope.get("client")
+        return f"address {client[0] if client else ''}"
 
-    def __init__(self, receive: Receive, most_bytes: int) -> None:
-        self._receive, self._left = receive, most_bytes
-        self._is_whole = self._is_gone = False
-
-    @property
-    def is_too_large(self) -> bool:
-        """Whether more has come than is taken."""
-        return self._left < 0
-
-    @property
-    def is_cut_short(self) -> bool:
-        """Whether the sender went away before all of it had come."""
-        return self._is_gone and not self._is_whole
-
-    async def receive(self) -> Message:
-        message = await self._receive()
-        self._left -= len(message.get("body", b""))
-        if self.is_too_large:
-            raise _TooLargeError
-        self._is_gone = self._is_gone or message["type"] == "http.disconnect"
-        self._is_whole = self._is_whole or (
-            message["type"] == "http.request" and not message.get("more_body", False)
+    async def _admitted(self, scope: Message, receive: Receive) -> bytes | Refusal:
+        """Return the body of a request, or why it is refused: by its sender, its kind, then its size."""
+        role: Role = "organiser" if str(scope["path"]).startswith("/organiser") else "rater"
+        cookie = Request(scope).cookies.get(self._sessions.cookies[role])
+        try:
+            session = await run_in_threadpool(self._sessions.read, cookie, role)
+        except DataError:
+            return 503, "This cannot be done at the moment. Try again."
+        if session is None:
+            return 401, "Open the link that you were sent."
+        scope[SESSION] = session
+        expected = _JSON if _is_program(scope) else _FORM
+        if not _is_kind(dict(scope["headers"]), expected):
+            return 415, f"Send this as {expected}, in UTF-8."
+        try:
+            async with asyncio.timeout(self._limits.body_seconds):
+                body = await self._body(receive)
+        except TimeoutError:
+            return 408, "This took too long to arrive. Send it again."
+        if body is None:
+            return _TOO_LARGE
+        return (
+            body
+            if self._buckets.take(self._whose(scope), len(body) / self._limits.request_bytes)
+            else _TOO_MANY
         )
-        return message
+
+    async def _body(self, receive: Receive) -> bytes | None:
+        """Return a whole body; None where it is larger than what is taken, whatever length it claimed."""
+        parts, left = [], self._limits.most_bytes
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _GoneError
+            part = message.get("body", b"")
+            left -= len(part)
+            if left < 0:
+                return None
+            parts.append(part)
+            if not message.get("more_body", False):
+                return b"".join(parts)
+
+
+def _is_program(scope: Message) -> bool:
+    return str(scope["path"]).startswith("/api/")
+
+
+def _is_kind(headers: dict[bytes, bytes], expected: str) -> bool:
+    """Say whether a body is of the expected kind and in UTF-8; without a body there is nothing to say."""
+    if b"content-type" not in headers:
+        return headers.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in headers
+    kind, *options = headers[b"content-type"].decode("latin-1").lower().split(";")
+    charsets = [
+        value.strip(' "')
+        for name, _, value in (one.partition("=") for one in options)
+        if name.strip() == "charset"
+    ]
+    return (
+        kind.strip() == expected
+        and all(one in ("utf-8", "utf8") for one in charsets)
+        and headers.get(b"content-encoding", b"identity") == b"identity"
+    )
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a body that was read already, then what comes after it."""
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return received
 
 
 def _without_port(host: str) -> str:
@@ -167,9 +241,16 @@ def _with_headers(scope: Message, send: Send) -> Send:
     return sent
 
 
-async def _refuse(send: Send, status: int, sentence: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+async def _refuse(scope: Message, send: Send, status: int, sentence: str) -> None:
+    """Answer with a sentence; programs get it as JSON."""
+    kind, body = b"text/plain; charset=utf-8", sentence
+    if _is_program(scope):
+        kind, body = b"application/json", json.dumps({"detail": sentence})
+    headers = [(b"content-type", kind), (b"content-length", str(len(body.encode())).encode())]
     if status == 429:
         headers.append((b"retry-after", b"1"))
+    if status == 408:
+        # The rest of it is not waited for.
+        headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": sentence.encode()})
+    await send({"type": "http.response.body", "body": body.encode()})

@@ -81,10 +81,10 @@ class Sessions:
             return None
         return Session(values[0], role, entry.rater, entry.digest)
 
-    def id_of(self, cookie: str | None, role: Role) -> str | None:
-        """Return the name of the session that a cookie is signed for, without asking the database."""
+    def link_of(self, cookie: str | None, role: Role) -> str | None:
+        """Return the digest of the link that a cookie is signed for, without asking the database."""
         values = self._loaded(cookie, role)
-        return None if values is None else values[0]
+        return None if values is None else values[1]
 
     def csrf(self, session: Session) -> str:
         """Return what every form of a session sends back: no other site can know it."""

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from sparingly.run.campaign.draw import Step
 from sparingly.run.campaign.pause import pause, resume
-from sparingly.show.web.access.doors import OrganiserForm
+from sparingly.show.web.access.doors import Fields, OrganiserForm, text_of
 from sparingly.show.web.organiser.pages import Kept, Served, raters_page
 
 router = APIRouter(include_in_schema=False)
-Text = Annotated[str, Form(max_length=500)]
 
 
 @router.post("/organiser/pause")
-def pause_it(session: OrganiserForm, office: Kept, reason: Text = "") -> Response:
+def pause_it(session: OrganiserForm, office: Kept, fields: Fields) -> Response:
     """Hand out no more questions."""
-    pause(office.campaign, reason.strip())
-    office.audit.write(session.who, "paused", reason=reason.strip())
+    reason = text_of(fields, "reason")
+    pause(office.campaign, reason)
+    office.audit.write(session.who, "paused", reason=reason)
     return _to("/organiser", "paused")
 
 
@@ -33,27 +31,29 @@ def resume_it(session: OrganiserForm, office: Kept) -> Response:
 
 
 @router.post("/organiser/raters/invite")
-def invite(session: OrganiserForm, web: Served, office: Kept, request: Request, rater: Text) -> Response:
+def invite(session: OrganiserForm, web: Served, office: Kept, request: Request, fields: Fields) -> Response:
     """Make a link for a rater, and show it this once."""
-    token = office.access.invite("rater", rater.strip(), by=session.who)
+    rater = text_of(fields, "rater")
+    token = office.access.invite("rater", rater, by=session.who)
     link = f"{web.public or str(request.base_url).rstrip('/')}/r/{token}"
-    return raters_page(session, web, office, invited=rater.strip(), link=link)
+    return raters_page(session, web, office, invited=rater, link=link)
 
 
 @router.post("/organiser/raters/retire")
-def retire(session: OrganiserForm, office: Kept, rater: Text) -> Response:
+def retire(session: OrganiserForm, office: Kept, fields: Fields) -> Response:
     """Take back all links of a rater."""
-    office.access.retire(rater, by=session.who)
+    office.access.retire(text_of(fields, "rater"), by=session.who)
     return _to("/organiser/raters", "retired")
 
 
 @router.post("/organiser/next")
-def draw(session: OrganiserForm, office: Kept, data: Text, early: Text = "") -> Response:
+def draw(session: OrganiserForm, office: Kept, fields: Fields) -> Response:
     """Draw the next round of a data set."""
-    (step,) = office.campaign.next(data, early=early == "yes")
+    data, early = fields.get("data", ""), fields.get("early") == "yes"
+    (step,) = office.campaign.next(data, early=early)
     became = _became(step)
     if step.new:
-        office.audit.write(session.who, "round drawn", data=data, round=step.number, early=early == "yes")
+        office.audit.write(session.who, "round drawn", data=data, round=step.number, early=early)
     return _to("/organiser/next", became)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from sparingly.base.errors import UsageError
@@ -13,11 +13,10 @@ from sparingly.run.campaign.bundle import everything
 from sparingly.run.campaign.hours import hours, sheet
 from sparingly.run.campaign.packing import csv_bytes, zip_bytes
 from sparingly.run.campaign.release import contents
-from sparingly.show.web.access.doors import OrganiserForm, OrganiserSession
+from sparingly.show.web.access.doors import Fields, OrganiserForm, OrganiserSession, text_of
 from sparingly.show.web.organiser.pages import Kept
 
 router = APIRouter(include_in_schema=False)
-Text = Annotated[str, Form(max_length=200)]
 
 
 @router.get("/organiser/downloads/everything.zip")
@@ -40,27 +39,21 @@ def worked(
 
 
 @router.post("/organiser/downloads/release.zip")
-def released(
-    session: OrganiserForm,
-    office: Kept,
-    licence: Text,
-    title: Text = "",
-    comments: Text = "",
-    texts: Text = "",
-) -> Response:
+def released(session: OrganiserForm, office: Kept, fields: Fields) -> Response:
     """Give an anonymised release; raters have the same numbers every time."""
-    if not licence.strip():
+    licence, comments = text_of(fields, "licence", most=200), fields.get("comments") == "yes"
+    if not licence:
         raise UsageError("Say under which licence it is released, such as CC-BY-4.0.")
     found, _, _ = contents(
         office.campaign,
-        licence=licence.strip(),
-        title=title.strip() or None,
-        comments=comments == "yes",
-        texts=texts == "yes",
+        licence=licence,
+        title=text_of(fields, "title", most=200) or None,
+        comments=comments,
+        texts=fields.get("texts") == "yes",
         seed=office.release_seed,
     )
     name = f"{_stem(office.campaign.name)}-release"
-    office.audit.write(session.who, "downloaded release", licence=licence.strip(), comments=comments == "yes")
+    office.audit.write(session.who, "downloaded release", licence=licence, comments=comments)
     return _file(zip_bytes(found, name), f"{name}.zip", "application/zip")
 
 

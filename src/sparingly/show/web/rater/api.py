@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
 
-from sparingly.show.web.access.doors import RaterForm, RaterSession
-from sparingly.show.web.rater.given import GivenPage
+from sparingly.show.web.access.doors import RaterProgram, RaterSession
+from sparingly.show.web.rater.given import GivenPage, from_json, json_schema
 from sparingly.show.web.rater.router import Served
 from sparingly.show.web.rater.sheet import Sheet
 from sparingly.show.web.texts import Shown
@@ -15,10 +17,17 @@ from sparingly.show.web.texts import Shown
 _REFUSED = {
     401: {"description": "No session: open the link first."},
     403: {"description": "The header X-CSRF-Token is missing or wrong."},
+    408: {"description": "The answer took too long to arrive."},
     409: {"description": "The answer is not complete, a value is out of range, or the page is gone."},
+    413: {"description": "The answer is too large."},
+    415: {"description": "The answer is not JSON in UTF-8."},
+    422: {"description": "The answer does not have the form that is asked for; the sentence says where."},
+    429: {"description": "Too many requests, or too many bytes, in a short time."},
     503: {"description": "The answer could not be kept. Send it again."},
 }
-router = APIRouter(prefix="/api", tags=["rater"], responses={401: _REFUSED[401]})
+router = APIRouter(
+    prefix="/api", tags=["rater"], responses={status: _REFUSED[status] for status in (401, 429)}
+)
 
 
 @dataclass
@@ -82,8 +91,19 @@ def question(session: RaterSession, counter: Served) -> QuestionShown:
     return _shown(counter.sheets.sheet(session, page), counter.aspects)
 
 
-@router.post("/answer", responses={status: _REFUSED[status] for status in (403, 409, 503)})
-def answer(given: GivenPage, session: RaterForm, counter: Served) -> Taken:
+async def given_page(request: Request, _: RaterProgram) -> GivenPage:
+    """Return what a program says of a page; it is read beside the event loop."""
+    return await run_in_threadpool(from_json, await request.body())
+
+
+@router.post(
+    "/answer",
+    responses={status: one for status, one in _REFUSED.items() if status not in (401, 429)},
+    openapi_extra={
+        "requestBody": {"required": True, "content": {"application/json": {"schema": json_schema()}}}
+    },
+)
+def answer(given: Annotated[GivenPage, Depends(given_page)], session: RaterProgram, counter: Served) -> Taken:
     """Take what a rater says of a page; sending it again changes nothing."""
     kinds = [one.what for one in counter.take(session, given)]
     return Taken(kinds.count("new"), kinds.count("correction"), kinds.count("same"))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.board import Page
@@ -13,7 +11,7 @@ from sparingly.run.campaign.refusal import check_score
 from sparingly.show.web.access.sessions import Session
 from sparingly.show.web.rater.cards import Card
 from sparingly.show.web.rater.desk import Desk
-from sparingly.show.web.rater.given import GivenPage, judged
+from sparingly.show.web.rater.given import Draft, GivenPage, judged
 from sparingly.show.web.rater.sheet import Sheets, cell_name
 from sparingly.show.web.web import Web
 
@@ -45,14 +43,29 @@ class Counter:
         page = self.page(handle)
         return page if page is not None and self.desk.is_mine(session.rater, page) else None
 
-    def take(self, session: Session, given: GivenPage) -> list[Acknowledgement]:
-        """Record what a rater says of a page; sending it again changes nothing.
+    def answerable(self, session: Session, handle: str, given: GivenPage | None = None) -> Page | None:
+        """Return a page that a rater may answer: it is theirs, or they were shown it.
 
-        Nobody can answer for outputs that they were not shown: their handles belong to the session.
+        Who took longer than a page is lent for has done the work all the same. That they were shown the page
+        is proved by a handle on it, which belongs to their session. With an assignment only what is assigned
+        is taken.
         """
-        page = self.page(given.page)
+        page = self.own_page(session, handle)
+        if page is not None or given is None or self.web.assignment is not None:
+            return page
+        page = self.page(handle)
         if page is None:
-            raise UsageError("This page is not asked any more. Load the page again.")
+            return None
+        cards = [*self.sheets.cards(session, page), *self.sheets.cards(session, page, all_cells=True)]
+        return (
+            None if {card.handle for card in cards}.isdisjoint(card.output for card in given.cards) else page
+        )
+
+    def take(self, session: Session, given: GivenPage) -> list[Acknowledgement]:
+        """Record what a rater says of a page that is theirs; sending it again changes nothing."""
+        page = self.answerable(session, given.page, given)
+        if page is None:
+            raise UsageError("This page is not open to you any more. Load the page again.")
         settings = self.web.campaign.settings
         cards = self._shown_cards(session, page, given)
         answers = judged(given, page, cards, session.rater, self.web.form, settings)
@@ -82,8 +95,8 @@ class Counter:
     def keep_draft(self, session: Session, page: Page, given: GivenPage) -> None:
         """Keep what a rater has typed, under names that outlive the session."""
         names = {card.handle: cell_name(card) for card in self.sheets.cards(session, page)}
-        cards = {names[card.output]: asdict(card) for card in given.cards if card.output in names}
-        content = json.dumps({"cards": cards, "seconds": given.seconds or 0.0}, ensure_ascii=True)
+        cards = {names[card.output]: card for card in given.cards if card.output in names}
+        content = Draft(cards, given.seconds or 0.0).to_json()
         if len(content) > _LONGEST_DRAFT:
             raise UsageError("This is too long to be kept.")
         self.web.drafts.save(session.rater, page.data, page.item, content)

@@ -6,8 +6,11 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import FailFast, Field, TypeAdapter, ValidationError
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import Answer
@@ -23,43 +26,124 @@ MOST_SECONDS = 3600.0
 MOST_COMMENT = 10_000
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _FIELD = re.compile(r"(score|marks|comment):([0-9a-f]{32})(?::(\d{1,3}))?")
+_LONGEST_NUMBER, _LONGEST_PLACE = 40, 100
+# What is sent is bounded everywhere, far above what a page can ask: reading it must not take long.
+_MOST_CARDS, _MOST_SCORES, _MOST_MARKS = 1000, 100, 1000
+_Name = Annotated[str, Field(max_length=500)]
+_Place = Annotated[int, Field(ge=-1_000_000_000, le=1_000_000_000)]
 
 
 @dataclass
 class GivenMark:
     """An error: from which letter (code point) to before which, and how bad it is."""
 
-    start: int
-    end: int
-    severity: str
+    start: _Place
+    end: _Place
+    severity: Annotated[str, Field(max_length=40)]
 
 
 @dataclass
 class GivenCard:
     """What is said of an output; of two, 1 where the first is better, -1 where the second is, 0 for a tie."""
 
-    output: str
-    scores: dict[str, float] = field(default_factory=dict)
-    marks: list[GivenMark] = field(default_factory=list)
-    comment: str | None = None
+    output: Annotated[str, Field(max_length=64)]
+    scores: Annotated[dict[_Name, float], Field(max_length=_MOST_SCORES)] = field(default_factory=dict)
+    marks: Annotated[list[GivenMark], FailFast(), Field(max_length=_MOST_MARKS)] = field(default_factory=list)
+    # Browsers send two letters for the end of a line.
+    comment: Annotated[str, Field(max_length=2 * MOST_COMMENT)] | None = None
 
 
 @dataclass
 class GivenPage:
     """What is said of a page; ``client`` names this answer, so that sending it again changes nothing."""
 
-    page: str
-    client: str
-    cards: list[GivenCard]
+    page: Annotated[str, Field(max_length=64)]
+    client: Annotated[str, Field(max_length=64)]
+    cards: Annotated[list[GivenCard], FailFast(), Field(max_length=_MOST_CARDS)]
     seconds: float | None = None
 
 
-def from_form(page: str, values: Mapping[str, Any], aspects: Sequence[str]) -> GivenPage:
+@dataclass
+class Draft:
+    """What a rater has typed, by names of outputs that outlive the session."""
+
+    cards: Annotated[dict[str, GivenCard], Field(max_length=_MOST_CARDS)] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @classmethod
+    def read(cls, text: str) -> Draft | None:
+        """Read a draft; None where it is none, such as one that an earlier version took with odd letters."""
+        try:
+            return _draft_reader().validate_json(text)
+        except ValidationError:
+            return None
+
+    def to_json(self) -> str:
+        """Return the draft as text, in letters that any database keeps."""
+        return json.dumps(asdict(self), ensure_ascii=True)
+
+
+@cache
+def _reader() -> TypeAdapter[GivenPage]:
+    return TypeAdapter(GivenPage)
+
+
+@cache
+def _draft_reader() -> TypeAdapter[Draft]:
+    return TypeAdapter(Draft)
+
+
+@cache
+def _marks_reader() -> TypeAdapter[list[GivenMark]]:
+    return TypeAdapter(Annotated[list[GivenMark], FailFast(), Field(max_length=_MOST_MARKS)])
+
+
+def from_json(body: bytes) -> GivenPage:
+    """Read what a program sends: UTF-8, within the bounds of the schema."""
+    try:
+        return _reader().validate_json(body)
+    except ValidationError as error:
+        raise UnreadableError(problem_of(error.errors(include_url=False, include_input=False))) from None
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the schema of what a program sends, in one piece."""
+    schema = _reader().json_schema()
+    parts = schema.pop("$defs", {})
+
+    def whole(value: Any) -> Any:
+        if isinstance(value, list):
+            return [whole(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if "$ref" in value:
+            return whole(parts[value["$ref"].rsplit("/", 1)[1]])
+        return {name: whole(one) for name, one in value.items()}
+
+    found: dict[str, Any] = whole(schema)
+    return found
+
+
+class UnreadableError(UsageError):
+    """What was sent does not have the form that is asked for."""
+
+
+def problem_of(errors: Sequence[Mapping[str, Any]]) -> str:
+    """Say in one sentence what is wrong: where the first problem is, and how many more there are."""
+    first, more = errors[0], len(errors) - 1
+    where = ".".join(str(part) for part in first["loc"])[:_LONGEST_PLACE]
+    also = f" ({more} more {'problem' if more == 1 else 'problems'})" if more else ""
+    return (
+        f"This cannot be read{f' at {where}' if where else ''}: {str(first['msg'])[:_LONGEST_PLACE]}{also}."
+    )
+
+
+def from_form(page: str, values: Mapping[str, str], aspects: Sequence[str]) -> GivenPage:
     """Read what a form sends; fields that were left empty are not there."""
     cards: dict[str, GivenCard] = {}
     for name, value in values.items():
         found = _FIELD.fullmatch(name)
-        if found is None or not isinstance(value, str) or not value.strip():
+        if found is None or not value.strip():
             continue
         kind, handle, place = found.groups()
         card = cards.setdefault(handle, GivenCard(handle))
@@ -68,10 +152,10 @@ def from_form(page: str, values: Mapping[str, Any], aspects: Sequence[str]) -> G
         elif kind == "marks":
             card.marks = _marks_of(value)
         elif kind == "comment":
-            card.comment = value
+            card.comment = storable(value)[: 2 * MOST_COMMENT]
     seconds = values.get("seconds")
     return GivenPage(
-        page, str(values.get("client", "")), list(cards.values()), number_of(seconds) if seconds else None
+        page, values.get("client", ""), list(cards.values()), number_of(seconds) if seconds else None
     )
 
 
@@ -144,16 +228,22 @@ def _score(
 
 def _comment(text: str | None) -> str | None:
     """Return a comment that any database keeps."""
-    kept = re.sub("[\x00\ud800-\udfff]", "", text or "").strip()[:MOST_COMMENT]
-    return kept or None
+    return storable(text or "").strip()[:MOST_COMMENT] or None
 
 
-def number_of(value: Any) -> float:
+def storable(text: str) -> str:
+    """Return a text without the letters that no database keeps and no page can show."""
+    return re.sub("[\x00\ud800-\udfff]", "", text)
+
+
+def number_of(value: str) -> float:
     """Return a number from a form; a comma may stand for the point."""
     try:
-        number = float(str(value).strip().replace(",", "."))
+        number = float(value.strip()[: _LONGEST_NUMBER + 1].replace(",", "."))
     except ValueError:
-        raise UsageError(f'"{str(value)[:40]}" is not a number.') from None
+        raise UsageError(f'"{value[:_LONGEST_NUMBER]}" is not a number.') from None
+    if len(value.strip()) > _LONGEST_NUMBER:
+        raise UsageError(f"A number has at most {_LONGEST_NUMBER} letters.")
     if not math.isfinite(number):
         raise UsageError("A score is a finite number.")
     return number
@@ -161,7 +251,6 @@ def number_of(value: Any) -> float:
 
 def _marks_of(text: str) -> list[GivenMark]:
     try:
-        values = json.loads(text)
-        return [GivenMark(**value) for value in values]
-    except (ValueError, TypeError, RecursionError):
+        return _marks_reader().validate_json(text)
+    except ValidationError:
         raise UsageError("The marked errors cannot be read. Load the page again.") from None

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.datastructures import FormData
 from fastapi.responses import RedirectResponse, Response
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.refusal import RefusedError
-from sparingly.show.web.access.doors import RaterForm, RaterSession
+from sparingly.show.web.access.doors import Fields, RaterForm, RaterSession
 from sparingly.show.web.rater.counter import Counter
 from sparingly.show.web.rater.given import from_form
 
@@ -23,13 +22,7 @@ def counter_of(request: Request) -> Counter:
     return found
 
 
-async def form_of(request: Request) -> FormData:
-    """Return the fields of a form."""
-    return await request.form()
-
-
 Served = Annotated[Counter, Depends(counter_of)]
-Sent = Annotated[FormData, Depends(form_of)]
 
 
 @router.get("/rate")
@@ -62,14 +55,14 @@ def again(handle: str, session: RaterSession, counter: Served) -> Response:
 
 
 @router.post("/rate/{handle}")
-def answer(handle: str, session: RaterForm, counter: Served, sent: Sent) -> Response:
+def answer(handle: str, session: RaterForm, counter: Served, sent: Fields) -> Response:
     """Take what a rater says of a page, and lead to the next one."""
     given = None
     try:
         given = from_form(handle, sent, counter.aspects)
         counter.take(session, given)
     except (UsageError, RefusedError) as error:
-        page = counter.page(handle)
+        page = counter.answerable(session, handle, given)
         if page is None:
             raise
         if given is not None:
@@ -80,9 +73,11 @@ def answer(handle: str, session: RaterForm, counter: Served, sent: Sent) -> Resp
 
 
 @router.post("/rate/{handle}/draft")
-def draft(handle: str, session: RaterForm, counter: Served, sent: Sent) -> Response:
+def draft(handle: str, session: RaterForm, counter: Served, sent: Fields) -> Response:
     """Keep what a rater has typed so far."""
-    page = counter.page(handle)
-    if page is not None:
-        counter.keep_draft(session, page, from_form(handle, sent, counter.aspects))
+    given = from_form(handle, sent, counter.aspects)
+    page = counter.answerable(session, handle, given)
+    if page is None:
+        return counter.web.page("error.html", session, status=404, sentence="There is no such page.")
+    counter.keep_draft(session, page, given)
     return Response(status_code=204)

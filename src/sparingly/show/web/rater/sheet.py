@@ -19,7 +19,7 @@ from sparingly.run.campaign.settings import Scale
 from sparingly.show.web.access.sessions import Session
 from sparingly.show.web.rater.cards import Card, cards_of
 from sparingly.show.web.rater.desk import Desk, Progress
-from sparingly.show.web.rater.given import MARKING
+from sparingly.show.web.rater.given import MARKING, Draft
 from sparingly.show.web.texts import Shown, shown, turns
 from sparingly.show.web.web import Web
 
@@ -73,6 +73,7 @@ class Sheet:
     progress: Progress
     previous: str | None
     seconds: float
+    draft_lost: bool
     revised: bool
     severities: tuple[str, ...] = tuple(SEVERITIES)
 
@@ -102,7 +103,8 @@ class Sheets:
         web, rater = self.web, session.rater
         data = web.board.data(page.data)
         cards = self.cards(session, page)
-        draft = self._draft(rater, page)
+        saved = self._draft(rater, page)
+        draft = saved or Draft()
         before, after = _neighbours(data, page.item)
         previous = self.desk.before(rater, page)
         pairs = any(card.is_pair for card in cards)
@@ -121,20 +123,22 @@ class Sheets:
             ),
             progress=self.desk.progress(rater),
             previous=None if previous is None else self.handle(previous),
-            seconds=float(draft.get("seconds", 0.0)),
+            seconds=draft.seconds,
+            draft_lost=saved is None,
             revised=web.board.is_done_by(rater, page),
         )
 
-    def _output(self, place: int, card: Card, rater: str, draft: dict[str, Any], *, markdown: bool) -> Output:
+    def _output(self, place: int, card: Card, rater: str, draft: Draft, *, markdown: bool) -> Output:
         web = self.web
-        typed = draft.get("cards", {}).get(cell_name(card), {})
+        typed = draft.cards.get(cell_name(card))
         given = web.board.given(rater, card.first)
         sign = card.cells[0][1]
         marking = web.form in MARKING and not card.is_pair
         scores = {aspect: f"{sign * one.score + 0.0:g}" for aspect, one in given.items()}
-        scores |= {aspect: f"{score:g}" for aspect, score in typed.get("scores", {}).items()}
+        if typed is not None:
+            scores |= {aspect: f"{score:g}" for aspect, score in typed.scores.items()}
         comment = next((one.comment for one in given.values() if one.comment), "")
-        marks = typed.get("marks") if typed else self._marks(given)
+        marks = self._marks(given) if typed is None else [vars(mark) for mark in typed.marks]
         return Output(
             handle=card.handle,
             label=_label(place),
@@ -144,8 +148,8 @@ class Sheets:
                 _field(card.handle, at, aspect, scores.get(aspect, ""), ends, stars=web.form == "stars")
                 for at, (aspect, ends) in enumerate(web.campaign.settings.aspects.items())
             ),
-            marks=json.dumps(marks or []),
-            comment=typed.get("comment") or comment or "",
+            marks=json.dumps(marks),
+            comment=(typed and typed.comment) or comment or "",
         )  # fmt: skip
 
     def _marks(self, given: dict[str, Any]) -> list[dict[str, Any]]:
@@ -157,10 +161,10 @@ class Sheets:
         with self.web.campaign.database.reading() as connection:
             return marks_of(connection, self.web.campaign.name, seqs)
 
-    def _draft(self, rater: str, page: Page) -> dict[str, Any]:
+    def _draft(self, rater: str, page: Page) -> Draft | None:
+        """Return what the rater has typed; None where it cannot be read, empty where there is nothing."""
         content = self.web.drafts.read(rater, page.data, page.item)
-        found: dict[str, Any] = {} if content is None else json.loads(content)
-        return found
+        return Draft() if content is None else Draft.read(content)
 
 
 def cell_name(card: Card) -> str:

@@ -42,7 +42,7 @@
     if (answer.ok) say("Draft kept.");
     else if (answer.status >= 500 || answer.status === 429) unkept("The server is busy: the draft is not kept yet.");
     else if (answer.status === 401) say("Your session has ended, and drafts are kept no more. Open your link again.");
-    else if (answer.status === 403) say("This page is out of date, and drafts are kept no more. Load it again.");
+    else if ([403, 404].includes(answer.status)) say("This page is out of date, and drafts are kept no more. Load it again.");
     else say("");
   };
   const later = () => { waiting = false; clearTimeout(timer); timer = setTimeout(save, WAIT, false); };
