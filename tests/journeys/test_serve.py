@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import resource
 import signal
+import socket
+import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -64,3 +68,32 @@ def test_links_can_go_into_a_file(campaign: Path) -> None:
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert "http" not in out
+
+
+def test_half_open_connections_keep_nobody_out(campaign: Path) -> None:
+    """More of them than the system gives the server files: raters come in, and little is logged."""
+    most = 400
+
+    def few_files() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+    process = start("serve", "c.db", "--port", "0", "--raters", "anna", cwd=campaign, preexec_fn=few_files)
+    assert process.stdout is not None
+    links = dict(process.stdout.readline().strip().split(": ", 1) for _ in range(2))
+    process.stdout.readline()
+    place = httpx.URL(links["rater anna"])
+    with ExitStack() as idle:
+        idle.callback(process.kill)
+        for count in range(most + 100):
+            connection = idle.enter_context(socket.create_connection((place.host, place.port), timeout=30))
+            connection.sendall(b"GET / HTTP/1.1\r\n" if count % 2 else b"")
+        begun = time.monotonic()
+        with httpx.Client(follow_redirects=True, timeout=30) as browser:
+            assert browser.get(place).status_code == 200
+            assert browser.get(place.join("/rate")).status_code == 200
+        assert time.monotonic() - begun < 8
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "stopped" in out
+    assert len(err) < 5000

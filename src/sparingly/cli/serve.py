@@ -5,10 +5,8 @@ from __future__ import annotations
 import ipaddress
 import os
 import secrets
-import signal
 import socket
 import sys
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -126,6 +124,7 @@ def serve(
     """
     from sparingly.run.raters.assignment import Assignment
     from sparingly.show.web.app import create_app
+    from sparingly.show.web.server import run
 
     app = create_app(
         where,
@@ -149,7 +148,7 @@ def serve(
             )
             if not serving.is_local:
                 sys.stderr.write(_OPEN)
-            _run(app, listener)
+            run(app, listener, behind_proxy=web.public is not None)
     except KeyboardInterrupt:
         # This is how it ends; what was acknowledged is on disk at any moment.
         pass
@@ -212,29 +211,6 @@ def _address(serving: Serving, listener: socket.socket) -> str:
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
         host = socket.gethostname()
     return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-
-
-def _run(app: object, listener: socket.socket) -> None:
-    import uvicorn
-
-    config = uvicorn.Config(
-        app,  # type: ignore[arg-type]
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=5,
-    )
-    server = uvicorn.Server(config)
-    if threading.current_thread() is not threading.main_thread():
-        server.run(sockets=[listener])
-        return
-    # Ctrl-C before the server listens to signals itself would leave a coroutine that nobody awaits.
-    before = signal.signal(signal.SIGINT, server.handle_exit)
-    try:
-        server.run(sockets=[listener])
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _secret(where: str, file: Path | None) -> str:
