@@ -6,8 +6,9 @@ import copy
 import csv
 import io
 import json
+import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,37 @@ from sparingly.base.errors import SparinglyError
 from sparingly.run.exchange.scale import Scale
 from sparingly.run.exchange.tasks import Kind
 from tests.run.exchange import appraise_fake, pearmut_fake
-from tests.run.exchange.asked import adds_up, asked_set, everything
+from tests.run.exchange.asked import Fake, adds_up, asked_set, everything
 from tests.run.exchange.fakes import Answers
+from tests.run.exchange.test_potato import answering as potato_answering
+from tests.run.exchange.test_potato import slide
 from tests.run.exchange.test_round_trip import DATA, TOOLS, exported, whole_score
 
 TRIES = 12
+# Of all nasty values in all kinds of places, continuous integration tries one of so many.
+SHARE = 11
 ODD: tuple[Any, ...] = (
     None, "", 0, -1, 1e308, True, [], {}, "x", [1], {"a": 1}, 10**30, "2024-13-45", "NaN", "=1", -0.5, 5.5,
 )  # fmt: skip
+# Put into the files as they stand: numbers that are too large, and values that are nested too deeply.
+RAW = {
+    "Infinity": "Infinity",
+    "-Infinity": "-Infinity",
+    "NaN": "NaN",
+    "1e400": "1e400",
+    "400 digits": "9" * 400,
+    "-400 digits": f"-{'9' * 400}",
+    "5000 digits": "9" * 5000,
+    "900 levels": "[" * 900 + "]" * 900,
+    "90000 levels": "[" * 90_000 + "]" * 90_000,
+    "objects": '{"a":' * 300 + "1" + "}" * 300,
+    "null": "null",
+    "true": "true",
+    "-1": "-1",
+    "text": '"x\\u0000\\ud800"',
+    "list": "[[null]]",
+    "largest": "1.7976931348623157e308",
+}
 CASES = [(name, kind) for name, (_, _, kinds) in TOOLS.items() for kind in kinds]
 
 
@@ -68,13 +92,20 @@ def _read(path: Path) -> Any:
 
 
 def _write(path: Path, values: Any) -> None:
+    """Write rows or values; a text that is the name of a raw value becomes that value."""
     if path.suffix == ".csv":
         target = io.StringIO(newline="")
-        csv.writer(target).writerows(row if isinstance(row, list) else [row] for row in values)
+        rows = [row if isinstance(row, list) else [row] for row in values]
+        csv.writer(target).writerows(
+            [RAW.get(str(cell).removeprefix("raw "), cell) for cell in row] for row in rows
+        )
         path.write_text(target.getvalue(), encoding="utf-8")
         return
     lines = values if path.suffix == ".jsonl" else [values]
-    path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    text = "\n".join(json.dumps(line) for line in lines)
+    for name, raw in RAW.items():
+        text = text.replace(f'"raw {name}"', raw)
+    path.write_text(text, encoding="utf-8")
 
 
 def _damage(files: Sequence[Path], key: Path, name: str) -> None:
@@ -105,19 +136,100 @@ def test_answers_still_add_up(tmp_path: Path, name: str, kind: Kind) -> None:
     _damage(list(back), tmp_path / "out.key.json", f"{name} {kind}")
 
 
-@pytest.mark.parametrize(
-    ("tool", "fake", "options"),
-    [
-        ("pearmut", pearmut_fake.answering(), {}),
-        ("appraise", appraise_fake.answering(appraise_fake.documents), appraise_fake.LANGUAGES),
-    ],
-)
-def test_logs_still_add_up(
-    tmp_path: Path, tool: str, fake: Callable[[Path], list[Path]], options: dict[str, str]
+def _pearmut_marks(entries: list[Any]) -> list[Any]:
+    """Mark the first letter of every output, and move a slider."""
+    for entry in entries:
+        for answer in entry["annotation"]:
+            for said in answer.values():
+                said["error_spans"] = [{"start_i": 0, "end_i": 0, "severity": "minor", "category": "a"}]
+                said["sliders"] = {"overall": 1}
+    return entries
+
+
+def _potato_marks(item: Any) -> list[Any]:
+    mark = {"start": 0, "end": 1, "text": "a", "type": "style", "severity": "minor"}
+    held = {"errors": [mark] if item["output"] else [], "score": 99}
+    return [[{"schema": "error_spans", "name": "error_spans"}, held], slide(item)]
+
+
+def _potato(answer: Any) -> Fake:
+    def fake(folder: Path) -> list[Path]:
+        made, items = potato_answering(answer)(folder)
+        return [*sorted(made.rglob("user_state.json")), items]
+
+    return fake
+
+
+LOGS: list[tuple[str, Fake, dict[str, Any]]] = [
+    ("pearmut", pearmut_fake.answering(), {}),
+    ("pearmut", pearmut_fake.answering(_pearmut_marks), {"kind": "spans", "aspects": "overall"}),
+    ("appraise", appraise_fake.answering(appraise_fake.documents), {"options": appraise_fake.LANGUAGES}),
+    ("potato", _potato(lambda item: [slide(item)]), {}),
+    ("potato", _potato(_potato_marks), {"kind": "spans", "aspects": "overall"}),
+]
+LOG_NAMES = ["pearmut", "pearmut spans", "appraise", "potato", "potato spans"]
+
+
+@pytest.mark.parametrize(("tool", "fake", "settings"), LOGS, ids=LOG_NAMES)
+def test_logs_still_add_up(tmp_path: Path, tool: str, fake: Fake, settings: dict[str, Any]) -> None:
+    data, out = asked_set(), tmp_path / "out"
+    sparingly.export_tasks(data, everything(data), to=tool, folder=out, **settings)
+    _damage(list(fake(out)), tmp_path / "out.key.json", tool)
+
+
+def _shapes(values: Any) -> list[tuple[Any, ...]]:
+    """Return one place of every kind: places that differ in numbers only are alike, but for columns."""
+    if values and isinstance(values[0] if isinstance(values, list) else None, list):
+        return [(1, column) for column in range(len(values[1]))]
+    found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for place in _places(values):
+        found.setdefault(tuple("#" if isinstance(key, int) else key for key in place), place)
+    return list(found.values())
+
+
+def _all_nasty(files: Sequence[Path], key: Path, share: int) -> int:
+    """Put every nasty value into every kind of place, or into one of so many; return how often."""
+    done = 0
+    for path in files:
+        whole = _read(path)
+        for turn, (place, name) in enumerate((place, name) for place in _shapes(whole) for name in RAW):
+            if turn % share:
+                continue
+            held = copy.deepcopy(whole)
+            inside = held
+            for step in place[:-1]:
+                inside = inside[step]
+            inside[place[-1]] = f"raw {name}"
+            _write(path, held)
+            try:
+                taken = sparingly.import_answers(files, key=key, raters={"7": "Ada"})
+            except SparinglyError:
+                pass
+            else:
+                assert adds_up(taken), (place, name)
+                numbers = [row[field] for row in taken.rows() for field in ("score", "seconds")]
+                assert all(number is None or math.isfinite(number) for number in numbers), (place, name)
+            done += 1
+        _write(path, whole)
+    return done
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_nasty_values_are_left_out_or_one_sentence(tmp_path: Path, name: str, kind: Kind) -> None:
+    tool, fake, _ = TOOLS[name]
+    aspects = None if kind == "spans" else ["overall"]
+    tasks = exported(tmp_path, DATA, tool, kind, aspects=aspects, scale=Scale(0, 10))
+    back = fake(sorted((tmp_path / "out").iterdir()), Answers(tasks, whole_score))
+    assert _all_nasty(list(back), tmp_path / "out.key.json", SHARE) > 8
+
+
+@pytest.mark.parametrize(("tool", "fake", "settings"), LOGS, ids=LOG_NAMES)
+def test_nasty_values_in_logs_are_left_out_or_one_sentence(
+    tmp_path: Path, tool: str, fake: Fake, settings: dict[str, Any]
 ) -> None:
     data, out = asked_set(), tmp_path / "out"
-    sparingly.export_tasks(data, everything(data), to=tool, folder=out, options=options)
-    _damage(fake(out), tmp_path / "out.key.json", tool)
+    sparingly.export_tasks(data, everything(data), to=tool, folder=out, **settings)
+    assert _all_nasty(list(fake(out)), tmp_path / "out.key.json", SHARE) > 8
 
 
 WORDS = ("status", "answer", "user_id", "value", "choices", "selected", "rank", "validations", "label")

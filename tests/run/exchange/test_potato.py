@@ -72,8 +72,13 @@ def _label(scheme: str, name: str, value: Any) -> list[Any]:
     return [{"schema": scheme, "name": name}, value]
 
 
+def slide(item: Item) -> list[Any]:
+    """Return the label of a slider."""
+    return _label("overall", "slider", str(score_for(item["output"])))
+
+
 def _slide(item: Item) -> Labels:
-    return [_label("overall", "slider", str(score_for(item["output"])))]
+    return [slide(item)]
 
 
 def _state(user: str, labels: dict[str, Labels], **more: Any) -> dict[str, Any]:
@@ -92,7 +97,9 @@ def _state(user: str, labels: dict[str, Labels], **more: Any) -> dict[str, Any]:
     }
 
 
-def _answering(answer: Answer = _slide, **more: Any) -> Fake:
+def answering(answer: Answer = _slide, **more: Any) -> Fake:
+    """Return a user of Potato who answers every item."""
+
     def fake(folder: Path) -> list[Path]:
         for number, (user, items) in enumerate(_lists(folder).items()):
             home = folder / "annotation_output" / f"user {number}"
@@ -115,7 +122,7 @@ def _expected(texts: Any, rater: str = "anna", aspect: str = "overall") -> dict[
 @settings(max_examples=10)
 @given(outputs)
 def test_scores_come_back_to_their_items_and_models(texts: list[list[str]]) -> None:
-    taken = there_and_back("potato", _answering(), asked_set(texts))
+    taken = there_and_back("potato", answering(), asked_set(texts))
     assert scores_by_cell(taken) == _expected(texts)
     assert (taken.left_out, taken.missing) == ({}, 0)
 
@@ -135,7 +142,7 @@ def test_items_carry_what_was_known_and_no_model() -> None:
         assert list(dict.fromkeys(order)) == list(ITEMS[:3])
         fields = [field["key"] for field in _config(folder)["instance_display"]["fields"]]
         assert fields == ["before", "source", "output"]
-        return _answering()(folder)
+        return answering()(folder)
 
     assert len(there_and_back("potato", look, context_before=1)) == 11
 
@@ -148,7 +155,7 @@ def test_letters_that_yaml_refuses_are_written_as_their_codes() -> None:
         assert _config(folder)["annotation_schemes"][0]["description"].startswith(
             "is it\x85 good? 😀: from 0"
         )
-        return _answering(lambda item: [_label("is_it_good", "slider", "3")])(folder)
+        return answering(lambda item: [_label("is_it_good", "slider", "3")])(folder)
 
     taken = there_and_back("potato", look, aspects="is it\x85 good? 😀")
     assert set(scores_by_cell(taken).values()) == {3.0}
@@ -160,7 +167,7 @@ def test_raters_have_lists_and_control_items_are_kept_apart() -> None:
     chosen = everything(data)
     controls = sparingly.control_items(data, chosen, kinds=("repeat", "degraded"), share=0.5, seed=1)
     hands = sparingly.assign(chosen, ["ann", "böb & co"], data=data, controls=controls, overlap=0.0, seed=3)
-    taken = there_and_back("potato", _answering(), data, chosen, assignment=hands, controls=controls)
+    taken = there_and_back("potato", answering(), data, chosen, assignment=hands, controls=controls)
     assert {row["rater"] for row in taken.rows()} == {"ann", "böb & co"}
     assert all(row["rater"] == row["assigned"] for row in taken.rows())
     assert taken.left_out == {CONTROL: len(taken.controls)}
@@ -176,7 +183,7 @@ def test_sliders_have_whole_numbers() -> None:
     def look(folder: Path) -> Sequence[Path]:
         sliders = _config(folder)["annotation_schemes"]
         assert [(one["min_value"], one["max_value"]) for one in sliders] == [(1, 5), (0, 100)]
-        return _answering(answer)(folder)
+        return answering(answer)(folder)
 
     taken = there_and_back("potato", look, aspects=aspects)
     found = {(aspect, score) for (_, _, aspect, _), score in scores_by_cell(taken).items()}
@@ -203,7 +210,7 @@ def test_partial_answers_and_strangers_are_left_out() -> None:
 
 
 def test_machines_do_not_rate() -> None:
-    taken = there_and_back("potato", _answering(origin={"kind": "model", "name": "judge"}))
+    taken = there_and_back("potato", answering(origin={"kind": "model", "name": "judge"}))
     assert taken.left_out == {MACHINE: 11}
     assert adds_up(taken)
 
@@ -246,7 +253,7 @@ def test_pairs_come_back_as_the_better_side(texts: list[list[str]], mode: str) -
         return [_label("overall", "selection", chosen)]
 
     data = asked_set(texts)
-    taken = there_and_back("potato", _answering(answer), data, paired(data), options={"mode": mode})
+    taken = there_and_back("potato", answering(answer), data, paired(data), options={"mode": mode})
     written = {
         (item, model): score_for(text)
         for item, row in zip(ITEMS, texts, strict=True)
@@ -263,7 +270,7 @@ def test_pairs_come_back_as_the_better_side(texts: list[list[str]], mode: str) -
 def test_pairs_without_a_choice_are_left_out() -> None:
     answers = iter([[], [_label("overall", "selection", "C")], [_label("overall", "scale_value", "much")]])
     data = asked_set()
-    taken = there_and_back("potato", _answering(lambda item: next(answers)), data, paired(data))
+    taken = there_and_back("potato", answering(lambda item: next(answers)), data, paired(data))
     assert taken.left_out == {NOT_ANSWERED: 1, NO_NUMBER: 2}
     assert adds_up(taken)
 
@@ -298,7 +305,7 @@ def test_spans_come_back_in_code_points(texts: list[list[str]], given_marks: lis
             _label("checked", "all errors are marked", "true"),
         ]
 
-    taken = there_and_back("potato", _answering(answer), data, kind="spans")
+    taken = there_and_back("potato", answering(answer), data, kind="spans")
     assert spans_of(taken.judgements) == wanted
     assert (taken.left_out, taken.missing) == ({}, 0)
 
@@ -310,7 +317,7 @@ def test_a_selection_that_begins_with_a_space_is_put_right() -> None:
         return [_label("error_spans", "error_spans", held), *_slide(item)]
 
     data = asked_set((("Ein Haus.", "b", "c"), *TEXTS[1:]))
-    taken = there_and_back("potato", _answering(answer), data, kind="spans", aspects="overall")
+    taken = there_and_back("potato", answering(answer), data, kind="spans", aspects="overall")
     assert spans_of(taken.judgements) == {("seg 1", "1", 4, 8, "minor")}
     assert {span.category for one in taken.judgements for span in one.spans} == {"style"}
 
@@ -319,7 +326,7 @@ def test_marks_that_nobody_called_done_are_drafts() -> None:
     def answer(item: Item) -> Labels:
         return [_label("error_spans", "error_spans", json.dumps({"errors": [], "score": 100}))]
 
-    taken = there_and_back("potato", _answering(answer), kind="spans")
+    taken = there_and_back("potato", answering(answer), kind="spans")
     assert taken.left_out == {DRAFT: 11}
 
 
@@ -330,7 +337,7 @@ def test_marks_need_the_items() -> None:
         return [_label("error_spans", "error_spans", json.dumps({"errors": errors})), done]
 
     with pytest.raises(InputError, match=r"Give items\.jsonl, too"):
-        there_and_back("potato", lambda folder: _answering(answer)(folder)[:1], kind="spans")
+        there_and_back("potato", lambda folder: answering(answer)(folder)[:1], kind="spans")
 
 
 @pytest.mark.parametrize(

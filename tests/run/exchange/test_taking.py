@@ -13,7 +13,8 @@ from sparingly.run.exchange.judgement import Given
 from sparingly.run.exchange.make import make_tasks
 from sparingly.run.exchange.scale import Scale
 from sparingly.run.exchange.spans import Span
-from sparingly.run.exchange.taking import Taking, moment
+from sparingly.run.exchange.taking import Taking
+from sparingly.run.exchange.values import moment_in
 from tests.run.exchange.helpers import all_of, awkward, pairs_of
 
 DATA = awkward()
@@ -150,8 +151,8 @@ def test_seconds_are_shared_among_those_credited() -> None:
 
 
 def test_times_in_every_form() -> None:
-    assert moment("1970-01-01T00:00:10Z") == moment("1970-01-01T00:00:10") == moment(10) == 10.0
-    assert moment(1_790_000_000_000) == 1_790_000_000.0
-    assert moment("yesterday") is None
-    assert moment(None) is None
-    assert moment(True) is None
+    assert moment_in("1970-01-01T00:00:10Z") == moment_in("1970-01-01T00:00:10") == moment_in(10) == 10.0
+    assert moment_in(1_790_000_000_000) == 1_790_000_000.0
+    assert moment_in("yesterday") is None
+    assert moment_in(None) is None
+    assert moment_in(True) is None

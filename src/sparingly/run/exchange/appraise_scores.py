@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 import csv
 import io
-import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +12,6 @@ from typing import Any
 
 from sparingly.base.errors import InputError
 from sparingly.data import files
-from sparingly.data.values import parse_number
 from sparingly.run.exchange.appraise_batches import JUDGED, number_of
 from sparingly.run.exchange.browser import SPACES, marked_span, take_marks
 from sparingly.run.exchange.judgement import Given
@@ -28,6 +25,7 @@ from sparingly.run.exchange.taking import (
     UNKNOWN_TASK,
     Taking,
 )
+from sparingly.run.exchange.values import json_in, list_in, name_in, number_in, seconds_in
 
 WHOLE_DOCUMENT = "a score of a whole document"
 CHECK = "a repeat or check of Appraise (BAD, REF, CHK)"
@@ -67,7 +65,7 @@ class Line:
     @property
     def seconds(self) -> float | None:
         """How long it took; None where a time is missing."""
-        return None if self.start is None or self.end is None else max(0.0, self.end - self.start)
+        return None if self.start is None or self.end is None else seconds_in(max(0.0, self.end - self.start))
 
 
 @dataclass
@@ -144,7 +142,7 @@ class _Scores:
             if len(sides) < 2:
                 self.taking.leave(HALF_A_PAIR, line.where, len(aspects))
                 continue
-            left, right = (_number(_given_score(sides[token])) for token in question.outputs)
+            left, right = (number_in(_given_score(sides[token])) for token in question.outputs)
             if left is None or right is None:
                 self.taking.leave(NO_NUMBER, line.where, len(aspects))
                 continue
@@ -177,10 +175,10 @@ class _Scores:
         if not isinstance(mark, dict):
             return None
         kind = mark.get("error_type")
-        category = " > ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
+        category = " > ".join(name_in(part) or "" for part in list_in(kind))
         # Appraise trims texts before it counts.
         cut = len(text) - len(text.lstrip(SPACES))
-        found = marked_span(mark, text.strip(SPACES), str(mark.get("severity")).lower(), category)
+        found = marked_span(mark, text.strip(SPACES), (name_in(mark.get("severity")) or "").lower(), category)
         if found is None:
             return None
         return Span(found.start + cut, found.end + cut, found.severity, found.category)
@@ -233,8 +231,8 @@ def _line(row: list[str], path: Path, number: int, *, pairs: bool) -> Line:
         item=item,
         type=kind,
         score=score,
-        start=_number(row[first]),
-        end=_number(row[first + 1]),
+        start=number_in(row[first]),
+        end=number_in(row[first + 1]),
         whole=whole,
         marks=row[9] if first == 10 else None,
     )
@@ -258,7 +256,7 @@ def _first_time(row: list[str], *, pairs: bool) -> int | None:
 
 
 def _is_time(text: str) -> bool:
-    return text == "None" or _number(text) is not None
+    return text == "None" or number_in(text) is not None
 
 
 def _is_check(line: Line, question: Question) -> bool:
@@ -268,14 +266,6 @@ def _is_check(line: Line, question: Question) -> bool:
 
 def _given_score(line: Line) -> str | None:
     return None if line.score in ("", "None") else line.score
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        number = parse_number(text or "", "number")
-    except InputError:
-        return None
-    return None if math.isnan(number) else number
 
 
 def _marks(line: Line) -> list[Any]:
@@ -293,12 +283,12 @@ def _marks(line: Line) -> list[Any]:
 
 def _parsed(text: str, line: Line) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
+        return json_in(text, line.where)
+    except InputError:
         pass
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         raise InputError("the marks cannot be read", file=line.where) from None
 
 
@@ -314,7 +304,7 @@ def _texts(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
         for row in rows:
             targets = row.get("targets") or [row]
             for target in targets:
-                for token in str(target["targetID"]).split("+"):
-                    yield (str(row["itemID"]), token), str(target["targetText"])
+                for token in (name_in(target["targetID"]) or "").split("+"):
+                    yield (name_in(row["itemID"]) or "", token), name_in(target["targetText"]) or ""
     except (TypeError, KeyError, AttributeError):
         raise InputError("these are no batches of Appraise", file=path) from None

@@ -19,9 +19,9 @@ from sparingly.run.exchange.key import Key, Question
 from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.scale import Scale
 from sparingly.run.exchange.slots import HEADINGS, REFERENCE, page_texts, slot_count, slot_label, used_texts
-from sparingly.run.exchange.spans import Span
-from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, DRAFT, UNKNOWN_ASPECT, Taking, moment
+from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, DRAFT, UNKNOWN_ASPECT, Taking
 from sparingly.run.exchange.tasks import Kind, Task, Tasks
+from sparingly.run.exchange.values import list_in, moment_in, name_in, number_in, spans_in
 
 OWN_SCALE = Scale(0.0, 10.0)
 NO_STATUS = (
@@ -213,8 +213,8 @@ def _take(record: Mapping[str, Any], taking: Taking, where: str) -> None:
         return
     if any(response.status is None for response in responses):
         taking.note(NO_STATUS)
-    when = moment(record.get("updated_at"))
-    comments = {one.user: str(one.value) for one in responses if one.question == "comment" and one.value}
+    when = moment_in(record.get("updated_at"))
+    comments = {one.user: name_in(one.value) for one in responses if one.question == "comment" and one.value}
     by_user: dict[str | None, dict[str, _Response]] = {}
     for one in responses:
         if one.question != "comment":
@@ -226,9 +226,9 @@ def _take(record: Mapping[str, Any], taking: Taking, where: str) -> None:
 
 def _nested(record: Mapping[str, Any]) -> Iterator[_Response]:
     for name, held in record["responses"].items():
-        for one in held if isinstance(held, list) else [held]:
+        for one in list_in(held):
             if isinstance(one, dict):
-                yield _Response(name, _text(one.get("user_id")), one.get("value"), one.get("status"))
+                yield _Response(name, name_in(one.get("user_id")), one.get("value"), one.get("status"))
 
 
 def _flat(record: Mapping[str, Any]) -> Iterator[_Response]:
@@ -239,16 +239,12 @@ def _flat(record: Mapping[str, Any]) -> Iterator[_Response]:
         users = _padded(record.get(f"{column}.users"), len(values))
         statuses = _padded(record.get(f"{column}.status"), len(values))
         for value, user, status in zip(values, users, statuses, strict=True):
-            yield _Response(name, _text(user), value, status)
+            yield _Response(name, name_in(user), value, status)
 
 
 def _padded(values: Any, count: int) -> list[Any]:
     held = list(values) if isinstance(values, list) else []
     return [*held[:count], *[None] * (count - len(held))]
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
 
 
 def _take_user(question: Question, answers: Mapping[str, _Response], taking: Taking, given: Given) -> None:
@@ -287,12 +283,8 @@ def _take_spans(question: Question, values: Mapping[str, Any], taking: Taking, g
         scores = {
             aspect: values.get(f"score_{place}_{slot}") for place, aspect in enumerate(taking.key.aspects, 1)
         }
-        try:
-            spans = [
-                Span(int(one["start"]), int(one["end"]), str(one["label"]).lower())
-                for one in values.get(f"spans_{slot}") or ()
-            ]
-        except (KeyError, TypeError, ValueError):
+        spans = spans_in(values.get(f"spans_{slot}"), "label")
+        if spans is None:
             taking.leave(BAD_SPAN, given.where, len(taking.key.asked_aspects))
         else:
             taking.spans(question, token, spans, given, scores)
@@ -309,10 +301,12 @@ def _take_rankings(question: Question, values: Mapping[str, Any], taking: Taking
     for place, aspect in enumerate(taking.key.aspects, 1):
         held = values.get(f"ranking_{place}")
         ranks = {
-            tokens[str(one["value"])]: float(one["rank"])
+            tokens[name]: one.get("rank")
             for one in (held if isinstance(held, list) else ())
             # Places that a record does not fill are ranked by the form, too.
-            if isinstance(one, dict) and str(one.get("value")) in tokens and isinstance(one.get("rank"), int)
+            if isinstance(one, dict)
+            and (name := name_in(one.get("value")) or "") in tokens
+            and number_in(one.get("rank")) is not None
         }
         taking.ranking(question, aspect, ranks, given)
 

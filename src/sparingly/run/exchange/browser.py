@@ -15,6 +15,7 @@ from sparingly.run.exchange.judgement import Given
 from sparingly.run.exchange.key import POINTS, Question
 from sparingly.run.exchange.spans import Span, penalty
 from sparingly.run.exchange.taking import BAD_SPAN, Taking
+from sparingly.run.exchange.values import place_in
 
 # The category of a mark for something that is not in the text at all.
 MISSING = "missing"
@@ -65,7 +66,7 @@ def marked_span(mark: Mapping[str, Any], text: str, severity: str, category: str
 
     A mark on ``[missing]`` stands behind the text, or says ``missing`` instead of numbers.
     """
-    start, last = _place(mark.get("start_i")), _place(mark.get("end_i"))
+    start, last = place_in(mark.get("start_i")), place_in(mark.get("end_i"))
     if mark.get("start_i") == MISSING:
         return omission(text, severity)
     if start is None or last is None or last < start:
@@ -96,10 +97,6 @@ def take_marks(
         taking.leave(BAD_SPAN, given.where)
     else:
         taking.score(question, token, POINTS, points, given)
-
-
-def _place(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _encoded(text: str) -> bytes:

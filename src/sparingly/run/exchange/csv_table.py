@@ -20,8 +20,9 @@ from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.slots import REFERENCE, page_texts, slot_label, used_texts
 from sparingly.run.exchange.spans import Span
-from sparingly.run.exchange.taking import BAD_SPAN, INCOMPLETE_RANKING, NOT_ANSWERED, Taking
+from sparingly.run.exchange.taking import BAD_SPAN, NOT_ANSWERED, Taking
 from sparingly.run.exchange.tasks import Kind, Task, Tasks
+from sparingly.run.exchange.values import json_in, mapping_in, seconds_in, spans_in
 
 _CARRIED = (
     "task", "item", "data", "round", "inclusion_probability", "assigned", "document", "position", "context",
@@ -120,14 +121,10 @@ def _side(text: str) -> Any:
 
 
 def _given(where: str, row: Mapping[str, str]) -> Given:
-    try:
-        seconds: float | None = float(row.get("seconds", ""))
-    except ValueError:
-        seconds = None
     return Given(
         row.get("rater", "").strip() or None,
         where,
-        seconds=seconds if seconds is not None and seconds >= 0 else None,
+        seconds=seconds_in(row.get("seconds")),
         comment=row.get("comment", "").strip() or None,
     )
 
@@ -138,21 +135,22 @@ def _take_spans(row: Mapping[str, str], taking: Taking, question: Question, give
     if not written and not any(scores.values()):
         taking.leave(NOT_ANSWERED, given.where, len(taking.key.asked_aspects))
         return
-    try:
-        spans = [_span(one) for one in json.loads(written or "[]")]
-    except (ValueError, TypeError, KeyError):
+    spans = _spans(written, given.where)
+    if spans is None:
         taking.leave(BAD_SPAN, given.where, len(taking.key.asked_aspects))
         return
     taking.spans(question, row.get("token", ""), spans, given, scores)
 
 
-def _span(values: Any) -> Span:
-    return Span(
-        int(values["start"]),
-        int(values["end"]),
-        str(values.get("severity", "minor")),
-        str(values.get("category", "")),
-    )
+def _spans(written: str, where: str) -> list[Span] | None:
+    """Return the spans that a cell holds; a severity that is left out is minor."""
+    try:
+        marks = json_in(written or "[]", where)
+    except InputError:
+        return None
+    if not isinstance(marks, list):
+        return None
+    return spans_in([{"severity": "minor", **mapping_in(mark)} for mark in marks], "severity")
 
 
 def _take_rankings(rows: Sequence[tuple[str, Mapping[str, str]]], taking: Taking) -> None:
@@ -167,9 +165,5 @@ def _take_rankings(rows: Sequence[tuple[str, Mapping[str, str]]], taking: Taking
             continue
         for aspect in taking.key.aspects:
             ranks = {row["token"]: row[aspect].strip() for _, row in together}
-            try:
-                numbers = {token: float(rank) for token, rank in ranks.items() if rank}
-            except ValueError:
-                taking.leave(INCOMPLETE_RANKING, where)
-                continue
-            taking.ranking(question, aspect, numbers, _given(where, together[0][1]))
+            said = {token: rank for token, rank in ranks.items() if rank}
+            taking.ranking(question, aspect, said, _given(where, together[0][1]))

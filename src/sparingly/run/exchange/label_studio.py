@@ -8,7 +8,7 @@ object for each annotation. Offsets of marked spans are those of JavaScript, in 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,8 +21,9 @@ from sparingly.run.exchange.label_studio_config import LEFT, RIGHT, TIE, labelli
 from sparingly.run.exchange.report import Taken, answers_to
 from sparingly.run.exchange.slots import REFERENCE, page_texts, slot_count, slot_label, used_texts
 from sparingly.run.exchange.spans import Span, from_utf16
-from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, DRAFT, Taking, moment
+from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, DRAFT, Taking
 from sparingly.run.exchange.tasks import Kind, Task, Tasks
+from sparingly.run.exchange.values import list_in, mapping_in, moment_in, name_in, seconds_in, span_in
 
 GROUND_TRUTH = "marked as ground truth in the tool (take it with ground_truth=take)"
 TWO_ANSWERS = "a side and a tie were both chosen"
@@ -122,42 +123,41 @@ class _Annotation:
     def chosen(self, tag: str) -> str | None:
         """Return what was chosen by a Choices or a Pairwise tag."""
         for value in self.values.get(tag, ()):
-            choices = _listed(value.get("choices") or value.get("selected"))
-            return str(choices[0]) if choices and choices[0] is not None else None
+            choices = list_in(value.get("choices") or value.get("selected"))
+            return name_in(choices[0]) if choices else None
         return None
 
     def comment(self) -> str | None:
         """Return what the rater wrote."""
-        texts = [text for value in self.values.get("comment", ()) for text in _listed(value.get("text"))]
-        return "\n".join(map(str, texts)) or None
+        texts = [text for value in self.values.get("comment", ()) for text in list_in(value.get("text"))]
+        return "\n".join(name_in(text) or "" for text in texts) or None
 
 
 def _annotations(entry: Mapping[str, Any], where: str) -> Iterator[_Annotation]:
     if "annotations" not in entry and "completions" not in entry:
         yield _flat(entry, where)
         return
-    data = entry.get("data")
-    held = data if isinstance(data, dict) else {}
-    place = f"{where.rpartition(', ')[0]}, task {entry['id']}" if "id" in entry else where
-    for annotation in _listed(entry.get("annotations", entry.get("completions"))):
+    held = mapping_in(entry.get("data"))
+    place = f"{where.rpartition(', ')[0]}, task {name_in(entry['id'])}" if "id" in entry else where
+    for annotation in list_in(entry.get("annotations", entry.get("completions"))):
         yield _nested(annotation, held, place, draft=False)
-    for draft in _listed(entry.get("drafts")):
+    for draft in list_in(entry.get("drafts")):
         yield _nested(draft, held, place, draft=True)
 
 
 def _nested(annotation: Any, data: Mapping[str, Any], where: str, *, draft: bool) -> _Annotation:
-    held = annotation if isinstance(annotation, dict) else {}
+    held = mapping_in(annotation)
     values: dict[str, list[dict[str, Any]]] = {}
-    for result in _listed(held.get("result")):
+    for result in list_in(held.get("result")):
         if isinstance(result, dict) and isinstance(result.get("value"), dict):
-            values.setdefault(str(result.get("from_name")), []).append(result["value"])
+            values.setdefault(name_in(result.get("from_name")) or "", []).append(result["value"])
     return _Annotation(
         data,
         values,
         where,
         rater=_rater(held.get("completed_by", held.get("user"))),
-        seconds=_seconds(held.get("lead_time")),
-        when=moment(held.get("updated_at") or held.get("created_at")),
+        seconds=seconds_in(held.get("lead_time")),
+        when=moment_in(held.get("updated_at") or held.get("created_at")),
         cancelled=bool(held.get("was_cancelled")),
         draft=draft,
         ground_truth=bool(held.get("ground_truth")),
@@ -169,14 +169,14 @@ def _flat(entry: Mapping[str, Any], where: str) -> _Annotation:
     values: dict[str, list[dict[str, Any]]] = {}
     for name, held in entry.items():
         if name.startswith(("score_", "preference_", "tie_", "ranking_", "spans_", "comment")):
-            values[name] = [_as_value(one) for one in _listed(held)]
+            values[name] = [_as_value(one) for one in list_in(held)]
     return _Annotation(
         entry,
         values,
         where,
         rater=_rater(entry.get("annotator")),
-        seconds=_seconds(entry.get("lead_time")),
-        when=moment(entry.get("updated_at") or entry.get("created_at")),
+        seconds=seconds_in(entry.get("lead_time")),
+        when=moment_in(entry.get("updated_at") or entry.get("created_at")),
     )
 
 
@@ -219,7 +219,7 @@ def _take_scores(annotation: _Annotation, taking: Taking, question: Question, gi
 
 def _take_spans(annotation: _Annotation, taking: Taking, question: Question, given: Given) -> None:
     for slot, token in _slots(annotation, question):
-        text = str(annotation.data.get(f"output_{slot}", ""))
+        text = name_in(annotation.data.get(f"output_{slot}")) or ""
         scores = {
             aspect: annotation.number(f"score_{place}_{slot}")
             for place, aspect in enumerate(taking.key.aspects, 1)
@@ -256,46 +256,37 @@ _TAKERS = {"score": _take_scores, "spans": _take_spans, "pair": _take_pairs, "ra
 def _slots(annotation: _Annotation, question: Question) -> list[tuple[int, str]]:
     """Return the places of a page with their tokens: as the data says, else in the order exported."""
     order = list(question.outputs)
-    return [(slot, str(annotation.data.get(f"token_{slot}") or token)) for slot, token in enumerate(order, 1)]
+    data = annotation.data
+    return [(slot, name_in(data.get(f"token_{slot}")) or token) for slot, token in enumerate(order, 1)]
 
 
-def _ranks(lists: Any) -> dict[str, float] | None:
+def _ranks(lists: Any) -> dict[str, Any] | None:
     """Return ranks from the lists of a Ranker: one list is an order; buckets ``rank_ASPECT_K`` hold ties."""
     if not isinstance(lists, dict):
         return None
-    buckets = {name: _listed(ids) for name, ids in lists.items()}
+    buckets = {name: list_in(ids) for name, ids in lists.items()}
     ranked = {name: ids for name, ids in buckets.items() if name.startswith("rank_")}
     if ranked:
-        return {str(token): float(name.rpartition("_")[2]) for name, ids in ranked.items() for token in ids}
+        return {
+            name_in(token) or "": name.rpartition("_")[2] for name, ids in ranked.items() for token in ids
+        }
     order = next(iter(buckets.values()), [])
-    return {str(token): float(rank) for rank, token in enumerate(order, 1)} or None
+    return {name_in(token) or "": rank for rank, token in enumerate(order, 1)} or None
 
 
 def _span(value: Mapping[str, Any], text: str) -> Span:
     """Return a marked span in code points; the marked text tells which units a version counts in."""
-    start, end = value.get("start"), value.get("end")
-    labels = _listed(value.get("labels"))
-    if not isinstance(start, int) or not isinstance(end, int) or not labels:
+    labels = list_in(value.get("labels"))
+    span = span_in(value.get("start"), value.get("end"), labels[0]) if labels else None
+    if span is None:
         raise DataError("A span has a start, an end and a label.")
-    marked = value.get("text")
-    first, last = start, end
-    if not isinstance(marked, str) or text[start:end] != marked:
-        first, last = from_utf16(text, start, end)
-    return Span(first, last, str(labels[0]).lower())
+    if text[span.start : span.end] == value.get("text"):
+        return span
+    first, last = from_utf16(text, span.start, span.end)
+    return replace(span, start=first, end=last)
 
 
 def _rater(value: Any) -> str | None:
     if isinstance(value, dict):
         value = value.get("email") or value.get("username") or value.get("id")
-    return None if value is None else str(value)
-
-
-def _seconds(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and value >= 0 else None
-
-
-def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
+    return name_in(value)

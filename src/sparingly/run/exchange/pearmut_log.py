@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import statistics
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +17,7 @@ from sparingly.run.exchange.judgement import Given
 from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.spans import Span
 from sparingly.run.exchange.taking import CANCELLED, NOT_ANSWERED, RESET, UNKNOWN_TASK, Taking
+from sparingly.run.exchange.values import list_in, mapping_in, name_in, number_in
 
 EXTRA_PAGE = "a welcome, random or goodbye page"
 BAD_MARK = "a mark without a place or a severity"
@@ -65,7 +66,7 @@ def read_logs(
 
 
 def _user(entry: Entry) -> str:
-    return str(entry.get("user_id", ""))
+    return name_in(entry.get("user_id")) or ""
 
 
 @dataclass
@@ -112,19 +113,18 @@ class _Entry:
 
     def _question(self, item: Any) -> Question | None:
         """Return what an item asked: by the task's id, or by the item where somebody left it out."""
-        held = item if isinstance(item, dict) else {}
+        held = mapping_in(item)
         if "task" in held:
             return self.taking.question(held["task"], self.where)
-        shown = held.get("tgt")
-        tokens = shown if isinstance(shown, dict) else {}
-        found = self.taking.key.find(str(held.get("item_id")), rater=self.rater, tokens=tokens)
+        item_id, tokens = name_in(held.get("item_id")) or "", mapping_in(held.get("tgt"))
+        found = self.taking.key.find(item_id, rater=self.rater, tokens=tokens)
         if found is None:
             self.taking.leave(UNKNOWN_TASK, self.where)
         return found
 
     def _given(self) -> Given:
-        actions = [one for one in self.entry.get("actions") or () if isinstance(one, dict)]
-        times = [float(one["time"]) for one in actions if isinstance(one.get("time"), int | float)]
+        said = (number_in(mapping_in(one).get("time")) for one in list_in(self.entry.get("actions")))
+        times = [time for time in said if time is not None]
         shown = sum(len(answer) for answer in self.answers if isinstance(answer, dict))
         each = max(1, shown * len(self.taking.key.asked_aspects))
         spent = sum(min(max(later - one, 0.0), _LONGEST_PAUSE) for one, later in pairwise(times))
@@ -139,8 +139,8 @@ class _Entry:
 
     @property
     def _skipped(self) -> bool:
-        actions = self.entry.get("actions") or ()
-        return any(isinstance(one, dict) and one.get("action") == "submit_skip" for one in actions)
+        actions = list_in(self.entry.get("actions"))
+        return any(mapping_in(one).get("action") == "submit_skip" for one in actions)
 
     def _output(self, question: Question, token: str, said: Any, text: str | None, given: Given) -> None:
         key, place = self.taking.key, f"{self.where}, {token}"
@@ -162,14 +162,14 @@ class _Entry:
 
     def _score(self, aspect: str, said: Mapping[str, Any]) -> Any:
         """Return the slider of an aspect, or the score, for which the mean of all sliders stands in."""
-        held = said.get("sliders")
-        values = held if isinstance(held, dict) else {}
+        values = mapping_in(said.get("sliders"))
         if aspect in self.sliders and self.sliders[aspect] in values:
             return values[self.sliders[aspect]]
         if said.get("score") is not None:
             return said["score"]
-        numbers = [value for value in values.values() if isinstance(value, int | float)]
-        return statistics.fmean(numbers) if numbers else None
+        numbers = [number for value in values.values() if (number := number_in(value)) is not None]
+        # Divided before they are added, so that no sum of numbers is infinite.
+        return math.fsum(number / len(numbers) for number in numbers) if numbers else None
 
     def _spans(
         self,
@@ -180,7 +180,7 @@ class _Entry:
         given: Given,
         scores: Mapping[str, Any],
     ) -> None:
-        marks = said.get("error_spans") or []
+        marks = list_in(said.get("error_spans"))
         found = [_span(mark, text or "", question.texts.get(token)) for mark in marks]
         whole = [span for span in found if span is not None]
         if len(whole) < len(found):
@@ -193,7 +193,7 @@ def _span(mark: Any, text: str, letters: int | None) -> Span | None:
     """Return a mark in the output as it was written, without what was put before it in the page."""
     if not isinstance(mark, dict) or not isinstance(mark.get("severity"), str):
         return None
-    found = marked_span(mark, text, mark["severity"].lower(), str(mark.get("category") or ""))
+    found = marked_span(mark, text, mark["severity"].lower(), name_in(mark.get("category")) or "")
     extra = len(text) - letters if letters is not None and letters < len(text) else 0
     if found is None or not extra:
         return found
@@ -201,8 +201,7 @@ def _span(mark: Any, text: str, letters: int | None) -> Span | None:
 
 
 def _text(item: Any, token: str) -> str | None:
-    shown = item.get("tgt") if isinstance(item, dict) else None
-    text = shown.get(token) if isinstance(shown, dict) else None
+    text = mapping_in(mapping_in(item).get("tgt")).get(token)
     return text if isinstance(text, str) else None
 
 
@@ -212,11 +211,11 @@ def _is_reset(entry: Entry) -> bool:
 
 def _logs(path: Path) -> Iterator[Log]:
     """Yield the logs of a file: one of JSON Lines, or one per campaign of a download."""
-    with files.naming(path), files.open_binary(path) as file:
-        first = file.readline()
-    try:
-        held = json.loads(first)
-    except ValueError:
+    held: Any = None
+    with suppress(InputError):
+        held = next((entry for _, entry in files.json_lines(path)), None)
+    if held is None or "annotation" not in held:
+        # Not one entry a line: the whole file is one value.
         held = files.read_json(path)
     if isinstance(held, dict) and "annotation" in held:
         yield [(f"{path.name}, line {line}", entry) for line, entry in files.json_lines(path)]

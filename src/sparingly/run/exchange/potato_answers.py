@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,16 @@ from sparingly.run.exchange.files import read_csv_rows
 from sparingly.run.exchange.judgement import Given
 from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.spans import Span
-from sparingly.run.exchange.taking import BAD_SPAN, DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, Taking, moment
+from sparingly.run.exchange.taking import BAD_SPAN, DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, Taking
+from sparingly.run.exchange.values import (
+    json_in,
+    mapping_in,
+    moment_in,
+    name_in,
+    number_in,
+    seconds_in,
+    span_in,
+)
 
 MACHINE = "answered by a machine"
 MARKS, CHECKED, OUTPUT = "error_spans", "checked", "output"
@@ -76,15 +84,14 @@ class _Answers:
     def _pair(self, question: Question, aspect: str, labels: Mapping[str, Any], given: Given) -> None:
         """Take a choice, or the side of 0 that a scale is on: below, the left is better."""
         if "scale_value" in labels:
-            try:
-                place = float(labels["scale_value"])
-            except (TypeError, ValueError):
+            place = number_in(labels["scale_value"])
+            if place is None:
                 self.taking.leave(NO_NUMBER, given.where)
                 return
             self.taking.pair(question, aspect, float((place < 0) - (place > 0)), given)
             return
         chosen = labels.get("selection")
-        self.taking.pair(question, aspect, _CHOICES.get(str(chosen), chosen), given)
+        self.taking.pair(question, aspect, _CHOICES.get(name_in(chosen) or "", chosen), given)
 
     def _spans(
         self, question: Question, token: str, record: Record, given: Given, scores: Mapping[str, Any]
@@ -110,18 +117,17 @@ class _Answers:
             )
         if not isinstance(mark, dict):
             return None
-        start, end, severity = mark.get("start"), mark.get("end"), mark.get("severity")
-        if not (isinstance(start, int) and isinstance(end, int) and isinstance(severity, str)):
-            return None
-        if not 0 <= start < end <= units(text):
+        kind = "/".join(name_in(mark[part]) or "" for part in ("type", "subtype") if mark.get(part))
+        severity = mark.get("severity")
+        span = span_in(mark.get("start"), mark.get("end"), severity, "" if kind == "error" else kind)
+        if span is None or not isinstance(severity, str) or not span.start < span.end <= units(text):
             return None
         # Potato trims what was selected after it has counted where it began.
-        first, last = whole_letters(text, start, end)
+        first, last = whole_letters(text, span.start, span.end)
         said = mark.get("text")
         if isinstance(said, str) and text[first:last] != said and (at := text.find(said, first)) >= 0:
             first, last = at, at + len(said)
-        kind = "/".join(str(mark[part]) for part in ("type", "subtype") if mark.get(part))
-        return Span(first, last, severity.lower(), "" if kind == "error" else kind)
+        return replace(span, start=first, end=last)
 
 
 def read_answers(paths: Sequence[Path], taking: Taking, schemes: Mapping[str, str]) -> None:
@@ -134,7 +140,7 @@ def read_answers(paths: Sequence[Path], taking: Taking, schemes: Mapping[str, st
                 if "instance_id" in row:
                     found.append(_exported(row, f"{path.name}, line {line}"))
                 elif "id" in row:
-                    answers.texts[str(row["id"])] = str(row.get(OUTPUT, ""))
+                    answers.texts[name_in(row["id"]) or ""] = name_in(row.get(OUTPUT)) or ""
                 else:
                     raise InputError("neither an item nor an answer of Potato", file=path, line=line)
         else:
@@ -160,19 +166,18 @@ def _state(path: Path) -> Iterator[Record]:
     held = state.get(_LABELS) if isinstance(state, dict) else None
     if not isinstance(held, dict):
         raise InputError(f"this is no {_STATE} of Potato", file=path)
-    user, origin = str(state.get("user_id") or path.parent.name), state.get("origin")
+    user, origin = name_in(state.get("user_id")) or path.parent.name, state.get("origin")
     spent = state.get("instance_id_to_behavioral_data")
     for instance, labels in held.items():
-        times = spent.get(instance) if isinstance(spent, dict) else None
-        times = times if isinstance(times, dict) else {}
-        milliseconds = times.get("total_time_ms")
+        times = mapping_in(mapping_in(spent).get(instance))
+        milliseconds = number_in(times.get("total_time_ms"))
         yield Record(
             f"{path.parent.name}/{path.name}, {instance}",
             user,
             instance,
             _labels(labels),
-            seconds=milliseconds / 1000 if isinstance(milliseconds, int | float) and milliseconds else None,
-            when=moment(times.get("session_end")),
+            seconds=seconds_in(milliseconds / 1000) if milliseconds else None,
+            when=moment_in(times.get("session_end")),
             is_machine=_is_machine(origin),
         )
 
@@ -184,15 +189,16 @@ def _labels(stored: Any) -> Labels:
     found: Labels = {}
     for entry in stored if isinstance(stored, list) else ():
         if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], dict):
-            found.setdefault(str(entry[0].get("schema")), {})[str(entry[0].get("name"))] = entry[1]
+            scheme, label = (name_in(entry[0].get(part)) or "" for part in ("schema", "name"))
+            found.setdefault(scheme, {})[label] = entry[1]
     return found
 
 
 def _exported(row: Mapping[str, Any], where: str) -> Record:
     return Record(
         where,
-        str(row.get("user_id") or ""),
-        str(row["instance_id"]),
+        name_in(row.get("user_id")) or "",
+        name_in(row["instance_id"]) or "",
         _labels(row.get("labels")),
         is_machine=_is_machine(row.get("annotator_origin")),
     )
@@ -224,9 +230,6 @@ def _marks(record: Record, scheme: str) -> list[Any]:
     held = _only(record.labels.get(scheme, {}))
     if not held:
         return []
-    try:
-        value = json.loads(held) if isinstance(held, str) else held
-    except ValueError:
-        raise InputError("the marks cannot be read", file=record.where) from None
+    value = json_in(held, record.where) if isinstance(held, str) else held
     marks = value.get("errors") if isinstance(value, dict) else value
     return marks if isinstance(marks, list) else []

@@ -21,9 +21,9 @@ from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.scale import Scale
 from sparingly.run.exchange.slots import REFERENCE, page_texts, used_texts
-from sparingly.run.exchange.spans import Span
-from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, Taking, moment
+from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, Taking
 from sparingly.run.exchange.tasks import Kind, Output, Task, Tasks
+from sparingly.run.exchange.values import mapping_in, moment_in, name_in, spans_in
 
 REJECTED = "rejected by the rater"
 SEVERAL = "more than one option was chosen"
@@ -132,18 +132,17 @@ def _hash(text: str) -> int:
 
 
 def _take(row: Mapping[str, Any], taking: Taking, where: str) -> None:
-    meta = row.get("meta")
-    held = meta if isinstance(meta, dict) else {}
+    held = mapping_in(row.get("meta"))
     question = taking.question(held.get("task"), where)
     if question is None:
         return
-    answer = str(row.get("answer", "accept"))
+    answer = name_in(row.get("answer", "accept"))
     if answer in _ANSWERS:
         taking.leave(_ANSWERS[answer], where)
         return
     who = row.get("_annotator_id") or row.get("_session_id")
-    given = Given(None if who is None else str(who), where, when=moment(row.get("_timestamp")))
-    token, aspect = str(held.get("token")), str(held.get("aspect"))
+    given = Given(name_in(who), where, when=moment_in(row.get("_timestamp")))
+    token, aspect = (name_in(held.get(name)) or "" for name in ("token", "aspect"))
     if taking.key.kind == "spans":
         _take_spans(row, taking, question, token, given)
         return
@@ -159,12 +158,8 @@ def _take(row: Mapping[str, Any], taking: Taking, where: str) -> None:
 
 
 def _take_spans(row: Mapping[str, Any], taking: Taking, question: Question, token: str, given: Given) -> None:
-    try:
-        spans = [
-            Span(int(one["start"]), int(one["end"]), str(one["label"]).lower())
-            for one in row.get("spans") or ()
-        ]
-    except (KeyError, TypeError, ValueError):
+    spans = spans_in(row.get("spans"), "label")
+    if spans is None:
         taking.leave(BAD_SPAN, given.where)
         return
     taking.spans(question, token, spans, given)

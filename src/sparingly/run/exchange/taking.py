@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from sparingly.base.errors import DataError, InputError
-from sparingly.data.values import as_number, parse_number, shown
+from sparingly.data.values import shown
 from sparingly.run.exchange.judgement import Given, Judgement
 from sparingly.run.exchange.key import POINTS, Key, Question
 from sparingly.run.exchange.report import Taken, answers_to, missing_from, ties_of
 from sparingly.run.exchange.scale import Scale
 from sparingly.run.exchange.spans import Span, penalty
+from sparingly.run.exchange.values import number_in
 
 CANCELLED = "skipped or cancelled by the rater"
 DRAFT = "a draft that was not submitted"
@@ -118,14 +118,12 @@ class Taking:
             self._leave(UNKNOWN_ASPECT, f"{given.where}: {shown(aspect)}", 1)
         elif value is None:
             self._leave(NOT_ANSWERED, given.where, 1)
-        elif (number := _number(value)) is None or not -1.0 <= number <= 1.0:
+        elif (number := number_in(value)) is None or not -1.0 <= number <= 1.0:
             self._leave(NO_NUMBER, f"{given.where}: {shown(value)}", 1)
         else:
             self._take(question, aspect, tuple(question.outputs.values()), given, score=number)
 
-    def ranking(
-        self, question: Question, aspect: str, ranks: Mapping[str, float] | None, given: Given
-    ) -> None:
+    def ranking(self, question: Question, aspect: str, ranks: Mapping[str, Any] | None, given: Given) -> None:
         """Take a ranking: a rank per token, 1 the best, equal ranks tied."""
         self._read += 1
         if aspect not in self.key.asked_aspects:
@@ -137,10 +135,13 @@ class Taking:
         elif set(ranks) != set(question.outputs):
             self._leave(INCOMPLETE_RANKING, given.where, 1)
         else:
-            order = sorted(question.outputs, key=lambda token: ranks[token])
+            numbers = {token: rank for token in ranks if (rank := number_in(ranks[token])) is not None}
+            if len(numbers) < len(ranks):
+                self._leave(NO_NUMBER, f"{given.where}: {shown(list(ranks.values()))}", 1)
+                return
+            order = sorted(question.outputs, key=lambda token: numbers[token])
             groups = tuple(question.outputs[token] for token in order)
-            placed = tuple(float(ranks[token]) for token in order)
-            self._take(question, aspect, groups, given, ranks=placed)
+            self._take(question, aspect, groups, given, ranks=tuple(numbers[token] for token in order))
 
     def spans(
         self,
@@ -195,7 +196,7 @@ class Taking:
         if value is None or value == "":
             self._leave(NOT_ANSWERED, where, 1)
             return None
-        number = _number(value)
+        number = number_in(value)
         if number is None:
             self._leave(NO_NUMBER, f"{where}: {shown(value)}", 1)
             return None
@@ -258,25 +259,3 @@ class Taking:
             missing=missing_from(self.key, judgements),
             notes=tuple(self._notes),
         )
-
-
-def moment(value: Any) -> float | None:
-    """Return a time (ISO text, seconds or milliseconds since 1970) as seconds since 1970; None: no time."""
-    if isinstance(value, str) and value:
-        try:
-            found = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return value / 1000.0 if value > 1e11 else float(value)
-    return None
-
-
-def _number(value: Any) -> float | None:
-    """Return a finite number, also from text; None where it is none."""
-    try:
-        number = parse_number(value, "score") if isinstance(value, str) else as_number(value, "score")
-    except InputError:
-        return None
-    return None if math.isnan(number) else number
