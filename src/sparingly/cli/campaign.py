@@ -248,6 +248,7 @@ def estimate(
     sparingly campaign estimate wmt.db --at 120 --target population
     ```
     """
+    from sparingly.run.campaign.overview import last_entry
     from sparingly.show.report.score_tables import score_table
     from sparingly.show.terminal.scores import show_estimate
     from sparingly.show.terminal.strengths import show_strengths
@@ -256,6 +257,7 @@ def estimate(
     asked |= {part: getattr(intervals, part) for part in ("target", "level", "interval")}
     with opened(where, name) as running, working("estimating"):
         sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
+        at = last_entry(running) if at is None else at
         compared = running.compares(sets[0])
         if compared:
             check_strengths(asked, format)

@@ -28,10 +28,12 @@ def expect(
     sparingly campaign expect wmt.db
     ```
     """
+    from sparingly.run.campaign.overview import last_entry
     from sparingly.show.terminal.scores import show_expected
 
     with opened(where, name) as running, working("expecting"):
         sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
+        at = last_entry(running) if at is None else at
         found = {one: running.expected(one, at=at) for one in sets}
     if json:
         emit({one: part.to_dict() for one, part in found.items()})

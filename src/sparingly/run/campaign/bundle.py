@@ -24,13 +24,15 @@ _MOST_DEEDS = 1_000_000
 def everything(campaign: Campaign) -> dict[str, bytes]:
     """Return every answer, round, event and judged data set of a campaign, as files by name.
 
-    It holds the raters' names and the times of their work: use ``release`` for what others may see.
+    It holds the raters' names and the times of their work: use ``release`` for what others may see. All of it
+    is of the entry that the overview names, although people may answer meanwhile.
     """
-    seen, answers = overview(campaign), campaign.ratings()
+    seen = overview(campaign)
+    answers = campaign.ratings(at=seen.seq)
     columns, rows = sheet(hours_of(answers))
     found = {"answers.csv": csv_bytes(answers, COLUMNS), "hours.csv": csv_bytes(rows, columns)}
     with campaign.database.reading() as connection:
-        found["events.jsonl"] = line_bytes(_events(connection, campaign.name))
+        found["events.jsonl"] = line_bytes(_events(connection, campaign.name, seen.seq))
         if marked := marked_rows(connection, campaign.name, seen.seq):
             found["marks.jsonl"] = line_bytes(marked)
     deeds = Audit(campaign.database, campaign.name).entries(_MOST_DEEDS)
@@ -38,17 +40,17 @@ def everything(campaign: Campaign) -> dict[str, bytes]:
     found["overview.json"] = json_bytes(seen.to_dict())
     names = list(campaign.settings.budgets)
     for name, stem in stems(names).items():
-        found[f"data/{stem}.jsonl"] = data_bytes(campaign.data(name))
-        for number, one in enumerate(campaign.rounds(name), 1):
+        found[f"data/{stem}.jsonl"] = data_bytes(campaign.data(name, at=seen.seq))
+        for number, one in enumerate(campaign.rounds(name, at=seen.seq), 1):
             found[f"rounds/{stem}-{number}.json"] = json_bytes(one.to_dict())
     return found
 
 
-def _events(connection: Connection, campaign: str) -> list[dict[str, Any]]:
+def _events(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
     table = EVENTS.c
     rows = connection.execute(
         select(table.seq, table.at, table.kind, table.detail, table.digest)
-        .where(table.campaign == campaign)
+        .where(table.campaign == campaign, table.seq <= seq)
         .order_by(table.seq)
     )
     return [{**dict(row), "detail": json.loads(row["detail"])} for row in rows.mappings()]

@@ -142,15 +142,15 @@ class Campaign(Organising):
         names = list(self.settings.budgets) if data is None else [self.settings.data_named(data)]
         return tuple(self._drawer.step(name, early=early) for name in names)
 
-    def preview(self, data: str | None = None) -> Selection | Finished:
+    def preview(self, data: str | None = None, *, at: int | None = None) -> Selection | Finished:
         """Return what the next round would ask if it were drawn now, or why none would be; draw nothing."""
-        return self._drawer.preview(self.settings.data_named(data))
+        return self._drawer.preview(self.settings.data_named(data), at)
 
-    def questions(self, data: str | None = None) -> tuple[Question, ...]:
+    def questions(self, data: str | None = None, *, at: int | None = None) -> tuple[Question, ...]:
         """Return what nobody has judged yet of all rounds so far, with the texts to show."""
         names = list(self.settings.budgets) if data is None else [self.settings.data_named(data)]
         with self.database.reading() as connection:
-            seq, found = self._history.last_seq(connection), []
+            seq, found = checked_seq(at, self._history.last_seq(connection)), []
             for name in names:
                 held = self._history.library.at(connection, name, seq)
                 missing = asked_at(connection, self.settings, name, seq).missing

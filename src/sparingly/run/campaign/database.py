@@ -48,9 +48,15 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Yield a connection that sees one state of the database."""
-        with self._complaining(), self._connected() as connection, connection.begin():
-            yield connection
+        """Yield a connection that sees one state of the database, however many statements run in it.
+
+        A server gives every statement a state of its own unless it is told otherwise; a file is locked.
+        """
+        with self._complaining(), self._connected() as connection:
+            if not self.is_sqlite:
+                connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

@@ -15,6 +15,7 @@ from sparingly.run.campaign.history import History, Known
 from sparingly.run.campaign.journal import Clock, Journal, as_json
 from sparingly.run.campaign.pause import paused_at
 from sparingly.run.campaign.spending import limit_of, spent_at
+from sparingly.run.campaign.status import checked_seq
 from sparingly.run.campaign.stopping import stopped
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
 from sparingly.run.campaign.todo import asked_at, cells_of
@@ -86,13 +87,13 @@ class Drawer:
             return stopped(self.settings, known, final=True) or picked
         return picked
 
-    def preview(self, data: str) -> Selection | Finished:
-        """Return what would follow now, and draw nothing.
+    def preview(self, data: str, at: int | None = None) -> Selection | Finished:
+        """Return what would follow now, or at a number of the journal, and draw nothing.
 
         Rules to stop are asked only when a round is in: they look once a round.
         """
         with self.database.reading() as connection:
-            known = self.history.at(connection, data, self.history.last_seq(connection))
+            known = self.history.at(connection, data, checked_seq(at, self.history.last_seq(connection)))
             here = self._step(connection, known)
         if here.finished is not None:
             return here.finished

@@ -87,25 +87,26 @@ def outlook(campaign: Campaign, data: str | None = None) -> Outlook:
     and what they would say in between may change.
     """
     name = campaign.settings.data_named(data)
-    here = next(one for one in campaign.status().sets if one.data == name)
+    status = campaign.status()
+    here = next(one for one in status.sets if one.data == name)
     if here.finished is not None:
-        return _outlook(campaign, here, None, here.finished)
+        return _outlook(campaign, here, status.seq, None, here.finished)
     try:
-        found = campaign.preview(name)
+        found = campaign.preview(name, at=status.seq)
     except SparinglyError as error:
-        return _outlook(campaign, here, None, None, str(error))
+        return _outlook(campaign, here, status.seq, None, None, str(error))
     if isinstance(found, Selection):
-        return _outlook(campaign, here, found, None)
-    return _outlook(campaign, here, None, found.reason)
+        return _outlook(campaign, here, status.seq, found, None)
+    return _outlook(campaign, here, status.seq, None, found.reason)
 
 
 def _outlook(
-    campaign: Campaign, here: SetStatus, found: Selection | None, finished: str | None, *notes: str
+    campaign: Campaign, here: SetStatus, seq: int, found: Selection | None, finished: str | None, *notes: str
 ) -> Outlook:
     number, outputs = here.rounds + 1, 0
     items: tuple[NextItem, ...] = ()
     if found is not None:
-        cells = cells_of(here.data, found, number, campaign.data(here.data, judged=False))
+        cells = cells_of(here.data, found, number, campaign.data(here.data, at=seq, judged=False))
         counts: dict[str, int] = {}
         for cell, _ in cells:
             counts[cell.item] = counts.get(cell.item, 0) + 1

@@ -22,6 +22,7 @@ from sparingly.base.errors import UsageError
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.history import judged
 from sparingly.run.campaign.marks import marks_at
+from sparingly.run.campaign.overview import last_entry
 from sparingly.run.campaign.packing import (
     csv_bytes,
     data_bytes,
@@ -94,10 +95,12 @@ def contents(
     campaign: Campaign, *, licence: str, title: str | None, comments: bool, texts: bool, seed: int
 ) -> tuple[dict[str, bytes], int, int]:
     """Return the files of a release by name, the number of raters and that of answers."""
-    every = campaign.ratings()
+    # One state of the campaign, although it is read in several steps while people answer.
+    seq = last_entry(campaign)
+    every = campaign.ratings(at=seq)
     numbers = rater_numbers(sorted({row["rater"] for row in every}), seed)
     rows = _anonymous(every, numbers, comments=comments)
-    rounds = {name: campaign.rounds(name) for name in campaign.settings.budgets}
+    rounds = {name: campaign.rounds(name, at=seq) for name in campaign.settings.budgets}
     found: dict[str, bytes] = {}
     found["ratings.csv"] = csv_bytes(rows, (*COLUMNS, COMMENT) if comments else COLUMNS)
     if marked := _marks(campaign, rows):
@@ -107,7 +110,7 @@ def contents(
         for number, one in enumerate(drawn, 1):
             found[f"rounds/{stem[name]}-{number}.json"] = json_bytes(without_names(one).to_dict())
         if texts:
-            found[f"data/{stem[name]}.jsonl"] = _data(campaign, name, rows)
+            found[f"data/{stem[name]}.jsonl"] = _data(campaign, name, rows, seq)
     card = Card(
         title or campaign.name, licence, campaign.settings, rounds, rows, len(numbers), comments, texts
     )
@@ -163,14 +166,15 @@ def _marks(campaign: Campaign, rows: Sequence[Mapping[str, Any]]) -> bytes:
     )
 
 
-def _data(campaign: Campaign, name: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
+def _data(campaign: Campaign, name: str, rows: Sequence[Mapping[str, Any]], seq: int) -> bytes:
     """Return a data set with the answers, the raters as numbers."""
     answers = [
         {**row, "model": row["model"] or row["first"], "other": row["second"] or ""}
         for row in rows
         if row["data"] == name
     ]
-    return data_bytes(judged(campaign.data(name, judged=False), answers, campaign.settings.aspects))
+    held = campaign.data(name, at=seq, judged=False)
+    return data_bytes(judged(held, answers, campaign.settings.aspects))
 
 
 def _manifest(campaign: Campaign, card: Card, found: Mapping[str, bytes]) -> dict[str, Any]:

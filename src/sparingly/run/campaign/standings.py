@@ -14,6 +14,7 @@ from sparingly.infer.estimate.result import CHOSEN, ends_text
 from sparingly.infer.estimate.targets import place_of, targets_of
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking
+from sparingly.run.campaign.overview import last_entry
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import Floats
@@ -98,15 +99,17 @@ def standings(campaign: Campaign, data: str | None = None, *, at: int | None = N
     see between which models the next round still has to decide.
     """
     name = campaign.settings.data_named(data)
+    # Scores and ranks are read one after the other, and must speak of the same answers.
+    seq = last_entry(campaign) if at is None else at
     try:
         if campaign.compares(name):
-            return _of_strengths(name, campaign, at)
-        return _of_estimate(name, campaign, at)
+            return _of_strengths(name, campaign, seq)
+        return _of_estimate(name, campaign, seq)
     except SparinglyError as error:
         return Standings(name, "Nothing can be ranked yet.", notes=(str(error),))
 
 
-def _of_estimate(name: str, campaign: Campaign, at: int | None) -> Standings:
+def _of_estimate(name: str, campaign: Campaign, at: int) -> Standings:
     targets = targets_of()
     found = campaign.estimate(name, at=at, target=targets.scores)
     ranking, why = None, ""
@@ -125,7 +128,7 @@ def _of_estimate(name: str, campaign: Campaign, at: int | None) -> Standings:
     return replace(made, headline=found.headline, scores_of=place_of(found.target), signature=signature)
 
 
-def _of_strengths(name: str, campaign: Campaign, at: int | None) -> Standings:
+def _of_strengths(name: str, campaign: Campaign, at: int) -> Standings:
     found = campaign.strengths(name, at=at)
     notes = list(found.notes)
     notes += [f"{model}: {why}" for model, why in zip(found.models, found.status, strict=True) if why]

@@ -78,12 +78,16 @@ def make_campaign_tasks(
     merge: bool = True,
 ) -> Tasks:
     """Return the tasks of what nobody has judged yet in a campaign, with its aspects and scales."""
-    questions = campaign.questions(data)
+    from sparingly.run.campaign.overview import last_entry
+
+    # One state of the campaign, although it is read in several steps while people answer.
+    seq = last_entry(campaign)
+    questions = campaign.questions(data, at=seq)
     if not questions:
         raise UsageError("Nothing is open: draw the next round first, with sparingly campaign next.")
     asked = _kind(kind, questions[0].other is not None)
     names = sorted({question.data for question in questions})
-    held = {name: campaign.data(name, judged=False) for name in names}
+    held = {name: campaign.data(name, at=seq, judged=False) for name in names}
     asks = [ask for name in names for ask in _open(campaign, name, held[name], questions, asked)]
     scales = {
         aspect: None if ends is None else Scale(*ends) for aspect, ends in campaign.settings.aspects.items()

@@ -34,7 +34,9 @@ def from_campaign(running: Campaign, data: str | None, wanted: Wanted, at: int |
         raise UsageError(
             f"The campaign is about {running.settings.aspect}, which cannot be changed to {wanted.aspect}."
         )
-    status, rounds = running.status(at), running.rounds(name, at=at)
+    status = running.status(at)
+    # Everything below is of this entry, although people may answer meanwhile.
+    at, rounds = status.seq, running.rounds(name, at=status.seq)
     part = next(one for one in status.sets if one.data == name)
     about: dict[str, Any] = {"status": status, "part": part, "why": running.why().get(name, "")}
     held, aspect = running.data(name, at=at), running.settings.aspect
