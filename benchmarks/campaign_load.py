@@ -2,8 +2,8 @@
 
 ``python benchmarks/campaign_load.py [--seconds 60] [--raters 50] [--database sqlite --database postgresql]``
 Raters are threads spread over several processes; each sends one answer after the other, without a pause, and
-now and then the last one again, as a client does that was cut off. What was acknowledged is compared with
-what is stored when all are done.
+now and then the last one again, as a client does that was cut off. Meanwhile somebody else opens, verifies
+and exports the campaign over and over. What was acknowledged is compared with what is stored in the end.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import sys
 import tempfile
 import threading
 import time
@@ -24,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import sparingly
+from _onlooker import Onlooker
 from tools.postgres_server import running_server
 
 PROCESSES = 5
@@ -52,6 +54,9 @@ class Load:
     doubled: int
     invented: int
     verified: bool
+    opened: int
+    exported: int
+    problems: int
 
 
 def measure(database: str, where: str, *, raters: int, seconds: float, processes: int = PROCESSES) -> Load:
@@ -60,7 +65,10 @@ def measure(database: str, where: str, *, raters: int, seconds: float, processes
     with sparingly.Campaign.new(where, data, "uniform", 200, aspects="overall", scale=(0, 100)) as campaign:
         campaign.next()
         cells = [(one.item, one.model) for one in campaign.questions()]
-    acknowledged, waits, took = _run(where, cells, raters, seconds, min(processes, raters))
+    with Onlooker(where) as onlooker:
+        acknowledged, waits, took = _run(where, cells, raters, seconds, min(processes, raters))
+    for problem in onlooker.problems:
+        print(problem, file=sys.stderr)
     with sparingly.Campaign(where) as campaign:
         stored = [(one["rater"], one["item"], one["model"], one["score"]) for one in campaign.ratings()]
         verified = campaign.verify().ok
@@ -82,6 +90,9 @@ def measure(database: str, where: str, *, raters: int, seconds: float, processes
         doubled=len(stored) - len(kept),
         invented=len(kept - told),
         verified=verified,
+        opened=onlooker.looks["opened"],
+        exported=onlooker.looks["exported"],
+        problems=len(onlooker.problems),
     )
 
 
@@ -169,6 +180,8 @@ def main() -> None:
         print(json.dumps(asdict(found)), flush=True)
         if found.lost or found.doubled or found.invented or not found.verified:
             raise SystemExit(f"{database}: answers were lost, doubled or invented")
+        if found.problems:
+            raise SystemExit(f"{database}: a healthy campaign was called damaged, or exported in part")
 
 
 if __name__ == "__main__":

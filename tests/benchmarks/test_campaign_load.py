@@ -1,4 +1,4 @@
-"""Fifty raters at once, for twenty seconds on each database: nothing is lost, doubled or invented."""
+"""Fifty raters at once, for twenty seconds on each database, while somebody opens, verifies and exports."""
 
 from __future__ import annotations
 
@@ -17,4 +17,6 @@ def test_fifty_raters_at_once(database: str) -> None:
         found = measure(database, where, raters=50, seconds=20.0)
     assert found.answers >= 50
     assert found.sent_again >= 50
+    assert found.exported >= 2
+    assert found.problems == 0
     assert (found.lost, found.doubled, found.invented, found.verified) == (0, 0, 0, True)

@@ -1,4 +1,7 @@
-"""kill -9 at any write: what was acknowledged is there, nothing is invented, and the rest follows."""
+"""kill -9 at any write: what was acknowledged is there, nothing is invented, and the rest follows.
+
+All the while somebody else opens, verifies and exports the campaign.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from _onlooker import Onlooker
 from sparingly.run.campaign.campaign import Campaign
 from tests.run.campaign.faults.child import KINDS, Killer, work, work_until_killed
 from tests.run.campaign.faults.processes import run_child
@@ -46,7 +50,10 @@ def test_killed_at_a_write(where: str, point: int, undisturbed: tuple[int, tuple
     chance = random.Random(point)  # noqa: S311 - where to kill is no secret
     killer = Killer(KINDS[point % len(KINDS)], chance.randint(1, writes), chance.uniform(0, 0.02))
     begin(where, **SETTINGS).disconnect()
-    said, code = run_child(work_until_killed, where, killer)
+    with Onlooker(where) as onlooker:
+        said, code = run_child(work_until_killed, where, killer)
+    assert onlooker.problems == []
+    assert onlooker.looks["exported"] >= 1
     if killer.kind != "committing":
         # The other thread may be too late for the last of all commits.
         assert code == -signal.SIGKILL
