@@ -55,7 +55,7 @@ statistics: ready-dev  ## Run every statistical test and the whole grid of cover
 
 load: ready-dev  ## Kill, fill and load campaigns on both databases and their web pages for long (twenty minutes)
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/campaign_load.py
-	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/serve_load.py
+	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/serve_load.py
 	@SPARINGLY_FAULT_POINTS=200 $(PYTEST) tests/run/campaign/faults
 
 docs: ready-dev  ## Build the documentation into site/

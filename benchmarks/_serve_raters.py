@@ -1,4 +1,4 @@
-"""Raters without a browser: each opens a link, reads a page, types, sends, and again where it was cut off."""
+"""Raters and an organiser without a browser: each opens a link and asks again where it was cut off."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ import numpy as np
 
 # How long a rater looks at a page. People take longer: this is several times their load.
 THINK = (3.0, 7.0)
+# All that an organiser can open, and how long they look at it.
+ORGANISER_PAGES = (
+    "", "/progress", "/raters", "/raters/agreement", "/ranking", "/ranking/now", "/next", "/next/now",
+    "/downloads", "/downloads/everything.zip", "/downloads/hours.csv", "/log",
+)  # fmt: skip
+ORGANISER_THINK = 0.5
 # Every so many pages a rater presses the button twice.
 TWICE = 10
 _PATIENCE, _AGAIN = 60.0, 0.2
@@ -44,8 +50,8 @@ class Log:
         self.refused += other.refused
 
 
-class Rater:
-    """Somebody who judges page after page until a given moment."""
+class Visitor:
+    """Somebody who opened a link; what they ask for is asked again where the server was killed meanwhile."""
 
     def __init__(self, name: str, link: str, until: float) -> None:
         self.name, self.until, self.log = name, until, Log()
@@ -55,36 +61,19 @@ class Rater:
         self._cookie = ""
 
     def work(self) -> None:
-        """Judge until it is time to go; what was sent and not acknowledged is sent again first."""
-        time.sleep(self._chance.uniform(0.0, THINK[1]))
-        self._ask("enter", "GET", self._address.path)
-        page = self._ask("page", "GET", "/rate")
-        while time.monotonic() < self.until:
-            page = self._judge(page)
+        """Come in, and do what this visitor does until it is time to go."""
+        raise NotImplementedError
+
+    def enter(self) -> None:
+        """Open the link."""
+        self.ask("enter", "GET", self._address.path)
+
+    def leave(self) -> None:
+        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
 
-    def _judge(self, page: str) -> str:
-        form, names = _FORM.search(page), _SCORE.findall(page)
-        if form is None or not names:
-            time.sleep(1.0)
-            return self._ask("page", "GET", "/rate")
-        hidden = {name: unescape(value) for name, value in _HIDDEN.findall(page)}
-        scores = self._chance.choice(101, len(dict.fromkeys(names)), replace=False).tolist()
-        fields = dict(zip(dict.fromkeys(names), map(str, scores), strict=True))
-        think = self._chance.uniform(*THINK)
-        time.sleep(think / 2)
-        some = dict(list(fields.items())[:1])
-        self._ask("draft", "POST", f"{form[1]}/draft", {**hidden, **some, "seconds": "1"})
-        time.sleep(think / 2)
-        self.log.sent[hidden["client"]] = (self.name, frozenset(map(float, scores)))
-        for _ in range(2 if len(self.log.sent) % TWICE == 1 else 1):
-            self.log.sent_again += hidden["client"] in self.log.acknowledged
-            self._ask("answer", "POST", form[1], {**hidden, **fields, "seconds": f"{think:.1f}"})
-            self.log.acknowledged.add(hidden["client"])
-        return self._ask("page", "GET", "/rate")
-
-    def _ask(self, kind: str, method: str, path: str, fields: dict[str, str] | None = None) -> str:
+    def ask(self, kind: str, method: str, path: str, fields: dict[str, str] | None = None) -> str:
         """Send a request until it is answered: a server that was killed comes back."""
         end = time.monotonic() + _PATIENCE
         while True:
@@ -114,7 +103,7 @@ class Rater:
         try:
             self._connection.request(method, path, body, headers)
             answer = self._connection.getresponse()
-            text = answer.read().decode()
+            text = answer.read().decode(errors="replace")
         except _CUT_OFF:
             self._connection.close()
             raise
@@ -122,3 +111,49 @@ class Rater:
             if name.lower() == "set-cookie":
                 self._cookie = value.partition(";")[0]
         return answer.status, text
+
+
+class Rater(Visitor):
+    """Somebody who judges page after page until a given moment."""
+
+    def work(self) -> None:
+        """Judge until it is time to go; what was sent and not acknowledged is sent again first."""
+        time.sleep(self._chance.uniform(0.0, THINK[1]))
+        self.enter()
+        page = self.ask("page", "GET", "/rate")
+        while time.monotonic() < self.until:
+            page = self._judge(page)
+        self.leave()
+
+    def _judge(self, page: str) -> str:
+        form, names = _FORM.search(page), _SCORE.findall(page)
+        if form is None or not names:
+            time.sleep(1.0)
+            return self.ask("page", "GET", "/rate")
+        hidden = {name: unescape(value) for name, value in _HIDDEN.findall(page)}
+        scores = self._chance.choice(101, len(dict.fromkeys(names)), replace=False).tolist()
+        fields = dict(zip(dict.fromkeys(names), map(str, scores), strict=True))
+        think = self._chance.uniform(*THINK)
+        time.sleep(think / 2)
+        some = dict(list(fields.items())[:1])
+        self.ask("draft", "POST", f"{form[1]}/draft", {**hidden, **some, "seconds": "1"})
+        time.sleep(think / 2)
+        self.log.sent[hidden["client"]] = (self.name, frozenset(map(float, scores)))
+        for _ in range(2 if len(self.log.sent) % TWICE == 1 else 1):
+            self.log.sent_again += hidden["client"] in self.log.acknowledged
+            self.ask("answer", "POST", form[1], {**hidden, **fields, "seconds": f"{think:.1f}"})
+            self.log.acknowledged.add(hidden["client"])
+        return self.ask("page", "GET", "/rate")
+
+
+class Organiser(Visitor):
+    """Somebody who looks at every page of the organiser and takes everything home, over and over."""
+
+    def work(self) -> None:
+        """Look until it is time to go."""
+        self.enter()
+        while time.monotonic() < self.until:
+            for page in ORGANISER_PAGES:
+                self.ask("organiser", "GET", f"/organiser{page}")
+                time.sleep(ORGANISER_THINK)
+        self.leave()

@@ -1,9 +1,10 @@
 """Many raters at once on the pages of ``sparingly serve``: how long each request takes, and nothing lost.
 
-``python benchmarks/serve_load.py [--seconds 300] [--raters 100] [--kills 2]``
-The server is started as a user starts it, in a process of its own on a SQLite file; raters speak to it over
-sockets. They look at a page for 3 to 7 seconds, save a draft, send, and press the button twice now and then.
-Meanwhile the server is killed (-9) and started again. What was acknowledged is compared with what is stored.
+``python benchmarks/serve_load.py [--seconds 300] [--raters 100] [--kills 2] [--database sqlite]``
+The server is started as a user starts it, in a process of its own; raters speak to it over sockets. They look
+at a page for 3 to 7 seconds, save a draft, send, and press the button twice now and then. Meanwhile the
+organiser looks at all pages and downloads everything, somebody else opens, verifies and exports the campaign,
+and the server is killed (-9) and started again. What was acknowledged is compared with what is stored.
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ import argparse
 import json
 import socket
 import subprocess
+import sys
 import sysconfig
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,9 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from _serve_raters import THINK, Log, Rater
+from _onlooker import Onlooker
+from _serve_raters import THINK, Log, Organiser, Rater, Visitor
+from campaign_load import address
 
 SCRIPT = Path(sysconfig.get_path("scripts")) / "sparingly"
 PROMISED_MS = 200.0
@@ -36,6 +38,7 @@ _START_SECONDS = 120.0
 class Load:
     """What came of it."""
 
+    database: str
     raters: int
     seconds: float
     kills: int
@@ -54,24 +57,22 @@ class Load:
     invented: int
     judged_by_two: int
     verified: bool
+    organiser_pages: int
+    exported: int
+    problems: int
 
     @property
     def is_whole(self) -> bool:
-        """Whether every answer is there, once, as it was sent."""
-        return (self.lost, self.doubled, self.invented, self.judged_by_two, self.verified) == (
-            0,
-            0,
-            0,
-            0,
-            True,
-        )
+        """Whether every answer is there, once, as it was sent, and every look at it found that."""
+        wrong = (self.lost, self.doubled, self.invented, self.judged_by_two, self.problems)
+        return self.verified and not any(wrong)
 
 
 class Server:
     """``sparingly serve`` on a campaign, which can be killed and started again at the same place."""
 
-    def __init__(self, folder: Path, file: str) -> None:
-        self.folder, self.file = folder, file
+    def __init__(self, folder: Path, where: str) -> None:
+        self.folder, self.where = folder, where
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -81,7 +82,8 @@ class Server:
         """Start it, and return the links by whose they are."""
         links = self.folder / "links.txt"
         links.unlink(missing_ok=True)
-        asked = ["serve", self.file, "--port", str(self.port), "--once-links", str(links)]
+        asked = ["serve", self.where, "--port", str(self.port), "--once-links", str(links)]
+        asked += ["--secret-file", str(self.folder / "secret")]
         asked += ["--raters", ",".join(raters)] if raters else []
         with (self.folder / "server.log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -115,38 +117,38 @@ class Server:
             return False
 
 
-@contextmanager
-def campaign(folder: Path, raters: int, seconds: float) -> Iterator[str]:
-    """Yield the file of a campaign that asks for more than the raters can judge in that time."""
+def begin(where: str, raters: int, seconds: float) -> None:
+    """Begin a campaign that asks for more than the raters can judge in that time."""
     pages = int(raters * (seconds / THINK[0] + 3))
     data = sparingly.make_evalset(items=pages, models=4, seed=1)
-    file = folder / "campaign.db"
-    sparingly.Campaign.new(file, data, "uniform", pages, aspects="overall", scale=(0, 100)).disconnect()
-    yield file.name
+    sparingly.Campaign.new(where, data, "uniform", pages, aspects="overall", scale=(0, 100)).disconnect()
 
 
-def measure(folder: Path, *, raters: int, seconds: float, kills: int) -> Load:
+def measure(folder: Path, *, raters: int, seconds: float, kills: int, database: str = "sqlite") -> Load:
     """Let raters judge for a while, kill the server now and then, and compare what is stored."""
-    with campaign(folder, raters, seconds) as file:
-        server = Server(folder, file)
+    with address(database) as where:
+        begin(where, raters, seconds)
+        server = Server(folder, where)
         try:
             links = server.start(*(f"rater-{number:03d}" for number in range(raters)))
-            log, took = _run(server, links, seconds, kills)
+            with Onlooker(where, pause=1.0) as onlooker:
+                log, took = _run(server, links, seconds, kills)
         finally:
             server.kill()
-        return _compared(folder / file, log, took, raters, kills)
+        for problem in onlooker.problems:
+            print(problem, file=sys.stderr)
+        return _compared(where, log, took, onlooker, {"database": database, "raters": raters, "kills": kills})
 
 
 def _run(server: Server, links: dict[str, str], seconds: float, kills: int) -> tuple[Log, float]:
     begun = time.monotonic()
-    people = [
-        Rater(name.removeprefix("rater "), link, begun + seconds)
+    people: list[Visitor] = [
+        (Organiser if name == "organiser" else Rater)(name.removeprefix("rater "), link, begun + seconds)
         for name, link in links.items()
-        if name != "organiser"
     ]
     problems: list[BaseException] = []
 
-    def work(one: Rater) -> None:
+    def work(one: Visitor) -> None:
         try:
             one.work()
         except BaseException as error:
@@ -169,8 +171,8 @@ def _run(server: Server, links: dict[str, str], seconds: float, kills: int) -> t
     return log, time.monotonic() - begun
 
 
-def _compared(file: Path, log: Log, took: float, raters: int, kills: int) -> Load:
-    with sparingly.Campaign(file) as held:
+def _compared(where: str, log: Log, took: float, onlooker: Onlooker, asked: dict[str, Any]) -> Load:
+    with sparingly.Campaign(where) as held:
         rows, verified = held.ratings(), held.verify().ok
     stored: dict[str, frozenset[float]] = {}
     for row in rows:
@@ -181,9 +183,8 @@ def _compared(file: Path, log: Log, took: float, raters: int, kills: int) -> Loa
     waits = 1000 * np.array([wait for part in log.waits.values() for wait in part])
     p50, p95, p99 = (round(float(number), 1) for number in np.percentile(waits, (50, 95, 99)))
     return Load(
-        raters=raters,
+        **asked,
         seconds=round(took, 1),
-        kills=kills,
         pages=len(log.acknowledged),
         requests=len(waits),
         per_second=round(len(waits) / took, 1),
@@ -201,6 +202,9 @@ def _compared(file: Path, log: Log, took: float, raters: int, kills: int) -> Loa
         invented=len(set(stored) - set(log.sent)),
         judged_by_two=sum(len(who) > 1 for who in cells.values()),
         verified=verified,
+        organiser_pages=len(log.waits["organiser"]),
+        exported=onlooker.looks["exported"],
+        problems=len(onlooker.problems),
     )
 
 
@@ -211,14 +215,21 @@ def main() -> None:
     parser.add_argument("--raters", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--kills", type=int, default=2)
+    parser.add_argument("--database", action="append", choices=("sqlite", "postgresql"))
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        found = measure(Path(folder), raters=asked.raters, seconds=asked.seconds, kills=asked.kills)
-    print(json.dumps(asdict(found)), flush=True)
-    if not found.is_whole:
-        raise SystemExit("answers were lost, doubled or invented")
-    if found.p95_ms > PROMISED_MS:
-        raise SystemExit(f"95 % of the requests took up to {found.p95_ms} ms, promised are {PROMISED_MS:g}")
+    given = {"raters": asked.raters, "seconds": asked.seconds, "kills": asked.kills}
+    for database in asked.database or ("sqlite", "postgresql"):
+        with tempfile.TemporaryDirectory() as folder:
+            found = measure(Path(folder), database=database, **given)
+        print(json.dumps(asdict(found)), flush=True)
+        if not found.is_whole:
+            raise SystemExit(
+                f"{database}: answers were lost, doubled or invented, or a look at them was wrong"
+            )
+        if found.p95_ms > PROMISED_MS:
+            raise SystemExit(
+                f"{database}: 95 % of the requests took up to {found.p95_ms} ms, promised are {PROMISED_MS:g}"
+            )
 
 
 if __name__ == "__main__":
