@@ -62,8 +62,12 @@ def test_every_model_is_judged_on_a_beginning_of_every_fold_of_one_order(
 def test_labels_go_to_the_models_that_are_hard_to_tell_apart() -> None:
     data = made([1.0, 0.95, -4.0, -9.0], 300)
     deep = {one: play(data, f"auto:question={one}", 60)[-1].state.asked.sum(axis=0) for one in QUESTIONS}
-    for question in ("ranking", "best"):
-        assert deep[question][:2].min() > 2 * deep[question][2:].max()
+    assert deep["best"][:2].min() > 2 * deep["best"][2:].max()
+    # For the ranking, scores count too: depths differ less.
+    assert deep["ranking"][:2].min() > 1.3 * deep["ranking"][2:].max()
+    assert (1.0 / deep["ranking"]).mean() < 1.07 / 60
+    free = play(data, "auto:inflation=9", 60)[-1].state.asked.sum(axis=0)
+    assert free[:2].min() > 2 * free[2:].max()
     assert deep["scores"].tolist() == [60, 60, 60, 60]
 
 
@@ -190,6 +194,7 @@ def test_expected_p_values_are_those_of_expect() -> None:
     [
         ("auto", "cost:100", "counts items: give a number or a share, not a cost"),
         ("auto:pilot=0", 10, r"The pilot of auto is a share above 0, such as 0\.3, not 0\."),
+        ("auto:inflation=-0.1", 10, r"inflation"),
         ("auto:floor=1.5", 10, r"The floor of auto is a share above 0"),
         ("auto:rounds=0", 10, "must be at least 1"),
     ],
@@ -224,7 +229,7 @@ def test_a_model_that_was_judged_on_everything_is_exact(two_valued: bool) -> Non
     data = made([1.0, 0.95, -6.0, -9.0], 40)
     if two_valued:
         data = data.with_aspect("y", (data.aspects["y"] > 0).astype(float))
-    last = play(data, "auto:floor=0.1", 30)[-1]
+    last = play(data, "auto:floor=0.1,inflation=9", 30)[-1]
     judged = last.state.asked.sum(axis=0)
     whole = judged == len(data)
     found = last.strategy.estimate(last.state)

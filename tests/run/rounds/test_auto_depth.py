@@ -58,6 +58,45 @@ def test_without_any_worth_all_go_equally_deep() -> None:
     assert depths(np.zeros(4, np.int64), np.zeros(4), 26, 50, 0.1).tolist() == [6, 6, 6, 6]
 
 
+def mean_variance(deep: NDArray[np.int64], items: int) -> float:
+    return float((1.0 / deep - 1.0 / items).mean())
+
+
+@settings(max_examples=80, deadline=None)
+@given(some.data())
+def test_unequal_depths_raise_the_variance_of_scores_by_no_more_than_is_allowed(
+    draw: some.DataObject,
+) -> None:
+    models, items = draw.draw(some.integers(2, 6)), 200
+    worth = np.array(draw.draw(some.lists(some.floats(0.0, 100), min_size=models, max_size=models)))
+    inflation = draw.draw(some.sampled_from([0.0, 0.03, 0.05, 0.2]))
+    cells = draw.draw(some.integers(5, 100)) * models
+    found = depths(np.full(models, 5), worth, cells, items, 0.1, inflation)
+    equal = cells / models
+    # Up to models − 1 labels are left over, since depths are whole numbers.
+    assert mean_variance(found, items) <= (1.0 + inflation) / (1.0 - 1.0 / equal) * (1 / equal - 1 / items)
+    free = depths(np.full(models, 5), worth, cells, items, 0.1)
+    assert (
+        left(worth.tolist(), tuple(free)) <= left(worth.tolist(), tuple(found)) * (1.0 + 2.0 / equal) + 1e-9
+    )
+    if inflation == 0.0:
+        assert np.ptp(found) == 0
+
+
+def test_a_price_on_the_variance_of_scores_draws_depths_together() -> None:
+    worth, start = np.array([25.0, 1.0, 1.0, 1.0]), np.ones(4, np.int64)
+    # By the ranking alone 5 : 1 : 1 : 1, with 1.6 times the variance of equal depths: 2·(1/5 + 3)/4.
+    assert depths(start, worth, 80, 10**6, 0.01).tolist() == [50, 10, 10, 10]
+    found = depths(start, worth, 80, 10**6, 0.01, 0.05)
+    assert 1.03 < mean_variance(found, 10**6) * found.mean() <= 1.05
+    assert found[0] > found[1] == found[2] == found[3]
+
+
+def test_depths_that_are_too_far_apart_already_are_drawn_together() -> None:
+    found = depths(np.array([40, 5, 5]), np.array([100.0, 1.0, 1.0]), 70, 500, 0.1, 0.05)
+    assert found.tolist() == [40, 15, 15]
+
+
 def expected(worth: NDArray[np.float64], scores: list[float]) -> Expected:
     models = len(scores)
     nothing = np.zeros(models * (models - 1) // 2)

@@ -42,7 +42,7 @@ from sparingly.run.rounds.wave_draw import (
     pilot_size,
     sizes_of,
 )
-from sparingly.run.rounds.wave_estimate import estimate_waves, known_of
+from sparingly.run.rounds.wave_estimate import estimate_waves, known_after_each, known_of
 
 FOLLOWED = (
     "how often a model was judged followed its own labels: scores may be biased by up to a third of a "
@@ -145,11 +145,10 @@ class Allocate(Strategy):
     def looks(self, state: State, history: list[Wave]) -> list[Look]:
         """Return what was known after every round."""
         found = []
-        for count in range(1, len(history) + 1):
+        for count, known in enumerate(known_after_each(state, history, self.target), 1):
             then = after_rounds(state, count)
             if np.isnan(then.labels).all():
                 continue
-            known = known_of(then, history[:count], self.target)
             found.append(
                 look_from(
                     known.whole.scores, known.errors.covariance, known.errors.freedom, self.target, then

@@ -43,10 +43,11 @@ class Auto(Strategy):
 
     Before anything is judged, the seed fixes an order of all items whose every beginning is spread over
     metrics and documents, each item with the chance n/N. The first round judges all models. Later ones go on
-    along the order, model j to depth d_j ∝ √a_j: a_j is how much its labels can still lower the expected
-    error of the p-values that judging everything would give. The order is dealt into ``folds``; the labels
-    of the others decide how deep a model goes in each, so that no score is biased by its own depth. For
-    scores, all models go equally deep.
+    along the order, model j to depth d_j ∝ √(a_j + λ): a_j is how much its labels can still lower the
+    expected error of the p-values that judging everything would give, and λ is the least price on the
+    variance of scores that keeps its mean within 1 + ``inflation`` of that at equal depths (for the best
+    model alone, λ = 0). The order is dealt into ``folds``; the labels of the others decide how deep a model
+    goes in each, so that no score is biased by its own depth. For scores, all models go equally deep.
     Scores: μ̂_j = N⁻¹ Σ_f [Σ_all f_ij + (N_f/d_fj) Σ_S (y_ij − f_ij)], f a ridge that left item i out.
 
     It is the default because it is honest by construction and falls back by itself: no item's chance depends
@@ -62,6 +63,11 @@ class Auto(Strategy):
     rounds: int = parameter(5, "the number of rounds", minimum=1)
     pilot: float = parameter(0.3, "the share of the budget that the first round spends on all models")
     floor: float = parameter(0.3, "the least depth of a model, as a share of the deepest")
+    inflation: float = parameter(
+        0.05,
+        "for the ranking: by what share unequal depths may raise the mean variance of scores",
+        minimum=0.0,
+    )
     trust: float = parameter(0.0, "how far metrics are believed to order models before any label, as atanh ρ")
     spread: bool = parameter(True, "whether the order is spread over metrics and documents")
     folds: int = parameter(
@@ -181,12 +187,13 @@ class Auto(Strategy):
         sizes = np.bincount(fold, minlength=folds)
         current = group_sums(state.asked.astype(np.int64), fold).astype(np.int64)
         floor = 1.0 if self.question == "scores" else self.floor
+        inflation = self.inflation if self.question == "ranking" else np.inf
         worth = [self._worth(state, fold == own if folds > 1 else None) for own in range(folds)]
         cells = self._cells(state)
         # With fewer labels a score has no interval: the last round sees to it that every model has so many.
         least = -(-LEAST // folds) if cells >= state.left else 0
         start = len(state.rounds) % folds
-        return fold_depths(current, worth, cells, sizes, floor, start=start, least=least)
+        return fold_depths(current, worth, cells, sizes, floor, inflation=inflation, start=start, least=least)
 
     def _worth(self, state: State, hidden: Mask | None) -> Floats:
         """Return what labels of each model are worth, from those outside the hidden items."""

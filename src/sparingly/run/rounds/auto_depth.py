@@ -20,13 +20,20 @@ from sparingly.infer.expect.expect import Expected
 from sparingly.run.rounds.state import Mask
 
 _STEPS = 60
+# λ in units of the largest a_j.
+_PRICES: Floats = np.append(0.0, np.geomspace(0.01, 100.0, 21))[:, None]
 
 
-def depths(current: Rows, worth: Floats, cells: int, items: int, floor: float) -> Rows:
+def depths(
+    current: Rows, worth: Floats, cells: int, items: int, floor: float, inflation: float = np.inf
+) -> Rows:
     """Return for every model how many items it is judged on, so that at most ``cells`` outputs are judged.
 
-    d_j ∝ √a_j minimises Σ a_j/d_j under Σ d_j = cells (a_j: ``worth_for``); none gets less than
-    ``floor`` of the largest share, none more than all items, and what was judged stays judged.
+    d_j ∝ √(a_j + λ) minimises Σ (a_j + λ)/d_j under Σ d_j = cells (a_j: ``worth_for``): the error of the
+    ranking, with a price λ on the variance of every score. λ is the least of a grid at which that variance
+    (1/d_j − 1/N, the mean over models) is at most 1 + ``inflation`` times what as many labels give at equal
+    depths (λ → ∞). None gets less than ``floor`` of the largest share, none more than all items, and what
+    was judged stays judged.
 
     Args:
         current: How many items each model was judged on so far.
@@ -34,15 +41,30 @@ def depths(current: Rows, worth: Floats, cells: int, items: int, floor: float) -
         cells: How many outputs may have been judged after this round, in all.
         items: The number of items of the set.
         floor: The least share, of the largest.
+        inflation: By what share unequal depths may raise the mean variance of the scores.
     """
-    size = np.sqrt(np.maximum(worth, 0.0))
-    share = np.maximum(size / size.max(), floor) if size.max() > 0 else np.ones(len(size))
-    low, high = 0.0, items / float(share.min()) + 1.0
+    useful = np.maximum(worth, 0.0)
+    size = np.sqrt(useful + float(useful.max()) * _PRICES)
+    largest = size.max(axis=1, keepdims=True)
+    share = np.maximum(np.divide(size, largest, out=np.ones_like(size), where=largest > 0), floor)
+    share = np.vstack([share, np.ones(len(worth))])
+    low, high = np.zeros((len(share), 1)), items / share.min(axis=1, keepdims=True) + 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2.0
-        fits = np.floor(np.clip(share * middle, current, items) + 1e-9).sum() <= cells
-        low, high = (middle, high) if fits else (low, middle)
-    return np.floor(np.clip(share * low, current, items) + 1e-9).astype(np.int64)
+        total = np.floor(np.clip(share * middle, current, items) + 1e-9).sum(axis=1, keepdims=True)
+        low, high = np.where(total <= cells, middle, low), np.where(total <= cells, high, middle)
+    found = np.floor(np.clip(share * low, current, items) + 1e-9).astype(np.int64)
+    allowed = np.append(_inflations(found[:-1], items) <= inflation, True)
+    return np.asarray(found[int(np.argmax(allowed))])
+
+
+def _inflations(found: Rows, items: int) -> Floats:
+    """Return by what share every row of depths raises the models' mean variance over that of equal depths."""
+    # A model without labels counts as with half a label: its variance is not known, and large.
+    some = np.maximum(found, 0.5)
+    equal = 1.0 / some.mean(axis=1) - 1.0 / items
+    own = (1.0 / some - 1.0 / items).mean(axis=1)
+    return np.asarray(np.divide(own, equal, out=np.ones(len(own)), where=equal > 0) - 1.0)
 
 
 def worth_for(question: Question, expected: Expected) -> Floats:
@@ -66,6 +88,7 @@ def fold_depths(
     sizes: Rows,
     floor: float,
     *,
+    inflation: float = np.inf,
     start: int = 0,
     least: int = 0,
 ) -> Rows:
@@ -80,20 +103,24 @@ def fold_depths(
         cells: How many outputs this round may ask for.
         sizes: The number of items of each fold.
         floor: The least share of a model, of the largest.
+        inflation: By what share unequal depths may raise the mean variance of the scores in a fold.
         start: The fold that is served first.
         least: How many items of each fold every model is to be judged on at least, where the cells allow it.
     """
     found = current.copy()
     folds = len(sizes)
     rest = cells
-    for turn in range(folds):
+    # In a second pass every fold may take all that is left.
+    for turn in range(2 * folds):
         fold = (start + turn) % folds
-        share = -(-rest // (folds - turn))
-        total = int(current[fold].sum()) + share
-        lowest = np.maximum(current[fold], min(least, int(sizes[fold])))
-        lowest = lowest if int(lowest.sum()) <= total else current[fold]
-        found[fold] = depths(lowest, worth[fold], total, int(sizes[fold]), floor)
-        rest -= int(found[fold].sum() - current[fold].sum())
+        before = int(found[fold].sum())
+        total = before + -(-rest // max(folds - turn, 1))
+        lowest = np.maximum(found[fold], min(least, int(sizes[fold])))
+        lowest = lowest if int(lowest.sum()) <= total else found[fold]
+        found[fold] = depths(lowest, worth[fold], total, int(sizes[fold]), floor, inflation)
+        rest -= int(found[fold].sum()) - before
+        if rest < 1:
+            break
     return found
 
 

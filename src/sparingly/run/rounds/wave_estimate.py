@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from sparingly.infer.estimate.signature import EstimateSignature
 from sparingly.infer.estimate.variance import Errors, proper
 from sparingly.run.rounds.merge import merged
 from sparingly.run.rounds.state import Mask, State
-from sparingly.run.rounds.wave import Combined, Wave, combine
+from sparingly.run.rounds.wave import Combined, Wave, combine, combine_totals, wave_totals
 
 
 def estimate_waves(
@@ -73,11 +73,31 @@ class Known(NamedTuple):
     over_set: Errors
 
 
-def known_of(state: State, waves: Sequence[Wave], target: Target, fold: Rows | None = None) -> Known:
+def known_of(
+    state: State,
+    waves: Sequence[Wave],
+    target: Target,
+    fold: Rows | None = None,
+) -> Known:
     """Return what some waves say of the models."""
-    importance, document = importance_of(state.data), document_codes(state.data)
-    whole = combine(waves, state.labels, importance, fold)
-    sample = _sample(whole, state, importance, document)
+    whole = combine(waves, state.labels, importance_of(state.data), fold)
+    return _known(state, whole, target)
+
+
+def known_after_each(state: State, waves: Sequence[Wave], target: Target) -> Iterator[Known]:
+    """Yield what the first wave says of the models, what the first two say, and so on.
+
+    What a wave says does not depend on later ones, so every wave is summed up once.
+    """
+    importance = importance_of(state.data)
+    matter = np.ones(len(state.data)) if importance is None else importance
+    totals = [wave_totals(wave, state.labels, matter) for wave in waves]
+    for count in range(1, len(totals) + 1):
+        yield _known(state, combine_totals(totals[:count]), target)
+
+
+def _known(state: State, whole: Combined, target: Target) -> Known:
+    sample = _sample(whole, state, importance_of(state.data), document_codes(state.data))
     over_set = _set_errors(whole, sample)
     errors = over_set if target == "set" else population_errors(over_set, sample)
     return Known(whole, sample, errors, over_set)
