@@ -234,8 +234,8 @@ def block(found: Figures) -> str:
     return (
         f"{table(head, rows, texts=2)}\n\nBias in standard errors (the worst of a set's models, and the root "
         "mean square over models less noise). Error over that of as many random labels, mean over sets: "
-        f"{_means(found)}. {len(biased(found))} models of `auto` have a bias above 0.1 standard errors by more "
-        f"than noise explains (Holm). `python benchmarks/unequal_depths.py`, {date.today().isoformat()}."
+        f"{_means(found)}. {len(biased(found))} models of `auto` have a bias above 0.1 standard errors by "
+        f"more than noise explains (Holm). `python benchmarks/unequal_depths.py`, {date.today().isoformat()}."
     )
 
 

@@ -23,14 +23,20 @@ def test_intervals_for_scores_hold(question: str) -> None:
     data = sparingly.make_evalset(
         items=120, models=4, metrics={"good": 0.6, "weak": 0.2}, texts=False, raters=0, aspects=("y",), seed=5
     )
-    truth, held, away = data.aspects["y"].mean(axis=0), [], []
+    labels = data.aspects["y"]
+    truth, held, away, errors = labels.mean(axis=0), [], [], []
     for seed in range(REPLAYS):
         last = list(replay(data, f"auto:question={question}", 40, truth="y", seed=seed))[-1]
         found = last.strategy.estimate(last.state)
         held.append((found.low <= truth) & (truth <= found.high))
         away.append((found.scores - truth) / found.standard_errors)
+        errors.append(found.scores - truth)
     covered, error = np.mean(held, axis=0), np.sqrt(LEAST * (1.0 - LEAST) / REPLAYS)
     assert covered.mean() >= LEAST - 2.0 * error
     assert covered.min() >= LEAST - 3.0 * error
     # No bias above 0.1 standard errors, up to 3 standard errors of 200 replays.
     assert np.abs(np.mean(away, axis=0)).max() <= 0.1 + 3.0 / np.sqrt(REPLAYS)
+    # Errors are not above those of as many random labels: mean squares, up to 2 standard errors of them.
+    random = labels.var(axis=0, ddof=1) * (1.0 / 40 - 1.0 / 120)
+    squares = (np.square(errors) / random).mean(axis=1)
+    assert squares.mean() <= 1.0 + 2.0 * squares.std() / np.sqrt(REPLAYS)

@@ -7,6 +7,7 @@ import pytest
 
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.run.rounds.allocate import Allocate
 from sparingly.run.rounds.allocate_rules import (
     counts_of,
     going_on,
@@ -17,8 +18,10 @@ from sparingly.run.rounds.allocate_rules import (
 from sparingly.run.rounds.next_round import next_round, state_of
 from sparingly.run.rounds.replay import Look, replay
 from sparingly.run.rounds.state import asked_cells
+from sparingly.run.rounds.stop.base import after_rounds
 from sparingly.run.rounds.stop.settled import Look as Known
 from sparingly.run.rounds.stop.settled import Settled
+from sparingly.run.rounds.wave_estimate import known_after_each, known_of
 
 
 def made(gaps: list[float], items: int = 200) -> EvalSet:
@@ -117,6 +120,19 @@ def test_a_model_that_is_withdrawn_changes_nothing_for_the_others() -> None:
     part = strategy.estimate(state)
     np.testing.assert_allclose(part.scores, whole.scores[:3])
     np.testing.assert_allclose(part.covariance, whole.covariance[:3, :3], rtol=1e-9)
+
+
+def test_what_is_known_after_each_round_is_what_was_known_then() -> None:
+    last = play(made([0.6, 0.5, 0.4, -3.0]), "allocate:goal=all,target=set", 60)[-1]
+    strategy = last.strategy
+    assert isinstance(strategy, Allocate)
+    history = strategy.history(last.state)
+    assert len(history) > 2
+    for count, known in enumerate(known_after_each(last.state, history, "population"), 1):
+        then = known_of(after_rounds(last.state, count), history[:count], "population")
+        np.testing.assert_array_equal(known.whole.scores, then.whole.scores)
+        np.testing.assert_array_equal(known.errors.covariance, then.errors.covariance)
+        assert known.errors.freedom == then.errors.freedom
 
 
 def test_weights_of_the_rules() -> None:

@@ -73,12 +73,7 @@ class Known(NamedTuple):
     over_set: Errors
 
 
-def known_of(
-    state: State,
-    waves: Sequence[Wave],
-    target: Target,
-    fold: Rows | None = None,
-) -> Known:
+def known_of(state: State, waves: Sequence[Wave], target: Target, fold: Rows | None = None) -> Known:
     """Return what some waves say of the models."""
     whole = combine(waves, state.labels, importance_of(state.data), fold)
     return _known(state, whole, target)
