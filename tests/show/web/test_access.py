@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from itsdangerous import URLSafeTimedSerializer
 
 from sparingly.base.errors import UsageError
+from sparingly.run.campaign.access import Access, digest_of
 from sparingly.show.web.access.guard import HEADERS, LOOPBACK, Limits
 from sparingly.show.web.app import create_app
 from tests.run.campaign.made import begin
@@ -99,8 +101,47 @@ def test_forms_from_elsewhere_are_refused(tmp_path: Path, form: str) -> None:
 def test_signing_out(tmp_path: Path) -> None:
     with served(tmp_path) as app:
         anna = Visitor(app, "anna")
-        anna.client.post("/leave", data={"csrf": anna.csrf["X-CSRF-Token"]})
+        copy, other = dict(anna.client.cookies), Visitor(app)
+        other.enter(anna.web.access.invite("rater", "anna"))
+        token = anna.csrf["X-CSRF-Token"]
+        anna.client.post("/leave", data={"csrf": token})
         assert anna.client.get("/rate").status_code == 401
+        # Whoever has a copy of the cookie is out too, after a restart as well; other sessions go on.
+        anna.client.cookies.update(copy)
+        assert anna.client.get("/rate").status_code == 401
+        assert anna.client.post("/leave", data={"csrf": token}).status_code == 401
+        assert other.client.get("/rate").status_code == 200
+        again = create_app(tmp_path / "campaign.db", secret=SECRET, hosts=None)
+        late = Visitor(again)
+        late.client.cookies.update(copy)
+        assert late.client.get("/rate").status_code == 401
+        late.enter(late.web.access.invite("rater", "anna"))
+        assert late.client.get("/rate").status_code == 200
+        web_of(again).campaign.disconnect()
+
+
+def test_the_organiser_signs_out(tmp_path: Path) -> None:
+    with served(tmp_path) as app:
+        boss = TestClient(app)
+        boss.get(f"/o/{web_of(app).access.invite('organiser')}")
+        copy = dict(boss.cookies)
+        csrf = re.findall(r'name="csrf" value="([^"]+)"', boss.get("/organiser").text)[0]
+        boss.post("/organiser/leave", data={"csrf": csrf})
+        boss.cookies.update(copy)
+        assert boss.get("/organiser").status_code == 401
+
+
+def test_sessions_that_ended_long_ago_are_forgotten(tmp_path: Path) -> None:
+    now = [datetime(2026, 1, 1, tzinfo=UTC)]
+    with begin(str(tmp_path / "campaign.db")) as campaign:
+        access = Access(campaign.database, campaign.name, lambda: now[0])
+        digest = digest_of(access.invite("rater", "anna"))
+        access.end_session("old", after=100)
+        now[0] += timedelta(seconds=101)
+        access.end_session("new", after=100)
+        assert access.open_session(digest, "new") is None
+        # The signature of such an old cookie does not hold any more.
+        assert access.open_session(digest, "old") is not None
 
 
 @pytest.mark.parametrize("path", ["/rate", "/nowhere", "/static/style.css", "/openapi.json"])

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
 
 from sparingly.base.errors import UsageError
+from sparingly.run.campaign.bundle import everything
 from sparingly.run.campaign.leases import Leases
+from sparingly.run.campaign.placements import placement_rows
 from sparingly.run.raters.assign import assign
 from sparingly.show.web.app import create_app
 from tests.run.campaign.made import MODELS, made_set
@@ -120,6 +124,56 @@ def test_outputs_are_in_an_order_drawn_for_rater_and_item(tmp_path: Path) -> Non
         assert min(first.values()) >= 5
 
 
+def test_the_order_needs_the_secret_of_the_server(tmp_path: Path) -> None:
+    """The campaign, its seed and the rater's name are no secret: they must not tell which model is which."""
+    with served(tmp_path, made_set(12), budget=12, size=12) as app:
+        mine = orders_of(app, "anna")
+    again, other = (
+        create_app(tmp_path / "campaign.db", secret=secret, hosts=None) for secret in (SECRET, SECRET[::-1])
+    )
+    assert orders_of(again, "anna") == mine
+    theirs = orders_of(other, "anna")
+    # One of the six orders of three models is the same by chance.
+    assert sum(order == theirs[item] for item, order in mine.items()) <= 8
+    for app in (again, other):
+        web_of(app).campaign.disconnect()
+
+
+def orders_of(app: FastAPI, rater: str) -> dict[str, list[str]]:
+    """The models in the order in which a rater would be shown them, on every page."""
+    visitor, counter = Visitor(app, rater), app.state.counter
+    visitor.question()
+    session = counter.web.sessions.read(
+        visitor.client.cookies[counter.web.sessions.cookies["rater"]], "rater"
+    )
+    return {
+        page.item: [card.first.model for card in counter.sheets.cards(session, page)]
+        for page in counter.web.board.pages
+    }
+
+
+def test_the_order_shown_is_saved_with_every_answer(tmp_path: Path) -> None:
+    outputs = [[f"{model} {place}" for model in MODELS] for place in range(6)]
+    outputs[0][1] = outputs[0][0]
+    shown: dict[tuple[str, str], tuple[int, int]] = {}
+    with served(tmp_path, small_set(outputs), budget=6, size=6) as app:
+        anna = Visitor(app, "anna")
+        while (question := anna.question())["page"] is not None:
+            texts = [output["texts"][0][0] for output in question["outputs"]]
+            item = question["source"][0].removeprefix("source of ")
+            for model, text in zip(MODELS, outputs[int(item[-2:])], strict=True):
+                shown[item, model] = (texts.index(text) + 1, len(texts))
+            anna.answer(question, 50)
+            # What is sent again is no new answer, and its place is not saved again.
+            assert anna.answer(question, 50).json()["same"] == 3
+        bundle = everything(anna.web.campaign)
+        rows = {row["seq"]: (row["item"], row["model"]) for row in ratings(anna)}
+    saved = [json.loads(line) for line in bundle["placements.jsonl"].splitlines()]
+    assert {rows[one["seq"]]: (one["place"], one["cards"]) for one in saved} == shown
+    assert len(saved) == len(rows) == 18
+    assert not any(one["turned"] for one in saved)
+
+
 def test_two_raters_are_not_given_the_same(tmp_path: Path) -> None:
     with served(tmp_path) as app:
         anna, ben = Visitor(app, "anna"), Visitor(app, "ben")
@@ -205,7 +259,7 @@ def test_pairs_are_turned_back(tmp_path: Path) -> None:
     outputs = [[f"{model} {place}" for model in MODELS] for place in range(12)]
     with served(tmp_path, small_set(outputs), strategy="d_optimal", budget=12, size=None) as app:
         anna = Visitor(app, "anna")
-        expected, sides = {}, set()
+        expected, sides, swapped = {}, set(), []
         while (question := anna.question())["page"] is not None:
             assert question["form"] == "pair"
             scores = []
@@ -214,10 +268,16 @@ def test_pairs_are_turned_back(tmp_path: Path) -> None:
                 score = 0 if {first, second} == {"Ash", "Cedar"} else 1 if first < second else -1
                 scores.append(score)
                 sides.add(first < second)
+                swapped.append(first > second)
                 expected[question["source"][0][10:], *sorted((first, second))] = abs(score)
             assert anna.answer(question, *scores).status_code == 200
             last = question["page"]
         assert sides == {True, False}
+        with anna.web.campaign.database.reading() as connection:
+            turned = {
+                row["seq"]: row["turned"] for row in placement_rows(connection, anna.web.campaign.name, 99)
+            }
+        assert [turned[row["seq"]] for row in ratings(anna)] == swapped
         found = {(row["item"], row["first"], row["second"]): row["score"] for row in ratings(anna)}
         assert found == expected
         assert "No difference" in anna.page(f"/rate/{last}")
@@ -230,7 +290,11 @@ def test_equal_pairs_are_one_card_either_way_round(tmp_path: Path) -> None:
 
     data = small_set([["x", "y", "x"]])
     cells = [Cell("data", 1, 0, "item-00", "Ash", "Beech"), Cell("data", 1, 1, "item-00", "Beech", "Cedar")]
-    (card,) = cards_of(Page("data", 1, "item-00"), cells, data, "anna", 3, lambda *parts: "/".join(parts))
+
+    def named(*parts: str) -> str:
+        return "/".join(parts)
+
+    (card,) = cards_of(Page("data", 1, "item-00"), cells, data, "anna", named, named)
     signs = {(cell.model, cell.other): sign for cell, sign in card.cells}
     # x is Ash in the first pair and Cedar in the second: the same words mean opposite signs.
     assert signs["Ash", "Beech"] == -signs["Beech", "Cedar"]

@@ -6,7 +6,7 @@ import hashlib
 import re
 import secrets
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import Literal
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -15,7 +15,7 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.run.campaign.audit import Audit
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.journal import Clock, utc_now
-from sparingly.run.campaign.tables import ACCESS, LEASES
+from sparingly.run.campaign.tables import ACCESS, ENDED_SESSIONS, LEASES
 
 Role = Literal["rater", "organiser"]
 # 256 random bits, twice what would do.
@@ -105,6 +105,25 @@ class Access:
         """Return the link with a digest, where it opens."""
         with self.database.reading() as connection:
             return self._find(connection, digest)
+
+    def open_session(self, digest: str, session: str) -> Entry | None:
+        """Return the link that a session began with, where it opens and the session was not ended."""
+        table = ENDED_SESSIONS.c
+        here = (table.campaign == self.campaign, table.session == session)
+        with self.database.reading() as connection:
+            ended = connection.execute(select(table.at).where(*here)).one_or_none()
+            return self._find(connection, digest) if ended is None else None
+
+    def end_session(self, session: str, *, after: float) -> None:
+        """End a session for good; those that are older than ``after`` seconds end by themselves."""
+        table, now = ENDED_SESSIONS.c, self.clock().astimezone(UTC)
+        old = (now - timedelta(seconds=after)).isoformat(timespec="microseconds")
+        here = (table.campaign == self.campaign, table.session == session)
+        with self.database.writing() as connection:
+            connection.execute(delete(ENDED_SESSIONS).where(table.campaign == self.campaign, table.at < old))
+            connection.execute(delete(ENDED_SESSIONS).where(*here))
+            row = {"campaign": self.campaign, "session": session, "at": self._now()}
+            connection.execute(insert(ENDED_SESSIONS), row)
 
     def _find(self, connection: Connection, digest: str) -> Entry | None:
         row = connection.execute(

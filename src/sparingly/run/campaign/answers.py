@@ -12,6 +12,7 @@ from sparingly.data.values import as_id, as_number, as_text, parse_number, shown
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.marks import Mark
+from sparingly.run.campaign.placements import Placement
 
 COLUMNS = (
     "data", "item", "model", "first", "second", "aspect", "rater", "score", "value", "seconds", "comment",
@@ -40,6 +41,7 @@ class Answer:
         comment: What the rater said.
         client: An id that the sender gives to this answer, so that sending it again changes nothing.
         marks: The errors that the rater marked in the output, in order; None where nobody looked for any.
+        placement: Where on the page the output was shown; None where that is unknown.
     """
 
     rater: str
@@ -53,6 +55,7 @@ class Answer:
     comment: str | None = None
     client: str = ""
     marks: tuple[Mark, ...] | None = None
+    placement: Placement | None = None
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], *, from_text: bool = False) -> Answer | None:

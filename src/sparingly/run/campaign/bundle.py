@@ -13,6 +13,7 @@ from sparingly.run.campaign.hours import hours_of, sheet
 from sparingly.run.campaign.marks import marked_rows
 from sparingly.run.campaign.overview import overview
 from sparingly.run.campaign.packing import csv_bytes, data_bytes, json_bytes, line_bytes, stems
+from sparingly.run.campaign.placements import placement_rows
 from sparingly.run.campaign.tables import EVENTS
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def everything(campaign: Campaign) -> dict[str, bytes]:
         found["events.jsonl"] = line_bytes(_events(connection, campaign.name, seen.seq))
         if marked := marked_rows(connection, campaign.name, seen.seq):
             found["marks.jsonl"] = line_bytes(marked)
+        if placements := placement_rows(connection, campaign.name, seen.seq):
+            found["placements.jsonl"] = line_bytes(placements)
     deeds = Audit(campaign.database, campaign.name).entries(_MOST_DEEDS)
     found["log.jsonl"] = line_bytes(dict(vars(deed)) for deed in reversed(deeds))
     found["overview.json"] = json_bytes(seen.to_dict())

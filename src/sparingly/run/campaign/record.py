@@ -2,7 +2,8 @@
 
 The answer of a rater about a cell (an item and a model, or a pair) on an aspect is the last one given. Under
 one client id the same answer is written once, however often it is sent; a changed answer is a new row that
-corrects the one before. Errors that were marked are written with their answer, or not at all.
+corrects the one before. Errors that were marked, and where an output was shown, are written with their
+answer, or not at all.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.journal import Clock, Journal
 from sparingly.run.campaign.library import Library, models_of
 from sparingly.run.campaign.marks import Mark, keep_marks, marks_by_seq
+from sparingly.run.campaign.placements import Placement, save_placements
 from sparingly.run.campaign.refusal import RefusedError, aspect_of, cell_of, check_score, why_not_asked
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, RATERS, RATINGS
@@ -147,6 +149,7 @@ class _Page:
             self._remember(row)
         self.marks = self._earlier_marks(readable)
         self.new_marks: dict[int, tuple[Mark, ...]] = {}
+        self.placements: dict[int, Placement] = {}
         self.known = self._known_raters()
         self.rows: list[dict[str, Any]] = []
         self.new_raters: list[dict[str, Any]] = []
@@ -168,6 +171,8 @@ class _Page:
         row = self.journal.rating(values)
         self._remember(row)
         self._mark(row["seq"], answer.marks)
+        if answer.placement is not None:
+            self.placements[row["seq"]] = answer.placement
         self.rows.append(row)
         if answer.rater not in self.known:
             self.known.add(answer.rater)
@@ -180,6 +185,7 @@ class _Page:
             self.connection.execute(insert(RATERS), self.new_raters)
         self.journal.write_ratings(self.rows)
         keep_marks(self.connection, self.settings.name, self.new_marks)
+        save_placements(self.connection, self.settings.name, self.placements)
         if self.rows:
             self.journal.finish()
 

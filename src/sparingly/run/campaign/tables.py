@@ -150,6 +150,10 @@ DRAFTS = _table(
     "drafts", _key("campaign"), _key("rater"), _key("data"), _key("item"), _text("at"), _text("content")
 )
 MARKS = _table("marks", _key("campaign"), _seq("seq", key=True), _text("marks"))
+PLACEMENTS = _table(
+    "placements", _key("campaign"), _seq("seq", key=True), _whole("place"), _whole("cards"), _whole("turned")
+)
+ENDED_SESSIONS = _table("ended_sessions", _key("campaign"), _key("session"), _text("at"))
 AUDIT = _table(
     "audit", _key("campaign"), _key("at"), _key("id"), _text("who"), _text("what"), _text("detail")
 )

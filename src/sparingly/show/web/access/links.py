@@ -38,8 +38,9 @@ def home(request: Request, web: Annotated[Web, Depends(web_of)]) -> Response:
 
 
 @router.post("/leave")
-def leave(_: RaterForm, web: Annotated[Web, Depends(web_of)]) -> Response:
-    """End the session of a rater on this device."""
+def leave(session: RaterForm, web: Annotated[Web, Depends(web_of)]) -> Response:
+    """End the session of a rater, for this device and whoever else has its cookie."""
+    web.sessions.end(session)
     response = RedirectResponse("/", 303)
     response.delete_cookie(web.sessions.cookies["rater"], path="/")
     return response

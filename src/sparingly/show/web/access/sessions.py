@@ -74,12 +74,16 @@ class Sessions:
         return session, self._signers[role].dumps([session.id, session.digest])
 
     def read(self, cookie: str | None, role: Role) -> Session | None:
-        """Return the session of a cookie, where its signature is ours and its link was not retired."""
+        """Return the session of a cookie: signed by us, not ended, and its link was not retired."""
         values = self._loaded(cookie, role)
-        entry = None if values is None else self.access.open_to(values[1])
+        entry = None if values is None else self.access.open_session(values[1], values[0])
         if values is None or entry is None or entry.role != role:
             return None
         return Session(values[0], role, entry.rater, entry.digest)
+
+    def end(self, session: Session) -> None:
+        """End a session: its cookie opens nothing any more, wherever it is."""
+        self.access.end_session(session.id, after=MOST_SECONDS)
 
     def link_of(self, cookie: str | None, role: Role) -> str | None:
         """Return the digest of the link that a cookie is signed for, without asking the database."""

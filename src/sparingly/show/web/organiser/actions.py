@@ -66,8 +66,9 @@ def _became(step: Step) -> str:
 
 
 @router.post("/organiser/leave")
-def leave(_: OrganiserForm, web: Served) -> Response:
-    """End the organiser's session on this device."""
+def leave(session: OrganiserForm, web: Served) -> Response:
+    """End the organiser's session, for this device and whoever else has its cookie."""
+    web.sessions.end(session)
     response = RedirectResponse("/", 303)
     response.delete_cookie(web.sessions.cookies["organiser"], path="/")
     return response

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from sparingly.base import rng
 from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.board import Page
 from sparingly.run.campaign.todo import Cell
@@ -41,26 +38,38 @@ class Card:
 
 
 def cards_of(
-    page: Page, cells: Sequence[Cell], data: EvalSet, rater: str, seed: int, handle: Callable[..., str]
+    page: Page,
+    cells: Sequence[Cell],
+    data: EvalSet,
+    rater: str,
+    keyed: Callable[..., str],
+    handle: Callable[..., str],
 ) -> list[Card]:
     """Return the cards of a page, in the order in which this rater is shown them.
 
-    The order is drawn by a hash of the seed, the rater, the item and the model. Outputs that are the same,
-    letter by letter, are one card.
+    The order is that of a keyed hash of the rater, the item and the model: without the server's secret nobody
+    can tell from it which model is which. Outputs that are the same, letter by letter, are one card.
+
+    Args:
+        page: The page.
+        cells: What is judged on it.
+        data: The data set.
+        rater: Who is shown it.
+        keyed: Gives a random text for some parts, the same every time, that needs the server's secret.
+        handle: Gives the name of a card in the rater's session.
     """
     row = int(data.positions([page.item])[0])
     column = {name: place for place, name in enumerate(data.models)}
     about = f"{rater}\x1f{page.data}\x1f{page.round}\x1f{page.item}"
     models = sorted({name for cell in cells for name in (cell.model, cell.other) if name})
-    keys = rng.keys_of([f"{about}\x1f{name}" for name in models])
-    place = dict(zip(models, rng.stream(keys, seed, "web outputs"), strict=True))
+    place = {name: keyed("order of outputs", about, name) for name in models}
 
     def written(model: str) -> Text:
         return None if data.outputs is None else data.outputs[row, column[model]]
 
     grouped: dict[tuple[Text, ...], list[tuple[Cell, int]]] = {}
     texts: dict[tuple[Text, ...], tuple[Text, ...]] = {}
-    for cell in sorted(cells, key=lambda cell: (place[cell.model], place.get(cell.other, 0))):
+    for cell in sorted(cells, key=lambda cell: (place[cell.model], place.get(cell.other, ""))):
         sides = [name for name in (cell.model, cell.other) if name]
         order = sorted(sides, key=lambda name: place[name])
         sign = 1 if order == sides else -1
@@ -73,12 +82,7 @@ def cards_of(
         Card(handle("output", about, cells[0][0].model, cells[0][0].other), tuple(cells), texts[key])
         for key, cells in grouped.items()
     ]
-    draws = rng.stream(
-        rng.keys_of([f"{about}\x1f{card.first.model}\x1f{card.first.other}" for card in found]),
-        seed,
-        "web cards",
-    )
-    return [found[at] for at in np.argsort(draws, kind="stable")]
+    return sorted(found, key=lambda card: keyed("order of cards", about, card.first.model, card.first.other))
 
 
 def _key(cell: Cell, shown: tuple[Text, ...], known: Container[tuple[Text, ...]]) -> tuple[Text, ...]:

@@ -16,6 +16,7 @@ from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import Answer
 from sparingly.run.campaign.board import Page
 from sparingly.run.campaign.marks import Mark, checked_marks, penalty
+from sparingly.run.campaign.placements import Placement
 from sparingly.run.campaign.settings import Settings
 from sparingly.show.web.rater.cards import Card
 from sparingly.show.web.web import Form
@@ -173,7 +174,7 @@ def judged(
     if set(said) != asked or len(said) != len(given.cards):
         raise UsageError("Judge every output on the page.")
     answers: list[Answer] = []
-    for card in cards:
+    for at, card in enumerate(cards, 1):
         found = _marks(said[card.handle], card, form)
         for place, aspect in enumerate(settings.aspects):
             score = _score(said[card.handle], card, aspect, form, settings, found)
@@ -192,6 +193,7 @@ def judged(
                         comment=_comment(said[card.handle].comment) if place == 0 else None,
                         client=given.client,
                         marks=found if place == 0 else None,
+                        placement=Placement(at, len(cards), turned=sign < 0),
                     )
                 )
     return _timed(answers, given.seconds)

@@ -90,13 +90,13 @@ class Sheets:
 
     def cards(self, session: Session, page: Page, *, all_cells: bool = False) -> list[Card]:
         """Return the cards of a page, as this rater is shown them."""
-        board, settings = self.web.board, self.web.campaign.settings
+        board, keyed = self.web.board, self.web.sessions.handle
 
         def handle(*parts: str) -> str:
-            return self.web.sessions.handle(session.id, *parts)
+            return keyed(session.id, *parts)
 
         cells = board.pages[page] if all_cells else self.desk.cells(session.rater, page)
-        return cards_of(page, cells, board.data(page.data), session.rater, settings.seed, handle)
+        return cards_of(page, cells, board.data(page.data), session.rater, keyed, handle)
 
     def sheet(self, session: Session, page: Page) -> Sheet:
         """Return what a page shows, with what the rater typed or answered before."""
