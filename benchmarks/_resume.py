@@ -1,10 +1,11 @@
-"""Finished parts of a long run, saved until the code that decides about them changes."""
+"""Finished parts of a long run, saved until the code would give other figures."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from math import isclose
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,26 +17,36 @@ Part = TypeVar("Part")
 
 
 class FinishedParts:
-    """A folder of finished parts, found again by their key and the code.
+    """A folder of finished parts, found again by their key, the code, or what their first draws give.
+
+    Where a part can be begun again cheaply, its first draws are saved with it, and it counts for as long as
+    they come out the same: code may be moved and reworded, and no figure of another estimator survives.
 
     Args:
         folder: Where they are saved.
-        package: Modules and folders of the package that decide about the figures.
+        package: Modules and folders of the package that decide about the figures, where first draws do not.
         beside: Modules of this folder that do, too.
     """
 
-    def __init__(self, folder: Path, package: Sequence[str], beside: Sequence[str]) -> None:
+    def __init__(self, folder: Path, package: Sequence[str] = (), beside: Sequence[str] = ()) -> None:
         """Read the code."""
         self.folder, self.code = folder, _digest(package, beside)
 
-    def row(self, key: Mapping[str, Any], compute: Callable[[], Row]) -> Row:
-        """Return what is saved under a key, or compute and save it."""
-        text = json.dumps({**key, "code": self.code}, sort_keys=True)
-        path = self.folder / f"{blake2b(text.encode(), digest_size=12).hexdigest()}.json"
-        if not path.exists():
+    def row(
+        self, key: Mapping[str, Any], compute: Callable[[], Row], first: Callable[[], Row] | None = None
+    ) -> Row:
+        """Return what is saved under a key and still comes out the same, or compute and save it."""
+        saved, begun = self._read(key), None if first is None else first()
+        if saved is None or not _same(saved["first"], begun):
+            saved = {"first": begun, "row": compute()}
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(path, json.dumps(compute()))
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+            write_whole(self._path(key), json.dumps(saved))
+        return dict(saved["row"])
+
+    def saved(self, key: Mapping[str, Any]) -> Row | None:
+        """Return what is saved under a key, unchecked."""
+        saved = self._read(key)
+        return None if saved is None else dict(saved["row"])
 
     def rows(
         self,
@@ -43,15 +54,41 @@ class FinishedParts:
         key: Callable[[Part], Mapping[str, Any]],
         compute: Callable[[Part], Row],
         jobs: int,
+        first: Callable[[Part], Row] | None = None,
     ) -> Iterator[Row]:
         """Yield the rows of all parts in order, those that are not saved computed in so many processes."""
         from joblib import Parallel, delayed
 
-        work = Parallel(n_jobs=jobs, return_as="generator")
-        yield from work(delayed(self._row_of)(part, key(part), compute) for part in parts)
+        work = Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")
+        yield from work(delayed(self._row_of)(part, key(part), compute, first) for part in parts)
 
-    def _row_of(self, part: Part, key: Mapping[str, Any], compute: Callable[[Part], Row]) -> Row:
-        return self.row(key, lambda: compute(part))
+    def _row_of(
+        self,
+        part: Part,
+        key: Mapping[str, Any],
+        compute: Callable[[Part], Row],
+        first: Callable[[Part], Row] | None,
+    ) -> Row:
+        return self.row(key, lambda: compute(part), None if first is None else lambda: first(part))
+
+    def _read(self, key: Mapping[str, Any]) -> Row | None:
+        path = self._path(key)
+        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
+
+    def _path(self, key: Mapping[str, Any]) -> Path:
+        text = json.dumps({**key, "code": self.code}, sort_keys=True)
+        return self.folder / f"{blake2b(text.encode(), digest_size=12).hexdigest()}.json"
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Say whether two answers agree; numbers to eight digits, so that another machine may go on."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return isclose(one, other, rel_tol=1e-8, abs_tol=1e-12)
+    return bool(one == other)
 
 
 def _digest(package: Sequence[str], beside: Sequence[str]) -> str:

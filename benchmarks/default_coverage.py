@@ -15,7 +15,7 @@ A bound holds the truth when it lies on its side; what is withheld is counted ap
 draws as the replicates. The exit code is 1 when a cell lies below 94 % after Holm's correction over all, is
 measured below 92 %, or the mean lies below 94.5 %, or more than 5 % are withheld from n = 30 on.
 
-Finished parts are kept in .bench/default_coverage/ until the code that decides about them changes.
+Finished parts are kept in .bench/default_coverage/ for as long as their first draws come out the same.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import date
-from hashlib import blake2b
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 from zlib import crc32
@@ -37,11 +36,15 @@ from numpy.typing import NDArray
 
 import sparingly
 from _default_cases import MADE, REAL, SIZE, case_of, real_parts
+from _resume import FinishedParts
 from sparingly.base.stats.holm import holm
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.assemble import Target
 
 Floats = NDArray[np.float64]
+# A set, a number of items, a target; and the place of some draws among all.
+Cell = tuple[str, int, str]
+Part = tuple[Cell, int]
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT.parent / "shared" / "data"
 PAGE, RESULTS = ROOT / "docs" / "estimate.md", ROOT / "benchmarks" / "results" / "default_coverage.json"
@@ -51,10 +54,9 @@ CHUNK, MOST_PAIRS = 250, 60
 LEAST, FLOOR, MEAN, WITHHELD = 0.94, 0.92, 0.945, 0.05
 
 
-def run_chunk(
-    label: str, n: int, target: str, chunk: int, draws: int, folder: Path, cache: Path
-) -> dict[str, Any]:
+def run_chunk(part: Part, draws: int, folder: Path, cache: Path) -> dict[str, Any]:
     """Return what a number of draws gave, for scores and differences."""
+    (label, n, target), chunk = part
     start, case = time.process_time(), case_of(label, folder, cache)
     drawn = np.random.default_rng([crc32(label.encode()), n, TARGETS.index(target), chunk])
     counts: dict[str, list[list[float]]] = {"scores": [], "differences": []}
@@ -77,6 +79,11 @@ def run_chunk(
     return {"seconds": time.process_time() - start, **counts}
 
 
+def run_first(part: Part, folder: Path, cache: Path) -> dict[str, Any]:
+    """Return what the first draw of a part gave."""
+    return {**run_chunk(part, 1, folder, cache), "seconds": 0.0}
+
+
 def _pairs(models: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     first, second = pair_indices(models)
     if len(first) <= MOST_PAIRS:
@@ -88,7 +95,10 @@ def _pairs(models: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def _counted(
     centre: Floats, errors: Floats, low: Floats, high: Floats, truth: Floats, n: int, binary: bool
 ) -> list[float]:
-    """Return of one draw: intervals, bounds, nothing; those that hold; the mean width ratio; its number."""
+    """Return of one draw: intervals, bounds, nothing; those that hold; the sum of width ratios; its number.
+
+    The last number is the sum of all ends, by which it is seen whether an interval has changed.
+    """
     from scipy.special import ndtri, stdtrit
 
     slack = 1e-9 * np.maximum(np.abs(truth), 1.0)
@@ -111,10 +121,11 @@ def _counted(
         held,
         ratio,
         float(wide.sum()),
+        float(np.nansum(low) + np.nansum(high)),
     ]
 
 
-def cells(asked: argparse.Namespace) -> Iterator[tuple[str, int, str]]:
+def cells(asked: argparse.Namespace) -> Iterator[Cell]:
     """Yield the cells that are asked for."""
     there = [one.label for one in REAL if (asked.data / f"{one.name}.jsonl.gz").exists() or asked.cached]
     part, parts = (int(text) for text in asked.part.split("/"))
@@ -135,29 +146,12 @@ def fits(label: str, n: int, folder: Path, cache: Path) -> bool:
     return n < SIZE if real is None else n < 0.9 * len(real_parts(real, folder, cache)["scores"])
 
 
-def _digest() -> str:
-    package = Path(sparingly.__file__).parent
-    digest = blake2b(digest_size=8)
-    paths = [
-        Path(__file__),
-        Path(__file__).with_name("_default_cases.py"),
-        *sorted((package / "infer" / "estimate").rglob("*.py")),
-    ]
-    paths += [
-        *sorted((package / "signals" / "predict").rglob("*.py")),
-        package / "base" / "stats" / "proportion.py",
-    ]
-    for path in paths:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def summary(chunks: list[dict[str, Any]], what: str) -> dict[str, float] | None:
     """Return the figures of a cell."""
     rows = np.array([row for chunk in chunks for row in chunk[what]])
     if not len(rows):
         return None
-    both, one, none, held, ratio, wide = rows.T
+    both, one, none, held, ratio, wide, _ = rows.T
     printed = both + one
     total = max(printed.sum(), 1.0)
     coverage = held.sum() / total
@@ -187,7 +181,7 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     reader.add_argument("--cached", action="store_true", help="take public sets from the cache alone")
     reader.add_argument("--kept", type=Path, default=ROOT / ".bench" / "default_coverage")
     reader.add_argument("--docs", action="store_true", help="write figures and table")
-    reader.add_argument("--finished", action="store_true", help="compute nothing: what is there already")
+    reader.add_argument("--finished", action="store_true", help="compute and check nothing: what is saved")
     return reader.parse_args(arguments)
 
 
@@ -196,10 +190,7 @@ def main(arguments: list[str] | None = None) -> int:
     asked = options(arguments)
     cache = asked.kept / "data"
     wanted = [cell for cell in cells(asked) if fits(cell[0], cell[1], asked.data, cache)]
-    finished = asked.kept / _digest()
-    if not asked.finished:
-        compute(wanted, asked, finished, cache)
-    rows = figures(wanted, asked, finished)
+    rows = figures(wanted, run_parts(wanted, asked, cache))
     verdict = judged(rows)
     print("\n".join([*map(_line, rows), verdict["text"]]))
     if asked.docs:
@@ -207,39 +198,29 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if verdict["holds"] else 1
 
 
-def compute(
-    wanted: list[tuple[str, int, str]], asked: argparse.Namespace, finished: Path, cache: Path
-) -> None:
-    """Compute what is not there yet, in several processes; every part is written as soon as it is done."""
-    finished.mkdir(parents=True, exist_ok=True)
-    size = min(CHUNK, asked.draws)
-    parts = [(cell, chunk) for cell in wanted for chunk in range(-(-asked.draws // CHUNK))]
-    missing = {(cell, chunk): _path(finished, cell, str(chunk), size) for cell, chunk in parts}
-    missing = {part: path for part, path in missing.items() if not path.exists()}
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        waiting = {
-            pool.submit(run_chunk, *cell, chunk, size, asked.data, cache): path
-            for (cell, chunk), path in missing.items()
-        }
-        for done in as_completed(waiting):
-            partial = waiting[done].with_suffix(".part")
-            partial.write_text(json.dumps(done.result()), encoding="utf-8")
-            partial.replace(waiting[done])
+def run_parts(wanted: list[Cell], asked: argparse.Namespace, cache: Path) -> dict[Part, dict[str, Any]]:
+    """Return what all parts gave: the first draws of all cells before further ones of any."""
+    finished, size = FinishedParts(asked.kept / "parts"), min(CHUNK, asked.draws)
+    parts = [(cell, chunk) for chunk in range(-(-asked.draws // CHUNK)) for cell in wanted]
+
+    def key(part: Part) -> dict[str, Any]:
+        return {"cell": part[0], "chunk": part[1], "draws": size}
+
+    if asked.finished:
+        saved = {part: finished.saved(key(part)) for part in parts}
+        return {part: row for part, row in saved.items() if row is not None}
+    where = {"folder": asked.data, "cache": cache}
+    rows = finished.rows(
+        parts, key, partial(run_chunk, draws=size, **where), asked.jobs, partial(run_first, **where)
+    )
+    return dict(zip(parts, rows, strict=True))
 
 
-def _path(finished: Path, cell: tuple[str, int, str], chunk: str, size: int) -> Path:
-    label, n, target = cell
-    return finished / f"{label.replace(' ', '_')}-{n}-{target}-{chunk}-{size}.json"
-
-
-def figures(
-    wanted: list[tuple[str, int, str]], asked: argparse.Namespace, finished: Path
-) -> list[dict[str, Any]]:
+def figures(wanted: list[Cell], parts: dict[Part, dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the figures of every cell, of scores and of differences."""
     rows = []
     for cell in wanted:
-        pattern = _path(finished, cell, "*", min(CHUNK, asked.draws)).name
-        chunks = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(finished.glob(pattern))]
+        chunks = [row for (place, _), row in parts.items() if place == cell]
         for what in ("scores", "differences"):
             values = summary(chunks, what)
             if values is not None:

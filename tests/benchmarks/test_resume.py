@@ -28,3 +28,14 @@ def test_rows_come_in_the_order_of_their_parts(tmp_path: Path) -> None:
         rows = finished.rows([3, 1, 2], lambda part: {"part": part}, lambda part: {"square": part**2}, 1)
         assert [row["square"] for row in rows] == [9, 1, 4]
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_part_counts_as_long_as_its_first_draws_come_out_the_same(tmp_path: Path) -> None:
+    finished, key = FinishedParts(tmp_path), {"a": 1}
+    assert finished.saved(key) is None
+    assert finished.row(key, lambda: {"n": 1}, lambda: {"draws": [0.1 + 0.2, 1.0]}) == {"n": 1}
+    # Rounding is no other figure.
+    assert finished.row(key, lambda: {"n": 2}, lambda: {"draws": [0.3, 1.0]}) == {"n": 1}
+    assert finished.saved(key) == {"n": 1}
+    assert finished.row(key, lambda: {"n": 3}, lambda: {"draws": [0.3, 1.001]}) == {"n": 3}
+    assert finished.row(key, lambda: {"n": 4}, lambda: {"draws": [0.3]}) == {"n": 4}

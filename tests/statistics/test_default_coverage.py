@@ -32,7 +32,7 @@ CELLS = [
 def test_intervals_of_the_default_path_hold(
     case: str, n: int, target: str, shared_data: Path, tmp_path: Path
 ) -> None:
-    chunk = run_chunk(case, n, target, 0, 120, shared_data, tmp_path)
+    chunk = run_chunk(((case, n, target), 0), 120, shared_data, tmp_path)
     for what in ("scores", "differences"):
         figures = summary([chunk], what)
         if figures is None:

@@ -19,13 +19,14 @@ def spread_of(shape: Floats, whole: bool = False, models: int | None = None, **o
     single = deviation * len(shape)
     low, high = ((np.clip(single, *ends) ** 2).mean() for ends in ((None, 0.0), (0.0, None)))
     skew = (single**3).mean() / max((low + high) ** 1.5, 1e-300)
+    kurtosis = (single**4).mean() / max((low + high) ** 2, 1e-300)
     parts: dict[str, Any] = {
         "names": [f"model {place}" for place in range(shape.shape[1])],
         "centre": np.arange(1.0, shape.shape[1] + 1),
         "errors": np.sqrt((deviation**2).sum(axis=0)),
         "shape": deviation,
         "counts": np.full(shape.shape[1], float(len(shape))),
-        "tails": Tails(float(low), float(high), float(skew), models or shape.shape[1]),
+        "tails": Tails(float(low), float(high), float(skew), float(kurtosis), models or shape.shape[1]),
         "stratum": np.zeros(len(shape), np.int64),
         "units": float(len(shape)),
         "freedom": len(shape) - 1.0,

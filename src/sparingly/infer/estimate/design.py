@@ -117,7 +117,9 @@ def with_design(sample: Sample, data: EvalSet, selection: Selection) -> Sample:
         return replace(sample, notes=(*sample.notes, note))
     if not isinstance(method, DrawDesign):
         return sample
+    # The view that the draw had, of which the coordinates are remembered.
     seen = _seen(data, selection)
+    seen = seen.only(method.reads(seen))
     places, balance = method.coordinates(seen), method.balance_variables(seen)
     return replace(
         sample,
