@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ import sparingly
 from sparingly.data.evalset import EvalSet
 
 Floats = NDArray[np.float64]
-# Items of a made set.
-SIZE = 600
+# Items of a made set, and the most metrics of a public one.
+SIZE, METRICS = 600, 12
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ REAL = (
     Real("alpacaeval2_llmjudge", "pref_vs_gpt4turbo_JUDGE_gpt4turbo", 40),
 )
 BINARY = tuple(
-    f"binary {share:g}{judge}" for share in (0.5, 0.75, 0.9, 0.95, 0.99) for judge in ("", " judge", " alone")
+    f"binary {share:g}{judge}" for share in (0.5, 0.75, 0.9, 0.95, 0.99) for judge in ("", " judge")
 )
 MADE = ("mqm80", "ordinal", "documents", *BINARY)
 
@@ -58,14 +59,14 @@ class RealCase:
     def __init__(self, parts: dict[str, Any]) -> None:
         self.parts, self.truth = parts, np.asarray(parts["scores"].mean(axis=0))
 
-    def drawn(self, target: str, drawn: np.random.Generator) -> tuple[EvalSet, Floats]:
-        """Return a set, and the means that its intervals are to hold."""
-        if target == "set":
+    def drawn(self, which: str, drawn: np.random.Generator) -> tuple[EvalSet, dict[str, Floats]]:
+        """Return a set, and the means that its intervals are to hold, by target."""
+        if which == "set":
             if "whole" not in self.parts:
                 self.parts["whole"] = _as_set(self.parts, np.arange(len(self.parts["scores"])))
-            return self.parts["whole"], self.truth
+            return self.parts["whole"], {which: self.truth}
         rows, documents = self._resampled(drawn)
-        return _as_set(self.parts, rows, documents), self.truth
+        return _as_set(self.parts, rows, documents), {which: self.truth}
 
     def _resampled(self, drawn: np.random.Generator) -> tuple[NDArray[np.int64], list[str] | None]:
         count, document = len(self.parts["scores"]), self.parts["document"]
@@ -93,7 +94,7 @@ def _as_set(parts: dict[str, Any], rows: NDArray[np.int64], documents: list[str]
 
 def real_parts(case: Real, folder: Path, cache: Path) -> dict[str, Any]:
     """Return the arrays of a public set, read once and cached."""
-    path = cache / f"{case.name}-{case.aspect}-{case.models}.npz"
+    path = cache / f"{case.name}-{case.aspect}-{case.models}-{METRICS}.npz"
     if path.exists():
         return _unpacked(path)
     data = sparingly.load(folder / f"{case.name}.jsonl.gz")
@@ -106,6 +107,7 @@ def real_parts(case: Real, folder: Path, cache: Path) -> dict[str, Any]:
     metrics = {name: np.asarray(data.metrics[name])[np.ix_(rows, columns)] for name in data.metrics}
     metrics |= {name: values[np.ix_(rows, columns)] for name, values in _lengths(data).items()}
     metrics = {name: values for name, values in metrics.items() if not np.isnan(values).all()}
+    metrics = dict(list(metrics.items())[:METRICS])
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".part.npz")
     np.savez_compressed(
@@ -149,8 +151,8 @@ class MadeCase:
             [self._made(np.random.default_rng(10_000 + k))[0].mean(0) for k in range(400)], axis=0
         )
 
-    def drawn(self, target: str, drawn: np.random.Generator) -> tuple[EvalSet, Floats]:
-        """Return a set, and the means that its intervals are to hold."""
+    def drawn(self, which: str, drawn: np.random.Generator) -> tuple[EvalSet, dict[str, Floats]]:
+        """Return a set, and the means that its intervals are to hold, by target: both of them."""
         scores, metrics, document = self._made(drawn)
         data = EvalSet.from_arrays(
             [f"{place:05d}" for place in range(len(scores))],
@@ -159,7 +161,7 @@ class MadeCase:
             aspects={"score": scores},
             columns={} if document is None else {"document": [f"{code}" for code in document]},
         )
-        return data, np.asarray(scores.mean(axis=0)) if target == "set" else self.truth
+        return data, {"set": np.asarray(scores.mean(axis=0)), "population": self.truth}
 
     def _made(self, drawn: np.random.Generator) -> tuple[Floats, dict[str, Floats], NDArray[np.int64] | None]:
         kind, *rest = self.name.split()
@@ -189,8 +191,8 @@ class MadeCase:
     ) -> tuple[Floats, dict[str, Floats], None]:
         from scipy.special import ndtri
 
-        models = 1 if "alone" in options else 4
-        level = ndtri(share) + (np.zeros(1) if models == 1 else np.linspace(-0.2, 0.2, models))
+        models = 4
+        level = ndtri(share) + np.linspace(-0.2, 0.2, models)
         latent = 0.6 * drawn.normal(size=(SIZE, 1)) + 0.8 * drawn.normal(size=(SIZE, models))
         passed = (latent < level).astype(np.float64)
         if "judge" not in options:
@@ -199,6 +201,7 @@ class MadeCase:
         return passed, {"judge": np.where(wrong, 1.0 - passed, passed)}, None
 
 
+@lru_cache(maxsize=2)
 def case_of(label: str, folder: Path, cache: Path) -> RealCase | MadeCase:
     """Return a case by its name in the table."""
     for one in REAL:
