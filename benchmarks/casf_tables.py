@@ -45,7 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
     if given.print:
         print("\n\n".join(blocks.values()))
         return 0
-    about = {"version": sparingly.__version__, "date": date.today().isoformat()}
+    today = date.today().isoformat()
+    blocks["casf"] += f" `python benchmarks/casf_tables.py`, {today}."
+    about = {"version": sparingly.__version__, "date": today}
     write_whole(RESULTS, json.dumps({**about, **computed}, indent=1, ensure_ascii=False) + "\n")
     write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), blocks))
     return 0
