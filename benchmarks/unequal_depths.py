@@ -6,7 +6,9 @@
 
 Every strategy is replayed on fully judged sets, of real and of made scores, with a quarter of the items as
 the budget (25 to 100). *Bias*: the mean error of a model's score over the runs, in its mean standard errors;
-the worst model counts, and the root mean square over models with the noise of the runs taken out.
+the worst model counts, and the root mean square over models with the noise of the runs taken out. Runs of
+``auto`` follow an order whose first n items are a sample without bias: the part of the mean error that their
+plain mean shares, which is noise of the runs, is taken out by regression (a control variate).
 *Error*: the root mean square error over that of a plain mean of as many random labels, the mean over models.
 *Accuracy*: soft pairwise accuracy of the expected p-values. *Held*, *printed*: 95 % intervals.
 ``auto:inflation=9`` gives labels to models by the ranking alone, whatever that does to scores.
@@ -35,6 +37,8 @@ from sparingly.base.stats.pairs import pair_indices
 from sparingly.bench.papers.markdown import replaced, table
 from sparingly.bench.papers.work import write_whole
 from sparingly.data.evalset import EvalSet
+from sparingly.run.rounds.auto import Auto
+from sparingly.run.rounds.auto_order import spread_order
 from sparingly.run.rounds.replay import replay
 
 Floats = NDArray[np.float64]
@@ -106,14 +110,32 @@ def _full_p_values(truth: Floats) -> Floats:
     return np.asarray(ndtr(-z))
 
 
-def summary(case: str, rows: dict[str, Any], folder: Path) -> dict[str, Any]:
+@lru_cache(maxsize=2)
+def controls(case: str, runs: int, folder: Path) -> Floats:
+    """Return runs × models: by how much the mean of the first items of auto's order is off; 0 on average."""
+    data, aspect = loaded(case, folder)
+    truth, shown = data.truth(aspect), data.without_labels()
+    shown = shown.only(Auto().reads(shown))
+    first = [spread_order(shown, seed)[: budget_of(len(data))] for seed in range(runs)]
+    return np.asarray(np.stack([truth[rows].mean(axis=0) for rows in first]) - truth.mean(axis=0))
+
+
+def without_shared_noise(error: Floats, control: Floats) -> Floats:
+    """Return errors less what a control of mean 0 explains of each model's, by least squares."""
+    centred = control - control.mean(axis=0)
+    slope = (centred * error).sum(axis=0) / np.maximum((centred**2).sum(axis=0), 1e-300)
+    return np.asarray(error - slope * control)
+
+
+def summary(case: str, strategy: str, rows: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return the figures of a strategy on a set."""
     data, aspect = loaded(case, folder)
     truth = data.truth(aspect)
     error, se = np.array(rows["error"]), np.array(rows["se"], float)
     runs = len(error)
-    bias = error.mean(axis=0) / np.nanmean(se, axis=0)
-    noise = error.std(axis=0, ddof=1) / np.nanmean(se, axis=0) / np.sqrt(runs)
+    own = without_shared_noise(error, controls(case, runs, folder)) if strategy.startswith("auto") else error
+    bias = own.mean(axis=0) / np.nanmean(se, axis=0)
+    noise = own.std(axis=0, ddof=1) / np.nanmean(se, axis=0) / np.sqrt(runs)
     random = truth.std(axis=0, ddof=1) * np.sqrt(1.0 / np.mean(rows["spent"]) - 1.0 / len(truth))
     ratio = np.sqrt((error**2).mean(axis=0)) / random
     printed, held = np.array(rows["printed"]), np.array(rows["held"])
@@ -124,6 +146,7 @@ def summary(case: str, rows: dict[str, Any], folder: Path) -> dict[str, Any]:
         "runs": runs,
         "bias": bias.tolist(),
         "bias_error": noise.tolist(),
+        "bias_with_shared_noise": (error.mean(axis=0) / np.nanmean(se, axis=0)).tolist(),
         "typical_bias": float(np.sqrt(max(float((bias**2 - noise**2).mean()), 0.0))),
         "error": float(ratio.mean()),
         "error_error": float(squares.std(ddof=1) / np.sqrt(runs) / (2.0 * np.sqrt(squares.mean()))),
@@ -192,7 +215,7 @@ def computed(
         for strategy in strategies:
             parts = [json.loads(place(task).read_text()) for task in tasks if task[:2] == (case, strategy)]
             rows = {name: [row for one in parts for row in one[name]] for name in parts[0]}
-            found[case, strategy] = summary(case, rows, folder)
+            found[case, strategy] = summary(case, strategy, rows, folder)
     return found
 
 
