@@ -3,6 +3,7 @@
     .venv/bin/python benchmarks/plan_holds.py                        # ten public sets; resumes
     .venv/bin/python benchmarks/plan_holds.py --docs                 # and the table in docs/plan.md
     .venv/bin/python benchmarks/plan_holds.py --only summeval --draws 20
+    .venv/bin/python benchmarks/plan_holds.py --power --docs         # differences planned without data
 
 For every set, plans are made from uniform pilots of 60 items (half of the set where it has fewer than 120),
 and from the whole set as if all of it were the pilot. Then n items are drawn without naming a method and
@@ -11,8 +12,11 @@ printed over the planned half-width; for pilots, the median over them, with its 
 draws. The probability of the right winner and the share of right pairs are compared likewise, at n = 100 (or
 the largest n).
 
-The exit code is 1 when a figure lies outside 0.9 to 1.15. Finished parts are kept in .bench/plan_holds/ until
-the code that decides about them changes.
+``--power`` asks how often ``rank`` decides a difference at the number of items that ``plan --detect`` names:
+normal scores, one model better than the others by so many standard deviations of their differences.
+
+The exit code is 1 when a figure lies outside 0.9 to 1.15, or a power outside 78 to 84 %. Finished parts are
+kept in .bench/plan_holds/ until the code that decides about them changes.
 """
 
 from __future__ import annotations
@@ -34,10 +38,13 @@ import sparingly
 from sparingly.bench.papers.markdown import replaced, table
 from sparingly.infer.plan.outlook import Outlook, Wanted
 from sparingly.infer.plan.pilot import pilot_of
+from sparingly.infer.plan.precision import order_chances
+from sparingly.infer.rank.joint_scores import joint_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT.parent / "shared" / "data"
 PAGE, RESULTS = ROOT / "docs" / "plan.md", ROOT / "benchmarks" / "results" / "plan_holds.json"
+POWERS = RESULTS.with_name("plan_power.json")
 KEPT = ROOT / ".bench" / "plan_holds"
 SETS = {
     "wmt23_zhen": "mqm",
@@ -72,7 +79,11 @@ _CODE: dict[str, tuple[str, ...]] = {
     "draws": ("base/rng.py", "base/stats", "choose", "infer/estimate", "signals/predict")
 }
 _CODE["plan"] = (*_CODE["draws"], "infer/plan")
-_ON_PAGE = "plan-holds"
+_ON_PAGE, _POWERS_ON_PAGE = "plan-holds", "plan-power"
+# Standard deviations of differences, models, and runs that know a share to about one point.
+QUESTIONS = ((0.3, 2), (0.6, 2), (1.0, 2), (0.3, 8), (0.6, 8), (1.0, 8))
+RUNS = {2: 1500, 8: 400}
+LEAST_POWER, MOST_POWER = 0.78, 0.84
 
 
 @lru_cache(maxsize=1)
@@ -94,8 +105,11 @@ def planned(folder: Path, name: str, pilot_seed: int | None) -> dict[str, Any]:
     if pilot_seed is not None:
         pilot = sparingly.select(data, "uniform", min(PILOT, len(data) // 2), seed=pilot_seed)
     outlook = Outlook(pilot_of(data, pilot, aspect, for_differences=False, seed=0), Wanted())
-    rows = {n: outlook.precision(n) for n in sizes_of(len(data))}
-    return {f"{n}": [row.half_width, row.right_winner, row.right_pairs] for n, row in rows.items()}
+    rows = {}
+    for n in sizes_of(len(data)):
+        winner, pairs, _ = order_chances(outlook.pilot.scores, outlook.ahead.at(n).covariance, 0)
+        rows[f"{n}"] = [outlook.half_width(n), winner, pairs]
+    return rows
 
 
 def printed(folder: Path, name: str, n: int, first: int, draws: int) -> dict[str, Any]:
@@ -112,6 +126,59 @@ def printed(folder: Path, name: str, n: int, first: int, draws: int) -> dict[str
         same = np.sign(found.scores[left] - found.scores[right]) == np.sign(truth[left] - truth[right])
         pairs.append(float(same.mean()))
     return {"halves": halves, "winners": winners, "pairs": pairs}
+
+
+# --- differences without data -------------------------------------------------------------------------
+
+
+def powers(runs: dict[int, int]) -> dict[str, Any]:
+    """Return how often ``rank`` decides what ``plan --detect`` was asked to find, at the n that it names."""
+    rows = []
+    for effect, models in QUESTIONS:
+        n = sparingly.sample_size(detect=f"{effect}sd", models=models).n
+        generator = np.random.default_rng([models, round(100 * effect)])
+        shares = np.array([decided(generator, effect, models, n) for _ in range(runs[models])])
+        error = float(shares.std() / np.sqrt(len(shares)))
+        rows.append({"effect": effect, "models": models, "n": n, "runs": len(shares)})
+        rows[-1] |= {"power": float(shares.mean()), "error": error}
+        print(f"{effect} sd, {models} models, n = {n}: {shares.mean():.3f} ± {error:.3f}", flush=True)
+    return {"date": f"{date.today()}", "rows": rows}
+
+
+def decided(generator: np.random.Generator, effect: float, models: int, n: int) -> float:
+    """Return the share of the first model's pairs that ``rank`` decides in its favour, in one sample."""
+    scores = generator.normal(size=(n, models)) / np.sqrt(2.0)
+    scores[:, 0] += effect
+    names = [f"i{place:04d}" for place in range(n)], [f"m{place}" for place in range(models)]
+    data = sparingly.EvalSet.from_arrays(*names, aspects={"people": scores})
+    joint = joint_of(sparingly.estimate(data, None, "people", target="population"))
+    found = sparingly.decide(joint.tests().agreeing(joint.scores), joint.scores)
+    return float(found.better[0].sum() / (models - 1.0))
+
+
+def shown_powers(results: dict[str, Any]) -> str:
+    """Return the table of powers."""
+    rows = [
+        [
+            f"{row['effect']:g} sd",
+            f"{row['models']}",
+            f"{row['n']}",
+            f"{100 * row['power']:.1f} % ± {100 * row['error']:.1f}",
+        ]
+        for row in results["rows"]
+    ]
+    wrong = ", ".join(outside_powers(results))
+    verdict = f"Outside 78 to 84 %: {wrong}." if wrong else "All figures lie within 78 and 84 %."
+    return f"{table(['difference', 'models', 'items', 'decided'], rows)}\n\n{verdict}"
+
+
+def outside_powers(results: dict[str, Any]) -> list[str]:
+    """Return the questions whose power is outside the limits."""
+    return [
+        f"{row['effect']:g} sd with {row['models']} models"
+        for row in results["rows"]
+        if not LEAST_POWER <= row["power"] <= MOST_POWER
+    ]
 
 
 # --- work that resumes --------------------------------------------------------------------------------
@@ -220,17 +287,33 @@ def outside(results: dict[str, Any]) -> list[str]:
     ]
 
 
+def _powers(docs: bool) -> int:
+    results = powers(RUNS)
+    if docs:
+        _save(POWERS, results, _POWERS_ON_PAGE, shown_powers(results))
+    return int(bool(outside_powers(results)))
+
+
+def _save(path: Path, results: dict[str, Any], name: str, text: str) -> None:
+    """Write the results, and their table in the page."""
+    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(replaced(PAGE.read_text(encoding="utf-8"), {name: text}), encoding="utf-8")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=FOLDER)
     parser.add_argument("--only", nargs="*", help="sets; the ten of the page unless given")
     parser.add_argument("--further", action="store_true", help="ten further sets instead; printed only")
+    parser.add_argument("--power", action="store_true", help="differences planned without data instead")
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--pilots", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--docs", action="store_true", help="write the results and the table in docs/plan.md")
     asked = parser.parse_args(arguments)
+    if asked.power:
+        return _powers(asked.docs)
     names = asked.only or list(FURTHER if asked.further else SETS)
     code = {kind: digest(kind) for kind in _CODE}
     results: dict[str, Any] = {
@@ -253,9 +336,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name:22} {'  '.join(cells)}", flush=True)
     print(shown(results))
     if asked.docs:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-        page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(replaced(page, {_ON_PAGE: shown(results)}), encoding="utf-8")
+        _save(RESULTS, results, _ON_PAGE, shown(results))
     wrong = outside(results)
     print("outside 0.9 to 1.15: " + ("; ".join(wrong) or "none"))
     return 1 if wrong else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import plan_holds
@@ -20,6 +21,23 @@ def test_the_page_shows_the_results_and_names_what_is_outside_the_limits() -> No
     assert block(plan_holds.PAGE.read_text(encoding="utf-8"), "plan-holds") == plan_holds.shown(results)
     # One cell with a standard error near 0.1 is named on the page; no other may join it.
     assert set(plan_holds.outside(results)) <= {"alpacaeval2_llmjudge n=16 ratio 0.87"}
+
+
+def test_the_page_shows_how_often_planned_differences_are_decided() -> None:
+    results = json.loads(plan_holds.POWERS.read_text(encoding="utf-8"))
+    page = plan_holds.PAGE.read_text(encoding="utf-8")
+    assert block(page, "plan-power") == plan_holds.shown_powers(results)
+    questions = [(row["effect"], row["models"]) for row in results["rows"]]
+    assert questions == list(plan_holds.QUESTIONS)
+    # The plan counts on the first step of the correction and rank on all of them, so that it decides more.
+    assert plan_holds.outside_powers(results) == ["1 sd with 8 models"]
+    assert all(row["power"] >= plan_holds.LEAST_POWER for row in results["rows"])
+
+
+def test_a_large_difference_is_always_decided_and_none_seldom() -> None:
+    generator = np.random.default_rng(0)
+    assert plan_holds.decided(generator, 5.0, 3, 20) == 1.0
+    assert np.mean([plan_holds.decided(generator, 0.0, 2, 20) for _ in range(20)]) <= 0.1
 
 
 def test_a_small_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

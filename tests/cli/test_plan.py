@@ -92,7 +92,7 @@ def test_plans_without_data(command: Command) -> None:
         assert out.startswith(("Get ", "Judge "))
         assert "  sparingly select DATA --method uniform --budget " in out
     answered = json.loads(command("plan --detect 0.3sd --json")[1])
-    assert answered["n"] == sparingly.sample_size(detect="0.3sd").n == 90
+    assert answered["n"] == sparingly.sample_size(detect="0.3sd").n
 
 
 def test_a_pass_rate_speaks_of_the_data(command: Command) -> None:

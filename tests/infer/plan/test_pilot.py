@@ -116,11 +116,35 @@ def test_what_is_no_pilot() -> None:
         pilot_of(DATA, top, "people", for_differences=False, seed=0)
     with pytest.raises(DataError, match="A pilot of 9 judged items"):
         known(n=9)
-    with pytest.raises(DataError, match="gave every model one score"):
-        known(DATA.with_aspect("people", np.full((400, 4), 3.0)))
+    for score, hint in (
+        (3.0, "--detect 0.3sd --models 4"),
+        (1.0, "--pass-rate 99%"),
+        (0.0, "--pass-rate 1%"),
+    ):
+        with pytest.raises(DataError, match=f"the same score on all its judged items.*{hint}"):
+            known(DATA.with_aspect("people", np.full((400, 4), score)))
     with pytest.raises(MissingDataError, match="needs a pilot's ratings or metrics"):
         pilot_of(DATA.only(()), None, None, for_differences=False, seed=0)
     with pytest.raises(MissingDataError, match="needs models"):
         pilot_of(DATA.take(models=[]), None, None, for_differences=False, seed=0)
     with pytest.raises(UsageError, match="There are 2 aspects"):
         pilot_of(DATA.with_aspect("more", DATA.aspects["people"]), None, None, for_differences=False, seed=0)
+
+
+@pytest.mark.parametrize("n", [12, 30, 80])
+def test_sets_without_anything_to_predict_from_are_planned_as_they_are_estimated(n: int) -> None:
+    """No metrics, metrics that are all the same or missing, texts of one length: the plain mean is used."""
+    people = {"people": DATA.aspects["people"]}
+    same, missing = np.ones((400, 4)), np.full((400, 4), np.nan)
+    for parts in (
+        {},
+        {"metrics": {"same": same, "missing": missing}},
+        {"sources": ["two words"] * 400},
+        {"metrics": {"same": same}, "sources": ["two words"] * 400},
+        {"sources": ["word " * (1 + place % 9) for place in range(400)]},
+    ):
+        data = sparingly.EvalSet.from_arrays(list(DATA.items), DATA.models, aspects=people, **parts)
+        found = known(data, n=n)
+        assert (found.saving, found.predicted, found.notes) == (None, None, ())
+        pilot = drawn_pilot(data, n)
+        assert sparingly.estimate(data, pilot, "people").estimator == "weighted_mean"

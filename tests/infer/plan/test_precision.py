@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sparingly.infer.plan.precision import detectable, fewest_items, order_chances
+from sparingly.infer.plan.precision import fewest_items, order_chances
 
 
 def test_two_models_by_hand() -> None:
@@ -15,16 +15,6 @@ def test_two_models_by_hand() -> None:
     winner, pairs, order = order_chances(away, covariance, seed=0)
     assert winner == pytest.approx(stats.norm.cdf(1 / np.sqrt(0.072)), abs=0.005)
     assert winner == pairs == order
-    quantile = stats.t.ppf(0.975, 99) + stats.norm.ppf(0.8)
-    assert detectable(covariance, 99.0, 0.95, 0.8) == pytest.approx(quantile * np.sqrt(0.072))
-
-
-def test_differences_are_those_of_a_middle_pair_corrected_for_all_pairs() -> None:
-    covariance = np.diag([1.0, 4.0, 9.0])
-    quantile = stats.norm.isf(0.025 / 3)
-    assert detectable(covariance, np.inf, 0.95, 0.5) == pytest.approx(quantile * np.sqrt(10.0))
-    assert detectable(np.eye(1), 9.0, 0.95, 0.8) == 0.0
-    assert np.isnan(detectable(np.eye(2), 0.0, 0.95, 0.8))
 
 
 def test_nothing_left_to_chance_gives_the_right_order() -> None:

@@ -13,34 +13,18 @@ from scipy import stats
 import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.base.stats.proportion import proportion_interval
-from sparingly.infer.plan.quantities import Quantity, points, share, spoken
+from sparingly.infer.plan.power import items_for
+from sparingly.infer.plan.quantities import Quantity, chance, points, share, spoken
 from sparingly.infer.plan.sample_size import (
+    MOST,
     binomial_power,
     comparisons_for,
     expected_half_width,
-    items_for,
     outputs_for,
     sample_size,
-    t_power,
 )
 
 AS_TEXT: dict[str, Any] = {"pass_rate": "90%", "width": "4%"}
-
-
-@pytest.mark.parametrize(
-    ("effect", "power", "items"),
-    [(0.2, 0.8, 199), (0.3, 0.8, 90), (0.5, 0.8, 34), (0.8, 0.8, 15), (0.5, 0.9, 44)],
-)
-def test_items_of_a_paired_t_test_are_those_of_the_tables(effect: float, power: float, items: int) -> None:
-    """G*Power 3.1, "Means: difference between two dependent means", two-sided, 5 %."""
-    assert items_for(effect, 0.05, power) == items
-
-
-def test_power_of_a_paired_t_test_by_simulation() -> None:
-    values = np.random.default_rng(0).normal(0.3, 1.0, (20_000, 90))
-    found = stats.ttest_1samp(values, 0.0, axis=1)
-    significant = np.asarray((found.pvalue < 0.05) & (found.statistic > 0))
-    assert t_power(0.3, 90, 0.05) == pytest.approx(significant.mean(), abs=0.012)
 
 
 @pytest.mark.parametrize("n", [10, 47, 198])
@@ -96,15 +80,17 @@ def test_answers_come_first_and_say_plus_minus() -> None:
     )
     assert {row.goal for row in found.alternatives} >= {"± 2 points around 90 %", "± 8 points around 90 %"}
     assert found == sample_size(pass_rate=0.9, width=0.04)
+    half = 100 * expected_half_width(0.6, sample_size(win_rate="60%").n, None, 0.95)
+    assert f"a win rate of 60 % (± {half:.2g} points) then" in sample_size(win_rate="60%").answer
     nearly = sample_size(pass_rate=0.9, width=0.01, of=300)
     assert nearly.answer.endswith("nearly everything: judge them all, sampling saves too little.")
 
 
 def test_all_pairs_of_several_models() -> None:
     found = sample_size(detect="0.3sd", models=5)
-    assert found.n == items_for(0.3, 0.05 / 10, 0.8)
+    assert found.n == items_for(0.3, 5, 0.95, 0.8, MOST)
     assert f"({5 * found.n} labels)" in found.answer
-    assert "corrected for all 10 pairs" in found.notes[-1]
+    assert "corrected for all 10 pairs (0.5 % for each)" in found.notes[-1]
     assert sample_size(win_rate=0.6, models=3).n == comparisons_for(0.6, 0.05 / 3, 0.8)
     assert "3 pairs of 3 models" in sample_size(win_rate=0.6, models=3).answer
 
@@ -130,8 +116,8 @@ def test_as_plain_values() -> None:
     [
         ({}, "ask one question"),
         ({"win_rate": 0.6, "detect": "0.3sd"}, "ask one question"),
-        ({"pass_rate": 0.9}, "go together"),
-        ({"win_rate": 0.6, "width": 0.1}, "go together"),
+        ({"pass_rate": 0.9}, "A pass rate needs a width"),
+        ({"win_rate": 0.6, "width": 0.1}, "A width is for a pass rate"),
         ({"win_rate": 0.5}, "no difference"),
         ({"win_rate": 60}, "write 60%"),
         ({"win_rate": "100%"}, "between 0 and 100 %"),
@@ -160,3 +146,11 @@ def test_quantities() -> None:
     assert share("0.1%", "width") == 0.001
     assert points(0.125) == "12.5 %"
     assert (spoken(0.01), spoken(0.025)) == ("1 point", "2.5 points")
+    assert [chance(value) for value in (0.0, 0.004, 0.5, 0.994, 0.9999, 1.0)] == [
+        "0 %",
+        "under 1 %",
+        "50 %",
+        "99 %",
+        "over 99 %",
+        "100 %",
+    ]

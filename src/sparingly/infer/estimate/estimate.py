@@ -137,7 +137,9 @@ def _settled(estimator: str | Method | None, data: EvalSet, sample: Sample) -> E
     """Return the estimator, or the one for what there is."""
     if estimator is not None:
         return as_estimator(estimator).resolve(data)
-    if len(data.metrics):
+    from sparingly.signals.predict.columns import has_features
+
+    if len(data.metrics) and has_features(data):
         return as_estimator("greg").resolve(data)
     return as_estimator("weighted_mean" if sample.stratum_of is None else "stratified_mean")
 

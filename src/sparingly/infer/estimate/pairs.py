@@ -95,6 +95,17 @@ class PairErrors:
         depth = np.maximum(self.errors.units * self.errors.counts / most, 1.0)
         return np.where(self.exact, float(self.sample.size), depth)
 
+    def least_differences(self, first: Rows, second: Rows, level: float) -> tuple[Floats, Floats]:
+        """Return how large differences for the first and for the second model have to be for p ≤ 1 − level.
+
+        The inverse of ``p_values``; infinite where no difference would be decided.
+        """
+        spread = self._spread(first, second, np.zeros(len(first)), [""] * len(first))
+        there = spread.errors > 0
+        ends = zip(spread.reach.halves(level), unsupported(spread, there), strict=True)
+        below, above = (np.where(there & ~doubtful, half, np.inf) for half, doubtful in ends)
+        return below, above
+
     @cached_property
     def tails(self) -> Tails:
         """What single differences are like over all pairs."""

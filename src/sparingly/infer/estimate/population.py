@@ -152,16 +152,30 @@ def _counted(
     if inputs.document is None:
         return max(units - 1.0 - (linear.parameters - 1.0), 0.0), units
     freedom = min(weight.freedom, max(units - 1.0, 0.0))
-    if inputs.drawn or min(over_set.units - 1.0, over_set.freedom, freedom) <= 0:
-        return freedom, units
     draw, both = (float(np.trace(part)) for part in (over_set.covariance, over_set.covariance + added))
-    if both <= 0:
+    if inputs.drawn or both <= 0:
         return freedom, units
-    share = (draw / both) ** 2
     documents = len(np.unique(_mattering(sample, inputs.document)))
-    count = 1.0 + 1.0 / (share / (over_set.units - 1.0) + (1.0 - np.sqrt(share)) ** 2 / (documents - 1.0))
+    return joined_freedom(draw / both, over_set, freedom, units, documents)
+
+
+def joined_freedom(
+    share: float, over_set: Errors, freedom: float, units: float, documents: int
+) -> tuple[float, float]:
+    """Return the degrees of freedom and the units of V̂_set + V̂_inputs, where single items were drawn.
+
+    Args:
+        share: V̂_set as a share of both.
+        over_set: The errors of the scores of this very set.
+        freedom: Degrees of freedom of sums of squares over the documents.
+        units: The number of documents of which something was judged.
+        documents: The number of documents of the set.
+    """
+    if min(over_set.units - 1.0, over_set.freedom, freedom) <= 0:
+        return freedom, units
+    count = 1.0 + 1.0 / (share**2 / (over_set.units - 1.0) + (1.0 - share) ** 2 / (documents - 1.0))
     units = float(np.floor(min(count, over_set.units) + 1e-9))
-    return 1.0 / (share / over_set.freedom + (1.0 - share) / freedom), units
+    return 1.0 / (share**2 / over_set.freedom + (1.0 - share**2) / freedom), units
 
 
 def _mattering(sample: Sample, document: Rows) -> Rows:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass
 
 from sparingly.choose.auto import AUTO
 from sparingly.infer.estimate.small_sample import FEWEST
 from sparingly.infer.plan.outlook import SURE_OF_WINNER, Outlook, Wanted
+from sparingly.infer.plan.quantities import chance, points
 from sparingly.infer.plan.sample_size import NEARLY_ALL
 
 PILOT = 40
@@ -86,11 +88,11 @@ def _goal(wanted: Wanted) -> str:
         parts.append(f"scores are known to ± {wanted.width:.3g}")
     if wanted.detect is not None:
         parts.append(
-            f"a difference of {wanted.detect:.3g} is significant with a probability of "
-            f"{100 * wanted.power:.0f} %"
+            f"a difference of {wanted.detect:.3g} is significant with a probability of at least "
+            f"{points(wanted.power)}"
         )
     if not parts:
-        parts.append(f"the best model comes out best with a probability of {100 * SURE_OF_WINNER:.0f} %")
+        parts.append(f"the best model comes out best with a probability of at least {points(SURE_OF_WINNER)}")
     return f"Then {' and '.join(parts)}"
 
 
@@ -98,10 +100,15 @@ def _not_enough(outlook: Outlook) -> str:
     """Say what all items together would show."""
     if outlook.pilot.models < 2:
         return "There is one model: name the width that its interval should have."
-    size, wanted = outlook.pilot.size, outlook.wanted
+    size, wanted, smallest = outlook.pilot.size, outlook.wanted, outlook.detectable(outlook.pilot.size)
+    if not math.isfinite(smallest):
+        return (
+            f"All {size} items are too few: with {outlook.pilot.models} models no difference could be "
+            "significant, however large. Add items, or compare fewer models."
+        )
     return (
-        f"All {size} items are too few: judged in full, they show differences of "
-        f"{outlook.detectable(size):.3g}, not of {wanted.detect:.3g}. Add items, or ask for less."
+        f"All {size} items are too few: judged in full, they show differences of {smallest:.3g}, not of "
+        f"{wanted.detect:.3g}. Add items, or ask for less."
     )
 
 
@@ -128,10 +135,12 @@ def _expected(outlook: Outlook, n: int) -> str:
     if outlook.pilot.models < 2:
         return f"Expect ± {row.half_width:.3g}.{hours}"
     where = "on inputs like these" if outlook.wanted.target == "population" else "on this set"
+    differences = f"differences of {row.detectable:.3g} to be significant {where}"
+    if math.isnan(row.detectable):
+        differences = f"no difference to be significant {where}"
     return (
-        f"Expect scores to ± {row.half_width:.3g}, differences of {row.detectable:.3g} to be significant "
-        f"{where}, and the best model to come out best with a probability of "
-        f"{100 * row.right_winner:.0f} %.{hours}"
+        f"Expect scores to ± {row.half_width:.3g}, {differences}, and the best model to come out best with a "
+        f"probability of {chance(row.right_winner)}.{hours}"
     )
 
 

@@ -11,10 +11,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.stats.cluster_correction import cluster_correction
 from sparingly.choose.auto import automatic
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability_design import DrawDesign
@@ -22,17 +24,21 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.guard import LEAST
 from sparingly.infer.estimate.intervals import find_intervals
 from sparingly.infer.estimate.linear import Linear, difference_form
-from sparingly.infer.estimate.pairs import spread_of
+from sparingly.infer.estimate.pairs import PairErrors, spread_of
+from sparingly.infer.estimate.population import joined_freedom, population_errors
 from sparingly.infer.estimate.sample import Floats, Rows, Sample
 from sparingly.infer.estimate.scale import proportions_of, values_of
 from sparingly.infer.estimate.small_sample import FEWEST
 from sparingly.infer.estimate.variance import Errors, set_errors
+from sparingly.infer.plan.power import deciding_ratios, pair_level
 from sparingly.infer.plan.spread import Documents
 
 # Beyond so many units only the variance changes.
 _MOST_UNITS = 20_000
 # So many judged items are looked at in all, in so many parts at least and at most.
-_ITEMS, _FEWEST_PARTS, _MOST_PARTS = 8000, 24, 500
+_ITEMS, _FEWEST_PARTS, _MOST_PARTS = 2400, 24, 200
+# In so many parts it is tried from which difference on models are decided.
+_PARTS_RANKED = 12
 
 
 def default_places(data: EvalSet, unit: str) -> Floats | None:
@@ -71,6 +77,8 @@ class Ahead:
         lost: The share of the variance that predictions learned from 30 items explain less than these ones,
             of what these explain.
         documents: What drawing whole documents does; None where single items are drawn.
+        beyond: models × models: what scores of inputs like these vary beyond those of this set; None where
+            differences speak of this set.
         level: The level of the intervals.
         seed: Of the parts.
     """
@@ -79,15 +87,84 @@ class Ahead:
     predicted: Floats | None = None
     lost: float = 0.0
     documents: Documents | None = None
+    beyond: Floats | None = None
     level: float = 0.95
     seed: int = 0
     _seen: dict[int, Printed] = field(default_factory=dict)
+    _ratios: dict[int, float] = field(default_factory=dict)
 
     def at(self, n: int) -> Printed:
         """Return what n judged items would print."""
         if n not in self._seen:
             self._seen[n] = self._found(n)
         return self._seen[n]
+
+    def deciding_ratio(self, n: int) -> float:
+        """Return from how many standard errors on ``rank`` decides a difference after n judged items.
+
+        The median over pairs, both directions and some parts of the pilot; 0 where nothing is left to chance.
+        """
+        if n >= self.sample.size and self.beyond is None:
+            return 0.0
+        if n not in self._ratios:
+            near = min(n, self.items(_MOST_UNITS))
+            some = islice(self._parts(near), _PARTS_RANKED)
+            self._ratios[n] = float(np.median([self._ratios_of(part, near) for part in some]))
+        return self._ratios[n]
+
+    def _ratios_of(self, part: Sample, n: int) -> Floats:
+        """Return the ratios of a part that stands for n judged items: directions × pairs."""
+        errors, values = self._pair_errors(part, n), values_of(part, None)
+        pairs = PairErrors(
+            part,
+            errors,
+            errors,
+            self.level,
+            "auto",
+            self.seed,
+            whole=False,
+            bounded=None,
+            scale=values.scale,
+            two_valued=values.two_valued,
+        )
+        return deciding_ratios(pairs, pair_level(self.sample.models, self.level))
+
+    def _pair_errors(self, part: Sample, n: int) -> Errors:
+        """Return the errors after n judged items, for what differences speak of.
+
+        Of inputs like these: V̂_set + V̂_inputs, with the contributions of a part of the pilot, repeated, and
+        the degrees of freedom of a random draw from the set's own documents.
+        """
+        over_set, count = self._judged(part, n)[1], len(part.rows)
+        if self.beyond is None:
+            return over_set
+        own = part if count == n else _as_drawn(part, np.arange(count), count / part.size)
+        linear = self._linear(own, n)
+        errors = population_errors(own, linear)
+        if count == n and self.documents is None:
+            return errors
+        covariance = self.at(n).covariance + self.beyond
+        document, freedom, units = self.sample.document, max(n - linear.parameters, 0.0), float(n)
+        if document is None:
+            return _grown(errors, covariance, freedom, units, n / count)
+        freedom, seen = self._documents_seen(document, n)
+        times, units = seen / len(np.unique(document[part.rows])), seen
+        if self.documents is None:
+            share = float(np.trace(over_set.covariance) / max(np.trace(covariance), 1e-300))
+            freedom, units = joined_freedom(share, over_set, freedom, seen, len(np.unique(document)))
+        return _grown(errors, covariance, freedom, units, times)
+
+    def _documents_seen(self, document: Rows, n: int) -> tuple[float, float]:
+        """Return the degrees of freedom and the number of the documents that n random items are from.
+
+        Where whole documents are drawn, of as many as n items fill.
+        """
+        generator = rng.generator(self.seed, "documents")
+        items = np.bincount(document[generator.permutation(self.sample.size)[:n]])
+        if self.documents is not None:
+            items = generator.permutation(np.bincount(document))[: self.units(n)]
+        seen = items[items > 0].astype(np.float64)[:, None]
+        return float(cluster_correction(seen, seen)[1][0]), float(len(seen))
 
     @cached_property
     def length(self) -> float:
@@ -225,6 +302,22 @@ def _more(errors: Errors, times: float) -> Errors:
         shape=errors.shape[again] / times,
         stratum=errors.stratum[again],
         judged=errors.counts * times,
+    )
+
+
+def _grown(errors: Errors, covariance: Floats, freedom: float, units: float, times: float) -> Errors:
+    """Return errors with another covariance, to which so many times as many inputs contribute alike."""
+    rows = np.arange(max(round(times * len(errors.shape)), 1)) % len(errors.shape)
+    before, after = (float((part**2).sum()) for part in (errors.shape, errors.shape[rows]))
+    wider = np.trace(covariance) / max(float(np.trace(errors.covariance)), 1e-300)
+    return replace(
+        errors,
+        covariance=covariance,
+        freedom=freedom,
+        units=units,
+        shape=errors.shape[rows] * np.sqrt(wider * before / max(after, 1e-300)),
+        stratum=errors.stratum[rows],
+        judged=None,
     )
 
 

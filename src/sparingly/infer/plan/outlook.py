@@ -14,7 +14,8 @@ from sparingly.infer.estimate.assemble import TARGETS, Target
 from sparingly.infer.estimate.guard import LEAST
 from sparingly.infer.plan.ahead import Ahead, default_places
 from sparingly.infer.plan.pilot import Pilot
-from sparingly.infer.plan.precision import Precision, detectable, fewest_items, order_chances
+from sparingly.infer.plan.power import detectable
+from sparingly.infer.plan.precision import Precision, fewest_items, order_chances
 
 Unit = Literal["item", "document"]
 UNITS = ("item", "document")
@@ -99,6 +100,7 @@ class Outlook:
             pilot.predicted if self.predicts else None,
             pilot.lost,
             documents,
+            pilot.beyond if self.wanted.target == "population" else None,
             self.wanted.level,
             self.wanted.seed,
         )
@@ -113,12 +115,13 @@ class Outlook:
         """Return what n judged items tell."""
         if not 1 <= n <= self.pilot.size:
             raise UsageError(f"A plan for {n} of {self.pilot.size} items cannot be made.")
+        smallest = self.detectable(n) if self.pilot.models > 1 else float("nan")
         winner, pairs, order = order_chances(self.pilot.scores, self.ahead.at(n).covariance, self.wanted.seed)
         return Precision(
             n=n,
             share=n / self.pilot.size,
             half_width=self.half_width(n),
-            detectable=self.detectable(n),
+            detectable=smallest if np.isfinite(smallest) else float("nan"),
             right_winner=winner,
             right_pairs=pairs,
             right_order=order,
@@ -130,10 +133,10 @@ class Outlook:
         return self.ahead.at(n).half_width
 
     def detectable(self, n: int) -> float:
-        """Return the smallest difference that n judged items find."""
-        found, population = self.ahead.at(n), self.wanted.target == "population"
-        covariance = found.covariance + self.pilot.beyond if population else found.covariance
-        return detectable(covariance, found.freedom, self.wanted.level, self.wanted.power)
+        """Return the smallest difference that n judged items find; infinite where no difference would do."""
+        covariance, beyond = self.ahead.at(n).covariance, self.ahead.beyond
+        covariance = covariance if beyond is None else covariance + beyond
+        return detectable(covariance, self.ahead.deciding_ratio(n), self.wanted.power)
 
     def needed(self) -> int | None:
         """Return the fewest items for all that is wanted, or for a sure winner where nothing is.

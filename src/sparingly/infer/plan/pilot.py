@@ -18,11 +18,11 @@ from sparingly.infer.estimate.linear import Linear, difference_form
 from sparingly.infer.estimate.sample import Floats, Sample
 from sparingly.infer.estimate.small_sample import FEWEST, calibrated
 from sparingly.infer.estimate.variance import set_errors
-from sparingly.infer.estimate.variates import known_metrics
 from sparingly.infer.plan.learn import learned_from
 from sparingly.infer.plan.plausible import plausible_scores
 from sparingly.infer.plan.spread import Documents, documents_of, pair_total, spread_of
 from sparingly.infer.plan.unequal import Unequal, unequal_chances
+from sparingly.signals.predict.columns import has_features
 
 LEAST = 10
 # A metric that stands in for people is looked at on so many items, and chosen on so many.
@@ -156,11 +156,10 @@ def _known(view: EvalSet, name: str, sample: Sample, for_differences: bool, seed
     raw = difference_form(sample)
     plain = spread_of(sample, raw.residual)
     if not plain.any():
-        raise DataError(
-            "All judged items gave every model one score, so nothing can be planned from them. Plan without "
-            "data instead: --pass-rate 99% --width 1%."
-        )
-    can = _tells_anything(view) and sample.fewest_units >= FEWEST
+        raise DataError(_all_equal(sample))
+    # An estimate learns from texts only where there are metrics, too.
+    features = len(view.metrics) > 0 and has_features(view)
+    can = features and sample.fewest_units >= FEWEST
     metrics = _correlations(view, sample, name)
     learned, saving, unequal = raw, None, None
     if can:
@@ -179,7 +178,7 @@ def _known(view: EvalSet, name: str, sample: Sample, for_differences: bool, seed
     documents = documents_of(sample, learned.residual, left)
     notes = (
         *sample.notes,
-        *((TOO_SMALL,) if _tells_anything(view) and not can else ()),
+        *((TOO_SMALL,) if features and not can else ()),
         *((DOCUMENTS_UNKNOWN,) if sample.document is not None and documents is None else ()),
     )
     return Pilot(
@@ -201,14 +200,16 @@ def _known(view: EvalSet, name: str, sample: Sample, for_differences: bool, seed
     )
 
 
-def _tells_anything(view: EvalSet) -> bool:
-    """Say whether there is anything to predict from: a metric that varies, or texts that have lengths."""
-    lengths = len(known_metrics(view)) > len(view.metrics)
-    return lengths or any(
-        bool(np.nanmin(scores) < np.nanmax(scores))
-        for scores in view.metrics.values()
-        if not np.isnan(scores).all()
-    )
+def _all_equal(sample: Sample) -> str:
+    """Say that the spread of scores is unknown, and what to do: another question for each kind of score."""
+    scores = sample.scores[sample.judged]
+    equal = "Every model has the same score on all its judged items, so how far scores vary is unknown."
+    if np.isin(scores, (0.0, 1.0)).all():
+        rate = f"{np.clip(scores.mean(), 0.01, 0.99):.0%}"
+        return f"{equal} Plan a pass rate without these labels: --pass-rate {rate} --width 1%."
+    if sample.models > 1:
+        return f"{equal} Judge more items, or plan without data: --detect 0.3sd --models {sample.models}."
+    return f"{equal} Judge more items."
 
 
 def _beyond(sample: Sample, residual: Floats, plain: Floats) -> Floats:

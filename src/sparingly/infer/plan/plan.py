@@ -14,7 +14,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.plan.advice import advise
-from sparingly.infer.plan.judge_price import judge_or_people
+from sparingly.infer.plan.judge_price import judge_or_people, judge_prices
 from sparingly.infer.plan.outlook import Outlook, Unit, Wanted
 from sparingly.infer.plan.pilot import Pilot, pilot_of
 from sparingly.infer.plan.quantities import SD, Quantity
@@ -82,13 +82,13 @@ def plan(
     wanted = Wanted(None, None, unit, target, level, power, seed)
     pilot = pilot_of(data, selection, aspect, for_differences=wide is None and gap is not None, seed=seed)
     wanted = replace(wanted, width=_in_scores(wide, pilot), detect=_in_scores(gap, pilot))
+    prices = judge_prices(pilot, judge, judge_price, person_price)
     settled = cost if cost is not None else _known_cost(pilot.data)
     seconds = None if settled is None else float(item_costs(pilot.data, settled)[0].mean())
     outlook = Outlook(pilot, wanted, seconds)
     found = _planned(outlook, budgets, settled)
-    return replace(
-        found, judge=judge_or_people(outlook, found.advice.budget, judge, judge_price, person_price)
-    )
+    mix = None if prices is None else judge_or_people(outlook, found.advice.budget, prices)
+    return replace(found, judge=mix)
 
 
 def _in_scores(goal: Quantity | None, pilot: Pilot) -> float | None:

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.base.stats.pairs import pair_count
-from sparingly.infer.plan.spread import pair_deviations
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +23,7 @@ class Precision:
         half_width: Half the width of the interval of a score of this set, of a middle model; NaN where no
             interval would be printed.
         detectable: The smallest difference of two models that is significant with the power, corrected for
-            all pairs, of a middle pair; NaN likewise.
+            all pairs, of a middle pair; NaN where none can be, and with one model.
         right_winner: The probability that the model that is best on the whole set comes out as the best.
         right_pairs: The expected share of pairs of models in the right order.
         right_order: The probability that all models come out in the right order.
@@ -40,23 +38,6 @@ class Precision:
     right_pairs: float
     right_order: float
     hours: float | None = None
-
-
-def detectable(covariance: Floats, freedom: float, level: float, power: float) -> float:
-    """Return the smallest difference that is significant with some power, of a middle pair.
-
-    (t + z_power)·se, t the quantile of Student's distribution at 1 − (1 − level)/(2K) for all K pairs (the
-    first step of Holm's procedure, so a lower limit of its power). 0 where there is only one model, NaN
-    without degrees of freedom.
-    """
-    from scipy.special import ndtri, stdtrit
-
-    errors = pair_deviations(covariance)
-    if not len(errors):
-        return 0.0
-    tail = 1.0 - (1.0 - level) / (2.0 * pair_count(len(covariance)))
-    quantile = ndtri(tail) if np.isinf(freedom) else stdtrit(freedom, tail) if freedom > 0 else np.nan
-    return float((quantile + ndtri(power)) * np.median(errors))
 
 
 def fewest_items(told: Callable[[int], float], wanted: float, size: int) -> int | None:

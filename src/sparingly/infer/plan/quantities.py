@@ -52,7 +52,14 @@ def points(value: float) -> str:
     return f"{100 * value:.4g} %"
 
 
-def spoken(width: float) -> str:
+def spoken(width: float, digits: int = 4) -> str:
     """Return a half-width of a share in points."""
-    amount = f"{100 * width:.4g}"
+    amount = f"{100 * width:.{digits}g}"
     return f"{amount} point{'' if amount == '1' else 's'}"
+
+
+def chance(value: float) -> str:
+    """Return a simulated probability in whole percent; almost certain is not certain."""
+    if 0.995 <= value < 1.0:
+        return "over 99 %"
+    return "under 1 %" if 0.0 < value < 0.005 else f"{100 * value:.0f} %"

@@ -14,6 +14,7 @@ from sparingly.infer.plan.judge_mix import JudgeMix
 from sparingly.infer.plan.outlook import Wanted
 from sparingly.infer.plan.pilot import Saving
 from sparingly.infer.plan.precision import Precision
+from sparingly.infer.plan.quantities import chance
 from sparingly.infer.plan.spread import Documents
 from sparingly.infer.plan.unequal import Unequal, method_text
 
@@ -107,9 +108,7 @@ class Plan:
                 str(row.n),
                 _number(row.half_width),
                 _number(row.detectable),
-                _percent(row.right_winner),
-                _percent(row.right_pairs),
-                _percent(row.right_order),
+                *_chances(row, len(self.models)),
                 "-" if row.hours is None else f"{row.hours:.1f}",
             )
             for row in self.table
@@ -134,6 +133,12 @@ class Plan:
         }
 
 
+def _chances(row: Precision, models: int) -> tuple[str, ...]:
+    """Return the probabilities of the right order as text; of one model there is none."""
+    found = (row.right_winner, row.right_pairs, row.right_order)
+    return tuple("-" if models < 2 else chance(value) for value in found)
+
+
 def _unequal(told: Unequal) -> dict[str, Any]:
     names = ("scores", "differences", "within", "earned")
     trial = None if told.trial is None else asdict(told.trial)
@@ -145,14 +150,10 @@ def _unequal_fact(unequal: Unequal) -> str:
     if not unequal.earned or unequal.trial is None:
         return "Unequal sampling would help too little here; not recommended."
     return (
-        f"Unequal sampling would cut the variance to about {_percent(unequal.trial.found)} "
+        f"Unequal sampling would cut the variance to about {chance(unequal.trial.found)} "
         f"(± {100 * unequal.trial.error:.0f}): --method {method_text(unequal.trial)}"
     )
 
 
 def _number(value: float) -> str:
     return "-" if value != value else f"{value:.3g}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_count
 from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
 from sparingly.infer.estimate.guard import LEAST
+from sparingly.infer.plan.power import fewest_from, items_for, normal_half_width, pair_level
 from sparingly.infer.plan.quantities import SD, Quantity, points, share, spoken
 
 # Beyond so many comparisons the steps of the binomial distribution no longer matter.
@@ -46,6 +47,7 @@ class SampleSize:
         n: Items to judge; comparisons for a win rate.
         unit: What is counted: ``items`` or ``comparisons``.
         answer: The result in one sentence.
+        goal: The goal in words, as among the alternatives.
         alternatives: Other goals, this one among them.
         notes: What was assumed.
         commands: What to type next; ``DATA`` stands for the data file.
@@ -54,6 +56,7 @@ class SampleSize:
     n: int
     unit: str
     answer: str
+    goal: str
     alternatives: tuple[Alternative, ...]
     notes: tuple[str, ...]
     commands: tuple[str, ...]
@@ -90,10 +93,10 @@ def sample_size(
     One of three questions. Is a win rate different from 50 %? Smallest n from which on the interval that is
     printed for it excludes 50 % with the power. How exact is a pass rate? Smallest n whose printed interval
     is expected to have the half-width (both mid-p intervals, see ``proportion_interval``). Do two models
-    judged on the same items differ by d standard deviations of their per-item differences? Smallest n with
-    P(t' > t) as asked, t' noncentral with n − 1 degrees of freedom and noncentrality d√n (Cohen 1988,
-    chapter 2). With more than two models the error rate is divided by the number of pairs (Bonferroni;
-    Holm's procedure finds no fewer).
+    judged on the same items differ by d standard deviations of their per-item differences? Smallest n from
+    which on ``rank`` decides it with the power, for normal scores (see ``decision_power``). With more than
+    two models the error rate is divided by the number of pairs, as in the first step of ``rank``; later steps
+    decide no fewer.
 
     Args:
         win_rate: The win rate that is to differ from 50 %: 0.6 or "60%"; a tie counts as half a win.
@@ -108,15 +111,14 @@ def sample_size(
     Examples:
         >>> import sparingly
         >>> sparingly.sample_size(detect="0.3sd").n
-        90
+        96
     """
     _check(win_rate, pass_rate, width, detect, models, of, level, power)
     if pass_rate is not None and width is not None:
         return _pass_rate(share(pass_rate, "pass rate"), share(width, "width"), of, level)
-    alpha = (1.0 - level) / pair_count(models)
     if win_rate is not None:
-        return _win_rate(share(win_rate, "win rate"), models, level, alpha, power)
-    return _difference(Quantity.parse(str(detect)), models, level, alpha, power)
+        return _win_rate(share(win_rate, "win rate"), models, level, power)
+    return _difference(Quantity.parse(str(detect)), models, level, power)
 
 
 def _check(
@@ -140,7 +142,8 @@ def _check(
             "difference to detect (0.3sd)."
         )
     if (pass_rate is None) != (width is None):
-        raise UsageError("A pass rate and a width go together: for ± 4 points around 90 %, give 90% and 4%.")
+        extra = "A width is for a pass rate" if pass_rate is None else "A pass rate needs a width"
+        raise UsageError(f"{extra}: for ± 4 points around 90 %, write --pass-rate 90% --width 4%.")
     if models < 2:
         raise UsageError(f"A comparison needs at least 2 models, not {models}.")
     if of is not None and of < 1:
@@ -157,28 +160,31 @@ def _check(
 # --- a win rate ---------------------------------------------------------------------------------------
 
 
-def _win_rate(rate: float, models: int, level: float, alpha: float, power: float) -> SampleSize:
+def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSize:
     """Return how many comparisons show that a win rate differs from 50 %."""
     if rate == 0.5:
         raise UsageError("A win rate of 50 % is no difference: give another one, such as 60%.")
+    alpha = 1.0 - pair_level(models, level)
     n = comparisons_for(rate, alpha, power)
-    each = "" if models == 2 else f" for each of the {pair_count(models)} pairs of {models} models"
+    half = expected_half_width(rate, n, None, level)
+    each = "" if models == 2 else f" for each of the {pair_count(models):,} pairs of {models:,} models"
     answer = (
-        f"Get {n:,} comparisons{each}: a win rate of {points(rate)} then differs significantly from 50 % "
-        f"with a probability of {points(power)}."
+        f"Get {n:,} comparisons{each}: a win rate of {points(rate)} (± {spoken(half, 2)}) then differs "
+        f"significantly from 50 % with a probability of at least {points(power)}."
     )
     fewer = math.ceil(n / 0.8 - 1e-9)
     return SampleSize(
         n,
         "comparisons",
         answer,
+        f"win rate {points(rate)}",
         tuple(
             Alternative(goal, comparisons_for(*numbers)) for goal, numbers in _win_goals(rate, alpha, power)
         ),
         (
             f"A tie counts as half a win. If you drop ties and 20 % are ties, get {fewer:,} comparisons.",
-            f"Two-sided binomial test at the {points(1 - level)} level{_corrected(models)}, one comparison "
-            "for each item.",
+            f"Two-sided binomial test at the {points(1 - level)} level{_corrected(models, level)}, one "
+            "comparison for each item.",
         ),
         _select(n, "sparingly rank DATA chosen.json"),
     )
@@ -247,6 +253,7 @@ def _pass_rate(rate: float, width: float, of: int | None, level: float) -> Sampl
         n,
         "outputs",
         answer,
+        f"± {spoken(width)} around {points(rate)}",
         tuple(Alternative(goal, needed) for goal, needed in rows.items()),
         (
             f"The rate speaks of {whom}, the outputs are a random sample, and ± is half of the interval.",
@@ -258,7 +265,10 @@ def _pass_rate(rate: float, width: float, of: int | None, level: float) -> Sampl
 
 def outputs_for(rate: float, width: float, of: int | None, level: float) -> int:
     """Return the fewest outputs whose interval is expected to have a half-width, or a smaller one."""
-    return _fewest(lambda n: expected_half_width(rate, n, of, level) <= width, of)
+    if of is not None and of <= LEAST:
+        return of
+    most = MOST if of is None else of
+    return _in_reach(fewest_from(LEAST, lambda n: expected_half_width(rate, n, of, level) <= width, most))
 
 
 def expected_half_width(rate: float, n: int, of: int | None, level: float) -> float:
@@ -278,74 +288,55 @@ def expected_half_width(rate: float, n: int, of: int | None, level: float) -> fl
 # --- a difference -------------------------------------------------------------------------------------
 
 
-def _difference(detect: Quantity, models: int, level: float, alpha: float, power: float) -> SampleSize:
-    """Return how many items show a difference of so many standard deviations."""
+def _difference(detect: Quantity, models: int, level: float, power: float) -> SampleSize:
+    """Return how many items show a difference between two models."""
     if detect.unit != SD:
         raise UsageError(
             f'Without data a difference is counted in standard deviations: write "{detect.value:g}sd", or '
             "give the data with a pilot."
         )
     effect = detect.value
-    n = items_for(effect, alpha, power)
-    whom = "both models" if models == 2 else f"all {models} models"
-    answer = (
-        f"Judge {n:,} items with {whom} ({n * models:,} labels): a difference of {effect:g} standard "
-        f"deviations is then significant with a probability of {points(power)}."
-    )
-    goals = {f"{other:g} sd": items_for(other, alpha, power) for other in (effect / 2, effect, 2 * effect)}
-    sure = _surer(power)
-    goals[f"{effect:g} sd, probability {points(sure)}"] = items_for(effect, alpha, sure)
+    goals = {
+        f"{other:g} sd": _items(other, models, level, power) for other in (effect / 2, effect, 2 * effect)
+    }
+    n, sure = goals[f"{effect:g} sd"], _surer(power)
+    goals[f"{effect:g} sd, probability {points(sure)}"] = _items(effect, models, level, sure)
     for count in (5, 10):
         if count != models:
-            corrected = items_for(effect, (1 - level) / pair_count(count), power)
-            goals[f"{effect:g} sd, {count} models, all pairs"] = corrected
+            goals[f"{effect:g} sd, {count} models, all pairs"] = _items(effect, count, level, power)
+    whom = "both models" if models == 2 else f"all {models:,} models"
+    half = normal_half_width(n, models, level)
+    answer = (
+        f"Judge {n:,} items with {whom} ({n * models:,} labels): a difference of {effect:g} standard "
+        f"deviations (± {half:.2g}) is then significant with a probability of at least "
+        f"{points(power)}."
+    )
     return SampleSize(
         n,
         "items",
         answer,
+        f"{effect:g} sd",
         tuple(Alternative(goal, needed) for goal, needed in goals.items()),
         (
-            "The standard deviation is that of the differences from item to item. For one of the scores "
-            "themselves, multiply by 2(1 − r), r the correlation of the two models' scores: the same number "
-            "at r = 0.5.",
-            f"Two-sided paired t test at the {points(1 - level)} level{_corrected(models)}.",
+            "The standard deviation is that of the differences from item to item. For that of the scores "
+            "themselves, multiply the number of items by 2(1 − r), r the correlation of the two models' "
+            "scores.",
+            f"The test is that of rank: two-sided, at the {points(1 - level)} level"
+            f"{_corrected(models, level)}. Scores are taken to be normal; rare large errors need more items.",
         ),
         _select(n, "sparingly rank DATA chosen.json"),
     )
 
 
-def items_for(effect: float, alpha: float, power: float) -> int:
-    """Return the fewest items with which a paired t test finds a standardised difference with a power."""
-    return _fewest(lambda n: t_power(effect, n, alpha) >= power, None)
-
-
-def t_power(effect: float, n: int, alpha: float) -> float:
-    """Return P(t' > t) for t' with n − 1 degrees of freedom and noncentrality effect·√n."""
-    from scipy.special import nctdtr, stdtrit
-
-    freedom, away = n - 1.0, effect * math.sqrt(n)
-    critical = float(stdtrit(freedom, 1 - alpha / 2))
-    return float(1.0 - nctdtr(freedom, away, critical))
+def _items(effect: float, models: int, level: float, power: float) -> int:
+    return _in_reach(items_for(effect, models, level, power, MOST))
 
 
 # --- shared -------------------------------------------------------------------------------------------
 
 
-def _fewest(enough: Callable[[int], bool], most: int | None) -> int:
-    """Return the smallest n that is enough, at most ``most``; below 10 nothing is printed."""
-    low, high = LEAST - 1, LEAST
-    if most is not None and most <= LEAST:
-        return most
-    while not enough(high):
-        low, high = high, _in_reach(2 * high if most is None else min(2 * high, most))
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-def _in_reach(n: int) -> int:
-    if n > MOST:
+def _in_reach(n: int | None) -> int:
+    if n is None or n > MOST:
         raise UsageError(f"That takes more than {MOST:,} labels: ask for less.")
     return n
 
@@ -355,8 +346,12 @@ def _surer(power: float) -> float:
     return 0.9 if power < 0.9 else 1 - (1 - power) / 2
 
 
-def _corrected(models: int) -> str:
-    return "" if models == 2 else f", corrected for all {pair_count(models)} pairs"
+def _corrected(models: int, level: float) -> str:
+    """Say at which level one of several pairs is tested."""
+    if models == 2:
+        return ""
+    each = points(1.0 - pair_level(models, level))
+    return f", corrected for all {pair_count(models):,} pairs ({each} for each)"
 
 
 def _select(n: int, then: str) -> tuple[str, ...]:

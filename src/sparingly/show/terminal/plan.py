@@ -6,6 +6,7 @@ import shlex
 
 from rich.console import Console
 
+from sparingly.infer.plan.precision import Precision
 from sparingly.infer.plan.result import Plan
 from sparingly.infer.plan.sample_size import SampleSize
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
@@ -32,7 +33,7 @@ def show_sample_size(size: SampleSize, data: str = "DATA", console: Console | No
     """Print how many labels a question needs, other goals, and what to do; ``data`` names the file."""
     console = console or make_console()
     line(console, size.answer, style="bold")
-    rows = [(row.goal, f"{row.n:,}{' *' if row.n == size.n else ''}") for row in size.alternatives]
+    rows = [(row.goal, f"{row.n:,}{' *' if row.goal == size.goal else ''}") for row in size.alternatives]
     console.print(make_table(("goal", size.unit), rows, numbers=1))
     for note in size.notes:
         line(console, note)
@@ -55,25 +56,35 @@ def _show_correlations(console: Console, plan: Plan, most: int) -> None:
 
 
 def _show_table(console: Console, plan: Plan) -> None:
+    """Print what budgets buy; of one model there is only the width of its interval."""
+    several = len(plan.models) > 1
     rows = [
         (
             f"{row.n}{' *' if row.n == plan.needed else ''}",
             percent(row.share, 0),
             f"± {number(row.half_width, 3)}",
-            number(row.detectable, 3),
-            percent(row.right_winner, 0),
-            percent(row.right_pairs, 0),
-            percent(row.right_order, 0),
+            *(_comparisons(row) if several else ()),
             fixed(row.hours, 1),
         )
         for row in plan.table
     ]
-    right = ("right winner", "right pairs", "right order")
-    columns = ("items", "share", "scores", "difference", *right, "hours")
+    compared = ("difference", "right winner", "right pairs", "right order") if several else ()
+    columns = ("items", "share", "scores", *compared, "hours")
     console.print(make_table(columns, rows, title="What a budget buys", numbers=len(columns)))
     level, power = percent(plan.wanted.level, 0), percent(plan.wanted.power, 0)
     where = "on inputs like these" if plan.wanted.target == "population" else "on this set"
-    line(console, f"scores: half-width of the {level} interval of a middle model, on this set")
-    pairs = "" if len(plan.models) < 3 else ", corrected for all pairs"
-    smallest = f"the smallest that is significant with a probability of {power} {where}{pairs}"
-    line(console, f"difference: {smallest}")
+    which = "a middle model" if several else "the model"
+    line(console, f"scores: half-width of the {level} interval of {which}, on this set")
+    if several:
+        pairs = "" if len(plan.models) == 2 else ", corrected for all pairs"
+        smallest = f"the smallest that is significant with a probability of {power} {where}{pairs}"
+        line(console, f"difference: {smallest}")
+
+
+def _comparisons(row: Precision) -> tuple[str, ...]:
+    return (
+        number(row.detectable, 3),
+        percent(row.right_winner, 0),
+        percent(row.right_pairs, 0),
+        percent(row.right_order, 0),
+    )

@@ -74,6 +74,11 @@ def standard_columns(data: EvalSet, metrics: tuple[str, ...] | None, lengths: bo
     return columns
 
 
+def has_features(data: EvalSet) -> bool:
+    """Return whether there is anything to predict scores from: a metric that varies, or lengths that do."""
+    return any(_columns(name, scores) for name, scores in data.metrics.items()) or bool(_length_columns(data))
+
+
 def _length_columns(data: EvalSet) -> list[Column]:
     """Return the lengths of sources and outputs, plain and logarithmic."""
     measured = []
