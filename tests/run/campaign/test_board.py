@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -183,3 +184,24 @@ def test_errors_cost_points() -> None:
     assert penalty([Mark(0, 1, "minor"), Mark(1, 2, "major"), Mark(2, 3, "critical")]) == 31.0
     with pytest.raises(UsageError, match="At most 200"):
         checked_marks([{"start": 0, "end": 1, "severity": "minor"}] * 201, "text")
+
+
+def test_an_answer_takes_little_memory(where: str) -> None:
+    """A server runs for weeks: of an answer stays a bit, not its texts (once 830 bytes and the comment)."""
+    with begin(where, made_set(200), budget=200, size=200) as campaign:
+        campaign.next()
+        board, questions = board_of(campaign), campaign.questions()
+        half = len(questions) // 2
+        campaign.record([row(one, 5.0, comment="x" * 1000) for one in questions[:half]])
+        board.refresh()
+        campaign.record([row(one, 5.0, comment="y" * 1000) for one in questions[half:]])
+        tracemalloc.start()
+        try:
+            board.refresh()
+            grown = tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+        assert board.answered == 200
+        assert grown / half < 300
+        (given,) = board.given("ann", board.pages[board.done_by("ann")[-1]][0]).values()
+        assert (given.score, given.comment) == (5.0, "y" * 1000)

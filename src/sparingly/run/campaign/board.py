@@ -50,6 +50,7 @@ class _Asked:
     units: dict[Unit, list[Page]] = field(default_factory=dict)
     unit_of: dict[Page, Unit] = field(default_factory=dict)
     page_of: dict[Key, Page] = field(default_factory=dict)
+    key_of: dict[Key, Key] = field(default_factory=dict)
     paused: bool = False
     closed: bool = False
 
@@ -58,7 +59,8 @@ class Board:
     """The state of a campaign in memory; ``refresh`` reads what the journal has more than before.
 
     Rounds and changes of models are read anew when there is such an entry; of answers only the new ones are
-    read, so that a page costs the same however long the campaign has run.
+    read, so that a page costs the same however long the campaign has run. Of an answer stays which aspect of
+    which cell it is about, as a bit; scores and comments are read when somebody looks at them again.
     """
 
     def __init__(self, database: Database, settings: Settings) -> None:
@@ -67,8 +69,11 @@ class Board:
         self._lock = threading.RLock()
         self._library = Library(settings.name)
         self._asked = _Asked()
-        self._answered: dict[Key, set[str]] = {}
-        self._given: dict[str, dict[tuple[str, str, str, str, str], Given]] = {}
+        self._bits = {aspect: 1 << place for place, aspect in enumerate(settings.aspects)}
+        self._all = sum(self._bits.values())
+        # The aspects that are judged, by cell, and by rater and cell.
+        self._answered: dict[Key, int] = {}
+        self._judged: dict[str, dict[Key, int]] = {}
         self._open: set[Page] = set()
         self._done: dict[str, dict[Page, None]] = {}
 
@@ -108,7 +113,7 @@ class Board:
         if again:
             self._open = set(self._asked.cells)
             self._done = {}
-            new = [(rater, (*about[:4],)) for rater, given in self._given.items() for about in given]
+            new = [(rater, key) for rater, judged in self._judged.items() for key in judged]
         touched = {page for _, key in new if (page := self._asked.page_of.get(key)) is not None}
         self._open -= {page for page in touched if not any(map(self.missing, self._asked.cells[page]))}
         for rater, key in new:
@@ -130,7 +135,8 @@ class Board:
             held = found.held[data] = self._library.at(connection, data, seq)
             cells = asked_at(connection, self.settings, data, seq).cells
             for cell in cells:
-                page = found.page_of[cell.key] = Page(data, cell.round, cell.item)
+                key, page = cell.key, Page(data, cell.round, cell.item)
+                found.page_of[key], found.key_of[key] = page, key
                 found.cells.setdefault(page, []).append(cell)
             for unit, pages in _units(held, data, cells):
                 found.units[unit] = pages
@@ -140,7 +146,7 @@ class Board:
     def _read_answers(self, connection: Connection, last: int) -> list[tuple[str, Key]]:
         """Take new answers, and return by whom and about what they are."""
         table = RATINGS.c
-        names = ("seq", "rater", "data", "item", "model", "other", "aspect", "score", "comment")
+        names = ("rater", "data", "item", "model", "other", "aspect")
         rows = connection.execute(
             select(*(table[name] for name in names))
             .where(table.campaign == self.settings.name, table.seq > self.seq, table.seq <= last)
@@ -148,13 +154,15 @@ class Board:
         )
         new: list[tuple[str, Key]] = []
         for row in rows:
-            cell = (row.data, row.item, row.model, row.other)
-            new.append((row.rater, cell))
-            self._answered.setdefault(cell, set()).add(row.aspect)
-            mine = self._given.setdefault(row.rater, {})
+            key: Key = (row.data, row.item, row.model, row.other)
+            # One tuple for a cell however many have judged it: the texts of the row are not kept.
+            key = self._asked.key_of.get(key, key)
+            bit = self._bits[row.aspect]
+            new.append((row.rater, key))
+            self._answered[key] = self._answered.get(key, 0) | bit
+            mine = self._judged.setdefault(row.rater, {})
             # Taken out first, so that the order is that of the last answers.
-            mine.pop((*cell, row.aspect), None)
-            mine[*cell, row.aspect] = Given(row.seq, row.score, row.comment)
+            mine[key] = mine.pop(key, 0) | bit
         return new
 
     # --- what is there -----------------------------------------------------------------------------
@@ -189,7 +197,7 @@ class Board:
 
     def missing(self, cell: Cell) -> bool:
         """Say whether nobody has judged some aspect of a cell."""
-        return len(self._answered.get(cell.key, ())) < len(self.settings.aspects)
+        return self._answered.get(cell.key, 0) != self._all
 
     def is_answered(self, page: Page) -> bool:
         """Say whether everything on a page was judged by somebody."""
@@ -202,19 +210,36 @@ class Board:
 
     def given(self, rater: str, cell: Cell) -> dict[str, Given]:
         """Return what a rater said of a cell, by aspect."""
-        mine = self._given.get(rater, {})
-        found = {aspect: mine.get((*cell.key, aspect)) for aspect in self.settings.aspects}
-        return {aspect: one for aspect, one in found.items() if one is not None}
+        if not self._has_judged(rater, cell):
+            return {}
+        table = RATINGS.c
+        about = (table.data, table.item, table.model, table.other)
+        query = select(table.aspect, table.seq, table.score, table.comment).where(
+            table.campaign == self.settings.name,
+            *(column == value for column, value in zip(about, cell.key, strict=True)),
+            table.rater == rater,
+            table.seq <= self.seq,
+        )
+        with self.database.reading() as connection:
+            rows = connection.execute(query.order_by(table.seq)).all()
+        last = {row.aspect: Given(row.seq, row.score, row.comment) for row in rows}
+        return {aspect: last[aspect] for aspect in self.settings.aspects if aspect in last}
 
     def is_done_by(self, rater: str, page: Page) -> bool:
         """Say whether a rater has judged everything on a page."""
-        return all(len(self.given(rater, cell)) == len(self.settings.aspects) for cell in self.pages[page])
+        mine = self._judged.get(rater, {})
+        return all(mine.get(cell.key) == self._all for cell in self.pages[page])
 
     def cells_for(self, rater: str, page: Page, *, all_cells: bool = False) -> list[Cell]:
         """Return what a rater is shown of a page: what is missing, and what they judged themselves."""
         return [
-            cell for cell in self.pages[page] if all_cells or self.missing(cell) or self.given(rater, cell)
+            cell
+            for cell in self.pages[page]
+            if all_cells or self.missing(cell) or self._has_judged(rater, cell)
         ]
+
+    def _has_judged(self, rater: str, cell: Cell) -> bool:
+        return cell.key in self._judged.get(rater, {})
 
     def done_by(self, rater: str) -> list[Page]:
         """Return the pages on which a rater has judged something, the last one last."""
