@@ -210,3 +210,38 @@ def test_raters_can_be_counted_and_the_file_verified(command: Command) -> None:
     assert command("verify counted.json data.jsonl")[0] == EXIT_DONE
     widths = [[row["standard_error"] for row in one["models"]] for one in (plain, wider)]
     assert all(more > less for less, more in zip(*widths, strict=True))
+
+
+def test_the_scale_is_an_option_everywhere_and_is_verified(command: Command) -> None:
+    line = "rank data.jsonl drawn.json -a overall --scale=-25,100 --out ranking.json"
+    code, out, _ = command(line)
+    assert code == EXIT_DONE
+    assert "|scale:-25,100|" in out
+    assert command("verify ranking.json data.jsonl")[0] == EXIT_DONE
+    for verb, more in (("plan", ""), ("report", " --no-figures --no-curve --out r.md")):
+        code, _, err = command(f"{verb} data.jsonl drawn.json -a overall --scale 0,1{more}")
+        assert code == EXIT_WRONG
+        assert "is not on the scale from 0 to 1" in err
+        assert command(f"{verb} data.jsonl drawn.json -a overall --scale 5{more}")[0] == EXIT_WRONG
+    assert "leave it out" in command("plan --win-rate 60% --scale 0,1")[2]
+
+
+def test_pass_rates_are_in_percent_throughout(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "passed.csv"
+    often = {"a": 8, "b": 3}
+    rows = [
+        f"i{row},{name},{'pass' if row % step else 'fail'}"
+        for row in range(40)
+        for name, step in often.items()
+    ]
+    rows += [f"j{row},{name}," for row in range(40) for name in "ab"]
+    path.write_text("item,model,aspect:ok\n" + "\n".join(rows) + "\n")
+    for line in (f"estimate {path}", f"rank {path}", f"estimate {path} --format markdown"):
+        out = command(line)[1]
+        assert "87.5 %" in out
+        assert "3.7 points" in out
+        assert "0.87" not in out
+    assert command(f"report {path} --no-figures --no-curve --out {tmp_path / 'r.md'}")[0] == EXIT_DONE
+    written = (tmp_path / "r.md").read_text()
+    assert "| a | 87.5 % | 3.7 points |" in written
+    assert "0.875" not in written

@@ -221,7 +221,7 @@ def changed(held: dict[str, Any], place: str, value: Any) -> dict[str, Any]:
         ("rows.1.reason", 7, "field rows[1].reason: 7 is not text"),
         ("rows.1.models", "x", 'field rows[1].models: a list […] is wanted, not "x"'),
         ("rows.1.models", [], "field rows[1].models: [] names 0 models. Name at least one"),
-        ("rows.1.pair", ["x"], "field rows[1].pair: ['x'] names 1 models. A pair is two models"),
+        ("rows.1.pair", ["x"], "field rows[1].pair: ['x'] names 1 model. A pair is two models"),
         ("rows.1.context", [None], "field rows[1].context: null is no id"),
         ("notes", "none", 'field notes: a list […] is wanted, not "none"'),
         ("notes", [1], "field notes: 1 is not text"),

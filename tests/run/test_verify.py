@@ -114,8 +114,8 @@ def test_an_item_put_in_by_hand_is_found(data: EvalSet, method: str) -> None:
     chosen = sparingly.select(data, method, 7)
     stranger = next(name for name in data.items if name not in set(chosen.items))
     assert problems(with_items(chosen, [stranger, *chosen.items[1:]]), data) == (
-        f'1 items should not be there, "{stranger}" among them.',
-        f'1 items should be there and are not, "{chosen.items[0]}" among them.',
+        f'1 item should not be there, such as "{stranger}".',
+        f'1 item missing, such as "{chosen.items[0]}".',
     )
 
 
@@ -248,7 +248,7 @@ def test_probabilities_of_the_pool_are_compared(data: EvalSet, phases: tuple[Sel
 def test_a_pool_that_is_not_in_the_data(data: EvalSet, phases: tuple[Selection, Selection]) -> None:
     gone = phases[0].items[0]
     rest = data.take(items=[name for name in data.items if name != gone])
-    assert problems(phases[1], rest) == (f'1 items of the pool are not in the data, "{gone}" among them.',)
+    assert problems(phases[1], rest) == (f'1 item of the pool not in the data, such as "{gone}".',)
 
 
 def test_a_first_phase_by_sources_alone(data: EvalSet) -> None:

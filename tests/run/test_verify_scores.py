@@ -238,7 +238,7 @@ def test_a_selection_that_was_shopped_for_is_found(found: sparingly.Estimate) ->
     forged = replace(lucky, signature=chosen.signature)
     (first, *_) = sparingly.verify(sparingly.estimate(DATA, forged, "overall"), DATA).problems
     assert first.startswith("Its selection: ")
-    assert first.endswith("among them.")
+    assert "should not be there, such as" in first
     bare = replace(found, selection=None)
     assert sparingly.verify(bare, DATA).problems == (
         "The estimate does not hold the selection that its signature names.",

@@ -54,9 +54,9 @@ def test_a_column_is_in_its_own_unit(values: Any) -> None:
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ([1, None], '1 items have no cost by "price". Give every item one.'),
-        ([1, -2], 'The cost "price" is negative for 1 items.'),
-        ([1, float("inf")], 'The cost "price" is infinite for 1 items.'),
+        ([1, None], '1 item has no cost by "price". Give every item one.'),
+        ([1, -2], 'The cost "price" is negative for 1 item.'),
+        ([1, float("inf")], 'The cost "price" is infinite for 1 item.'),
         ([1, "much"], 'The column "price" holds something that is not a number, so it cannot be a cost.'),
         ([1, {"a": 2}], 'The column "price" holds something that is not a number'),
     ],
@@ -78,7 +78,7 @@ def test_unknown_column_names_the_nearest_and_the_other_ways() -> None:
 def test_sources_must_be_there() -> None:
     with pytest.raises(MissingDataError, match="Source lengths need sources"):
         item_costs(EvalSet.from_arrays(["a"], ["x"]), "length")
-    with pytest.raises(DataError, match='1 items have no cost by "length"'):
+    with pytest.raises(DataError, match='1 item has no cost by "length"'):
         item_costs(EvalSet.from_arrays(["a", "b"], ["x"], sources=words(3, None)), "length")
 
 

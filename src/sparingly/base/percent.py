@@ -1,7 +1,10 @@
-"""Chances as text."""
+"""Numbers as text: chances, shares, scores (rates in percent, their errors in points), counts with a noun."""
 
 from __future__ import annotations
 
+import math
+
+NO_INTERVAL = "no interval"
 _LEAST = 0.001
 
 
@@ -23,3 +26,71 @@ def percent(chance: float | None) -> str:
     if chance > 1 - _LEAST:
         return f"over {100 * (1 - _LEAST):.1f} %"
     return f"{100 * chance:.0f} %" if 0.01 <= chance <= 0.99 else f"{100 * chance:.1f} %"
+
+
+def share_text(share: float | None, digits: int = 1) -> str:
+    """Return a share as a percentage, a dash where there is none; almost all is not all, almost none not 0.
+
+    Examples:
+        >>> from sparingly.base.percent import share_text
+        >>> share_text(0.93), share_text(0.9999), share_text(0.00001), share_text(1.0)
+        ('93.0 %', 'over 99.9 %', 'under 0.1 %', '100.0 %')
+    """
+    if share is None or share != share:
+        return "-"
+    text, step = f"{100 * share + 0.0:.{digits}f} %", 10.0**-digits
+    if share < 1 and text == f"{100:.{digits}f} %":
+        return f"over {100 - step:.{digits}f} %"
+    return f"under {step:.{digits}f} %" if share > 0 and text == f"{0:.{digits}f} %" else text
+
+
+def number_text(value: float | None, digits: int = 4) -> str:
+    """Return a number with so many digits, never a negative zero; a dash where there is none."""
+    return "-" if value is None or value != value else f"{value + 0.0:.{digits}g}"
+
+
+def score_text(score: float | None, *, is_rate: bool) -> str:
+    """Return a score: a rate (a share of passes or wins) in percent, any other as a number.
+
+    Every table and page prints scores by this function, errors by ``error_text``, intervals by ``ends_text``.
+    """
+    return share_text(score) if is_rate else number_text(score)
+
+
+def error_text(error: float | None, *, is_rate: bool) -> str:
+    """Return a standard error: of a rate in percentage points, of any other score as a number."""
+    if error is None or error != error or not is_rate:
+        return number_text(error, 3)
+    return f"{100 * error:.1f} points" if error >= 0.0005 or error == 0 else "under 0.1 points"
+
+
+def ends_text(low: float | None, high: float | None, *, is_rate: bool = False) -> str:
+    """Return an interval in words: its two ends, the one end that is supported, or that there is none.
+
+    Ends of rates are rounded outwards, so that what is printed holds as well.
+    """
+    least, most = (None if end is None or not math.isfinite(end) else end for end in (low, high))
+    below, above = _low_end(least, is_rate), _high_end(most, is_rate)
+    if least is None or most is None:
+        one = f"at most {above}" if least is None else f"at least {below}"
+        return NO_INTERVAL if least is None and most is None else one
+    if is_rate:
+        return f"{below} to {above}" if least < most else share_text(least)
+    return f"[{below}, {above}]"
+
+
+def _low_end(end: float | None, is_rate: bool) -> str:
+    if end is None or not is_rate:
+        return number_text(end)
+    return f"{math.floor(1000 * end + 1e-9) / 10 + 0.0:.1f} %"
+
+
+def _high_end(end: float | None, is_rate: bool) -> str:
+    if end is None or not is_rate:
+        return number_text(end)
+    return f"{math.ceil(1000 * end - 1e-9) / 10 + 0.0:.1f} %"
+
+
+def counted(count: int, one: str, more: str | None = None) -> str:
+    """Return a number with its noun: 1 item, 2 items."""
+    return f"{count} {one if count == 1 else more or one + 's'}"

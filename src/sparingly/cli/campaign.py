@@ -13,7 +13,7 @@ from cyclopts import App, Parameter
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.data_sets import named_sets
 from sparingly.cli.estimate import DEFAULT_INTERVALS, EstimatorText, Intervals, Written
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, scale_ends, working
 from sparingly.cli.strengths import check_strengths
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def new(
     from sparingly.run.campaign.campaign import Campaign
     from sparingly.show.terminal.campaign import show_status
 
-    ends = Intervals(scale=judging.scale).ends
+    ends = scale_ends(judging.scale)
     with Campaign.new(
         where,
         named_sets(data, reading),
@@ -253,7 +253,7 @@ def estimate(
     from sparingly.show.terminal.scores import show_estimate
     from sparingly.show.terminal.strengths import show_strengths
 
-    asked: dict[str, Any] = {"estimator": estimator, "by": by, "scale": intervals.ends}
+    asked: dict[str, Any] = {"estimator": estimator, "by": by, "scale": scale_ends(intervals.scale)}
     asked |= {part: getattr(intervals, part) for part in ("target", "level", "interval")}
     with opened(where, name) as running, working("estimating"):
         sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from sparingly.base.errors import UsageError
 from sparingly.cli.options import (
     DEFAULT_READING,
     Data,
     Json,
     OutFile,
     Reading,
+    ScaleText,
     Seed,
     emit,
+    scale_ends,
     the_aspect,
     working,
 )
@@ -48,20 +49,7 @@ class Intervals:
         Literal["auto", "t", "bootstrap", "betting", "hoeffding", "bernstein", "none"],
         Parameter(help="The kind of interval."),
     ] = "auto"
-    scale: Annotated[str | None, Parameter(help="The lowest and highest possible score, such as 0,100.")] = (
-        None
-    )
-
-    @property
-    def ends(self) -> tuple[float, float] | None:
-        """The scale as numbers."""
-        if self.scale is None:
-            return None
-        try:
-            low, high = (float(part) for part in self.scale.split(","))
-        except ValueError:
-            raise UsageError(f'The scale "{self.scale}" is not two numbers: write --scale 0,100.') from None
-        return low, high
+    scale: ScaleText = None
 
 
 DEFAULT_INTERVALS = Intervals()
@@ -114,7 +102,7 @@ def estimate(
             target=intervals.target,
             level=intervals.level,
             interval=intervals.interval,
-            scale=intervals.ends,
+            scale=scale_ends(intervals.scale),
             by=by,
             seed=seed,
         )

@@ -27,6 +27,14 @@ OutFile = Annotated[
 ]
 Seed = Annotated[int, Parameter(help="Settles ties and draws; the same seed gives the same answer.")]
 
+ScaleText = Annotated[
+    str | None,
+    Parameter(
+        name="--scale",
+        help="The lowest and highest possible score, such as 0,100; what the data tells unless given.",
+    ),
+]
+
 
 @Parameter(name="*")
 @dataclass(frozen=True)
@@ -68,6 +76,20 @@ class Reading:
 
 
 DEFAULT_READING = Reading()
+
+
+def scale_ends(text: str | None) -> tuple[float, float] | None:
+    """Return the two ends of a scale that was given as text; None where none was."""
+    if text is None:
+        return None
+    from sparingly.data.combine import check_scale
+
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f'The scale "{text}" is not two numbers: write --scale 0,100.') from None
+    check_scale((low, high))
+    return low, high
 
 
 def the_aspect(data: EvalSet, aspect: str | None) -> str:

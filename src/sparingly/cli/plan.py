@@ -10,7 +10,17 @@ from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
 from sparingly.cli.estimate import Chosen
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, the_aspect, working
+from sparingly.cli.options import (
+    DEFAULT_READING,
+    Json,
+    Reading,
+    ScaleText,
+    Seed,
+    emit,
+    scale_ends,
+    the_aspect,
+    working,
+)
 
 
 @Parameter(name="*")
@@ -64,6 +74,7 @@ class Draw:
     target: Annotated[
         Literal["set", "population"], Parameter(help="Differences on this set, or on inputs like these.")
     ] = "population"
+    scale: ScaleText = None
 
 
 @Parameter(name="*")
@@ -120,6 +131,8 @@ def plan(
     ```
     """
     if data is None or formula.given():
+        if draw.scale is not None:
+            raise UsageError("--scale is for plans from data: leave it out.")
         _by_formula(data, goals, formula, reading, json)
         return
     from sparingly.data.selection import Selection
@@ -130,7 +143,7 @@ def plan(
     name = the_aspect(loaded, aspect) if len(loaded.aspects) else aspect
     pilot = None if selection is None else Selection.load(selection)
     with working("planning"):
-        options = {**vars(draw), **vars(goals), **vars(prices)}
+        options = {**vars(draw), **vars(goals), **vars(prices), "scale": scale_ends(draw.scale)}
         found = look_ahead(loaded, pilot, name, budgets=budget or None, seed=seed, **options)
     emit(found.to_dict()) if json else show_plan(found, str(data))
 

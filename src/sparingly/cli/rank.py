@@ -16,8 +16,10 @@ from sparingly.cli.options import (
     Json,
     OutFile,
     Reading,
+    ScaleText,
     Seed,
     emit,
+    scale_ends,
     the_aspect,
     working,
 )
@@ -68,6 +70,7 @@ class Deciding:
         Parameter(help="Groups from the decisions, or by a published rule without correction."),
     ] = "decisions"
     alpha: Annotated[float, Parameter(help="The error rate of all decisions together.")] = 0.05
+    scale: ScaleText = None
     expect: Annotated[
         bool, Parameter(negative="", help="Also say what judging everything is expected to show.")
     ] = False
@@ -115,7 +118,8 @@ def rank(
     asked = the_aspect(held, aspect)
     chosen = None if selection is None else Selection.load(selection)
     with working("ranking"):
-        ranking = claim.test(order(held, chosen, asked, estimator=estimator, **vars(deciding)))
+        how = {**vars(deciding), "scale": scale_ends(deciding.scale)}
+        ranking = claim.test(order(held, chosen, asked, estimator=estimator, **how))
     answer = ranking.claim
     if out is not None:
         ranking.save(out)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
 from sparingly.cli.campaign import At, DataName, Name, is_campaign, opened
 from sparingly.cli.estimate import Aspect, Chosen, EstimatorText
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READING, Json, Reading, ScaleText, Seed, emit, scale_ends, working
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
@@ -33,12 +33,17 @@ class Asked:
         ),
     ] = None
     level: Annotated[float, Parameter(help="How often intervals are to hold the truth.")] = 0.95
+    scale: ScaleText = None
     title: Annotated[str | None, Parameter(help="The title.")] = None
     figures: Annotated[bool, Parameter(help="Draw pictures, which needs the extra report.")] = True
     curve: Annotated[
         bool, Parameter(help="Play the method again over budgets, where everything is judged.")
     ] = True
     seed: Seed = 0
+
+    def values(self) -> dict[str, Any]:
+        """Return all of it by name, the scale as numbers."""
+        return {**vars(self), "scale": scale_ends(self.scale)}
 
 
 @Parameter(name="*")
@@ -113,7 +118,7 @@ def _of_campaign(
     if selection is not None or ratings is not None:
         raise UsageError("A campaign knows its selections and ratings: give nothing but the campaign.")
     with opened(source, campaign.name) as running:
-        return tell(running, data=campaign.data, at=campaign.at, **vars(asked))
+        return tell(running, data=campaign.data, at=campaign.at, **asked.values())
 
 
 def _of_files(
@@ -123,7 +128,7 @@ def _of_files(
     from sparingly.show.report.report import report as tell
 
     held = _judged(reading.load(source), ratings)
-    return tell(held, None if selection is None else Selection.load(selection), **vars(asked))
+    return tell(held, None if selection is None else Selection.load(selection), **asked.values())
 
 
 def _judged(held: EvalSet, ratings: Path | None) -> EvalSet:

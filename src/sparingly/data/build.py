@@ -14,6 +14,7 @@ from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.data import fields
 from sparingly.data.arrays import as_column, as_numbers, as_objects, as_texts, check_codes, named
 from sparingly.data.evalset import EvalSet, Floats, Objects, Rows, Store
+from sparingly.data.store import Scale
 from sparingly.data.tables import Preferences, Ratings
 
 
@@ -23,8 +24,9 @@ class Parts(TypedDict, total=False):
     ``metrics`` and ``aspects``: by name, items x models. ``sources``: a text per item. ``outputs``: items x
     models. ``references``: by name, a text per item. ``reference_aspects``: by aspect, items x references.
     ``columns``: by name, a value per item. ``cells``: by name, items x models. ``file_order``: the place of
-    each item in its file (its place in ``items`` unless given). ``name``: where the set came from.
-    ``owned``: the arrays are handed over, and are frozen where they are instead of being copied.
+    each item in its file (its place in ``items`` unless given). ``scales``: by field (``aspect:NAME``), the
+    lowest and the highest possible score. ``name``: where the set came from. ``owned``: the arrays are handed
+    over, and are frozen where they are instead of being copied.
     """
 
     metrics: Mapping[str, ArrayLike]
@@ -38,6 +40,7 @@ class Parts(TypedDict, total=False):
     ratings: Ratings
     preferences: Preferences
     file_order: Rows
+    scales: Mapping[str, Scale]
     name: str
     owned: bool
 
@@ -64,14 +67,23 @@ def build(items: Sequence[Any], models: Sequence[Any], **parts: Unpack[Parts]) -
         reference_texts=place.references(parts.get("references", {})),
         ratings=place.ratings(parts.get("ratings", Ratings())),
         preferences=place.preferences(parts.get("preferences", Preferences())),
+        scales=dict(parts.get("scales", {})),
         name=parts.get("name", ""),
     )
     return EvalSet(_with_rated_aspects(_with_positions(store)))
 
 
 def rebuild(data: EvalSet, **changed: Any) -> EvalSet:
-    """Return the set with some of its parts changed, the others as they are in this view."""
-    return build(list(data.items), list(data.models), **{**parts_of(data), **changed})
+    """Return the set with some of its parts changed, the others as they are in this view.
+
+    Scores that are replaced lose their scale, unless ``scales`` tells it.
+    """
+    parts = parts_of(data)
+    for kind, held in (("metric", data.metrics), ("aspect", data.aspects)):
+        for name, values in changed.get(f"{kind}s", {}).items():
+            if values is not held.get(name):
+                parts["scales"].pop(f"{kind}:{name}", None)
+    return build(list(data.items), list(data.models), **{**parts, **changed})
 
 
 def parts_of(data: EvalSet) -> dict[str, Any]:
@@ -92,8 +104,15 @@ def parts_of(data: EvalSet) -> dict[str, Any]:
         "ratings": data.ratings,
         "preferences": data.preferences,
         "file_order": np.argsort(data.file_order, kind="stable"),
+        "scales": known_scales(data),
         "name": data.name,
     }
+
+
+def known_scales(data: EvalSet) -> dict[str, Scale]:
+    """Return the scales of the metrics and aspects that a view shows, by field."""
+    shown = {*map(fields.metric, data.metrics), *map(fields.aspect, data.aspects)}
+    return {name: ends for name, ends in data.store.scales.items() if name in shown}
 
 
 def promote_reference(data: EvalSet, reference: str, model: str) -> EvalSet:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.text import Bare, Items, Quoted, parse_call
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet, Floats, the_only
+from sparingly.data.store import Scale
 
 HOW = ("sum", "mean", "product", "weighted")
 
@@ -101,3 +102,43 @@ def truth_fields(data: EvalSet, name: str) -> tuple[str, ...]:
     if kind in HOW and rest:
         return tuple(f"aspect:{part}" for part in Combination.parse(name).of)
     return (name,)
+
+
+def truth_scale(data: EvalSet, name: str) -> Scale | None:
+    """Return the lowest and the highest possible score of a truth; None where the data does not tell it.
+
+    Words such as pass and fail tell it, a file's header, and the campaign that asked for the scores.
+    """
+    return data.store.scales.get(_scale_key(data, name))
+
+
+def with_scale(data: EvalSet, name: str | None, scale: Scale | None) -> EvalSet:
+    """Return the set with the scale of a truth (the only aspect unless named); as it is where none is given.
+
+    The scale goes with the data, so that all that is made from them knows it.
+    """
+    if scale is None:
+        return data
+    check_scale(scale)
+    truth_name = the_only("aspect", None, data.aspects, "Name one: aspect=….") if name is None else name
+    truth(data, truth_name)
+    scales = {**data.store.scales, _scale_key(data, truth_name): scale}
+    return replace(data, store=replace(data.store, scales=scales))
+
+
+def without_scales(data: EvalSet) -> EvalSet:
+    """Return the set without what is known of scales, for results whose signature says which one was used."""
+    return replace(data, store=replace(data.store, scales={}))
+
+
+def _scale_key(data: EvalSet, name: str) -> str:
+    """Return under which name a scale is kept: the field of a single truth, else the combination's text."""
+    of = truth_fields(data, name)
+    return of[0] if len(of) == 1 else name
+
+
+def check_scale(scale: Scale) -> None:
+    """Complain about a scale that does not go from one finite number to a higher one."""
+    low, high = scale
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise UsageError(f"A scale goes from a finite number to a higher one, not from {low:g} to {high:g}.")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.errors import InputError
 from sparingly.base.html import html_table
+from sparingly.base.percent import counted
 from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.signature import Signature
@@ -369,7 +370,7 @@ def _tuples(rows: list[dict[str, Any]], name: str) -> Objects | None:
         held = tuple(as_id(given, field) for given in as_list(row.get(name), field))
         if row.get(name) is not None and not _enough(name, len(held)):
             raise InputError(
-                f"{shown(list(held))} names {len(held)} models", field=field, fix=_HOW_MANY[name]
+                f"{shown(list(held))} names {counted(len(held), 'model')}", field=field, fix=_HOW_MANY[name]
             )
         column[place] = None if row.get(name) is None else held
     return column

@@ -18,11 +18,16 @@ from sparingly.data.tables import Preferences, Ratings
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
 Rows = NDArray[np.int64]
+Scale = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """The arrays behind an evaluation set and all of its views, in the order of the ids."""
+    """The arrays behind an evaluation set and all of its views, in the order of the ids.
+
+    ``scales`` holds the lowest and the highest possible score of metrics and aspects, by field, where these
+    are known: (0, 1) for scores that were given as words such as pass and fail.
+    """
 
     items: Objects
     models: tuple[str, ...]
@@ -38,6 +43,7 @@ class Store:
     reference_texts: Objects | None = None
     ratings: Ratings = field(default_factory=Ratings)
     preferences: Preferences = field(default_factory=Preferences)
+    scales: Mapping[str, Scale] = field(default_factory=dict)
     name: str = ""
 
     def __post_init__(self) -> None:

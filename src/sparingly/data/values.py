@@ -101,6 +101,14 @@ def as_matrix(value: Any, field: str, size: int) -> NDArray[np.float64]:
     )
 
 
+def as_scale(value: Any, field: str) -> tuple[float, float]:
+    """Return the lowest and the highest possible score of a scale."""
+    numbers = [as_number(end, field) for end in as_list(value, field)]
+    if len(numbers) != 2 or not numbers[0] < numbers[1]:
+        raise InputError(f"{shown(value)} is no scale", field=field, fix="Write [lowest, highest]")
+    return numbers[0], numbers[1]
+
+
 def as_id(value: Any, field: str) -> str:
     """Return an id as text; a whole number is taken as its digits."""
     if isinstance(value, str):

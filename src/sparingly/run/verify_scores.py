@@ -9,6 +9,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 
 from sparingly.base.errors import SparinglyError, UsageError
+from sparingly.data.combine import without_scales
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.estimate import IGNORED, estimate
@@ -101,7 +102,7 @@ def _verified(
 
 def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet) -> Estimate:
     again = estimate(
-        data,
+        without_scales(data),
         given.selection,
         signature.aspect,
         estimator=signature.estimator,
@@ -117,7 +118,7 @@ def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet
 
 def _rank_again(given: Ranking, signature: RankingSignature, data: EvalSet) -> Ranking:
     made = rank(
-        data,
+        without_scales(data),
         given.selection,
         signature.scores.aspect,
         estimator=signature.scores.estimator,
@@ -125,6 +126,7 @@ def _rank_again(given: Ranking, signature: RankingSignature, data: EvalSet) -> R
         test=cast("Test", signature.test),
         groups_by=cast("GroupsBy", signature.groups_by),
         alpha=signature.alpha,
+        scale=signature.scores.scale,
         seed=signature.scores.seed,
     )
     claim = signature.claim

@@ -8,6 +8,7 @@ from typing import Any
 
 from sparingly._version import __version__
 from sparingly.base.errors import SparinglyError
+from sparingly.base.percent import counted
 from sparingly.choose.distil.notes import is_of_judged
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
@@ -62,7 +63,9 @@ def _pool_problems(selection: Selection, data: EvalSet) -> list[str]:
         return [f"The pool has {len(selection.pool)} items, but its signature says {signature.n}."]
     here = set(data.items)
     lost = [name for name in selection.pool if name not in here]
-    return [f'{len(lost)} items of the pool are not in the data, "{lost[0]}" among them.'] if lost else []
+    if not lost:
+        return []
+    return [f'{counted(len(lost), "item")} of the pool not in the data, such as "{lost[0]}".']
 
 
 def _never_problems(selection: Selection) -> list[str]:
@@ -195,9 +198,9 @@ def _item_problems(selection: Selection, again: Selection) -> list[str]:
     wrong = [name for name in selection.items if name not in right]
     missing = [name for name in again.items if name not in given]
     if wrong:
-        problems.append(f'{len(wrong)} items should not be there, "{wrong[0]}" among them.')
+        problems.append(f'{counted(len(wrong), "item")} should not be there, such as "{wrong[0]}".')
     if missing:
-        problems.append(f'{len(missing)} items should be there and are not, "{missing[0]}" among them.')
+        problems.append(f'{counted(len(missing), "item")} missing, such as "{missing[0]}".')
     if not problems and list(selection.items) != list(again.items):
         problems.append("The items are the right ones, but in another order.")
     return problems

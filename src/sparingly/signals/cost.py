@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
+from sparingly.base.percent import counted
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats
 from sparingly.signals.length import source_lengths
@@ -112,11 +113,11 @@ def _line(lengths: Floats, seconds: Floats) -> tuple[float, float]:
 
 def _checked(costs: Floats, name: str) -> Floats:
     if np.isnan(costs).any():
-        raise DataError(f'{int(np.isnan(costs).sum())} items have no cost by "{name}". Give every item one.')
+        lost = counted(int(np.isnan(costs).sum()), "item has", "items have")
+        raise DataError(f'{lost} no cost by "{name}". Give every item one.')
     if np.isinf(costs).any():
-        raise DataError(f'The cost "{name}" is infinite for {int(np.isinf(costs).sum())} items.')
+        raise DataError(f'The cost "{name}" is infinite for {counted(int(np.isinf(costs).sum()), "item")}.')
     if (costs < 0).any():
-        raise DataError(
-            f'The cost "{name}" is negative for {int((costs < 0).sum())} items. Costs are zero or more.'
-        )
+        some = counted(int((costs < 0).sum()), "item")
+        raise DataError(f'The cost "{name}" is negative for {some}. Costs are zero or more.')
     return costs

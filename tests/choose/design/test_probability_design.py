@@ -236,7 +236,7 @@ def test_what_is_never_chosen_has_no_part(name: str) -> None:
         ("pivotal:utility=(metric_avg:metric=m),tau=1", 5, UsageError, "would never be drawn"),
         ("pivotal:weights=gone", 5, UnknownNameError, "column of importance weights"),
         ("pivotal:weights=word", 5, DataError, "has no number"),
-        ("pivotal:weights=mixed", 5, DataError, "for 1 items"),
+        ("pivotal:weights=mixed", 5, DataError, "for 1 item"),
         ("uniform", 61, UsageError, "larger than the 60"),
         ("uniform", "cost:9999", UsageError, "larger than everything there is"),
         ("uniform", "cost:1", UsageError, "The dearest unit costs"),

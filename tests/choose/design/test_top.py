@@ -135,7 +135,7 @@ def test_documents_under_a_cost_and_in_groups() -> None:
 
 
 def test_a_document_without_a_name() -> None:
-    with pytest.raises(DataError, match='1 items are in no document, "i001"'):
+    with pytest.raises(DataError, match='1 item is in no document, such as "i001"'):
         chosen(valued([1, 2], document=["a", None]), 1, unit="document")
 
 
@@ -243,14 +243,14 @@ def test_items_without_utility_count_as_the_least_useful_under_a_cost() -> None:
             "A cost budget needs costs: give the items a cost column, or name one",
         ),
         ({}, "cost:5", {"cost": "price"}, UnknownNameError, 'no column of costs "price"'),
-        ({"price": [1, None, 2]}, "cost:1", {"cost": "price"}, DataError, '1 items have no cost by "price"'),
-        ({"price": [1, -1, 2]}, "cost:1", {"cost": "price"}, DataError, '"price" is negative for 1 items'),
+        ({"price": [1, None, 2]}, "cost:1", {"cost": "price"}, DataError, '1 item has no cost by "price"'),
+        ({"price": [1, -1, 2]}, "cost:1", {"cost": "price"}, DataError, '"price" is negative for 1 item'),
         (
             {"price": [1, np.inf, 2]},
             "cost:1",
             {"cost": "price"},
             DataError,
-            '"price" is infinite for 1 items',
+            '"price" is infinite for 1 item',
         ),
         (
             {"price": ["a", "b", "c"]},

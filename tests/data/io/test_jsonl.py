@@ -268,3 +268,26 @@ def test_extensions_tell_what_to_write(tmp_path: Path) -> None:
         io.save(DATA, tmp_path / "a.docx")
     with pytest.raises(UsageError, match="The format collection can be read but not written"):
         io.save(DATA, tmp_path / "a.jsonl", "collection")
+
+
+def test_fields_without_any_value_are_carried_or_named(tmp_path: Path) -> None:
+    missing = np.full((2, 1), None, object)
+    data = EvalSet.from_arrays(
+        ["a", "b"],
+        ["m"],
+        metrics={"chrF": [[1.0], [2.0]], "none": [[np.nan], [np.nan]]},
+        sources=[None, None],
+        outputs=missing,
+        columns={"year": [None, None], "cost": [None, None]},
+        cells={"prompt": missing},
+    )
+    for name in ("d.jsonl", "d.parquet", "d.csv"):
+        assert io.save(data, tmp_path / name) == []
+        assert set(io.load(tmp_path / name).fields) == set(data.fields)
+    lost = io.save(data, tmp_path / "peer.jsonl", "subset2evaluate")
+    kept = io.load(tmp_path / "peer.jsonl", "subset2evaluate").fields
+    assert set(lost) == set(data.fields) - set(kept)
+    assert "column:year" in lost
+    path = write(tmp_path / "e.jsonl", {**HEADER, "empty": ["ratings"]}, {"item": "a"})
+    with pytest.raises(InputError, match='field empty: "ratings" is no field that can be empty'):
+        io.load(path)

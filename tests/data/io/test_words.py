@@ -186,3 +186,72 @@ def test_one_other_word_among_ratings_is_named(tmp_path: Path, name: str, line: 
 def test_a_truth_value_beside_numbers_is_no_rating(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"line 2, field ratings\[0\]\.score: true is not a number"):
         sparingly.load(rated(tmp_path / "t.jsonl", [3, True]))
+
+
+def only(word: Any, *, ratings: bool = False) -> list[dict[str, Any]]:
+    """Twelve items of twenty that one model was judged on, always alike."""
+    judged = {"ratings": [{"model": "a", "rater": "r", "aspect": "ok", "score": word}]}
+    aspects = {"aspects": {"a": {"ok": word}}}
+    return [
+        {"item": f"i{row:02}", **((judged if ratings else aspects) if row < 12 else {})} for row in range(20)
+    ]
+
+
+@pytest.mark.parametrize("ratings", [False, True])
+@pytest.mark.parametrize(
+    ("word", "score", "ends"),
+    [
+        ("pass", "100.0 %", "at least 90.0 %"),
+        ("NO", "0.0 %", "at most 10.0 %"),
+        (True, "100.0 %", "at least"),
+    ],
+)
+def test_one_word_alone_tells_the_scale(
+    tmp_path: Path, word: Any, score: str, ends: str, ratings: bool
+) -> None:
+    data = sparingly.load(lines(tmp_path / "d.jsonl", *only(word, ratings=ratings)))
+    found = sparingly.estimate(data)
+    assert found.score_text(0) == score
+    assert ends in found.interval_text(0)
+    for name in ("again.jsonl", "again.parquet"):
+        assert sparingly.save(data, tmp_path / name) == []
+        again = sparingly.estimate(sparingly.load(tmp_path / name))
+        assert again.interval_text(0) == found.interval_text(0)
+    assert sparingly.save(data, tmp_path / "d.csv")[-1] == "scale of aspect:ok"
+
+
+@pytest.mark.parametrize("rater", ["", "rater,"])
+def test_one_word_alone_in_a_table_tells_the_scale(tmp_path: Path, rater: str) -> None:
+    path, who = tmp_path / "t.csv", "r," if rater else ""
+    rows = [f"i{row:02},a,{who}{'fail' if row < 12 else ''}" for row in range(20)]
+    path.write_text(f"item,model,{rater}aspect:ok\n" + "\n".join(rows) + "\n")
+    data = sparingly.load(path)
+    assert sparingly.estimate(data).high[0] < 0.25
+
+
+def test_zeros_that_are_numbers_tell_no_scale(tmp_path: Path) -> None:
+    data = sparingly.load(lines(tmp_path / "d.jsonl", *only(0)))
+    assert np.isnan(sparingly.estimate(data).high[0])
+    assert sparingly.estimate(data, scale=(0, 1)).interval_text(0) == "at most 10.0 %"
+
+
+def test_scores_that_are_replaced_lose_their_scale(tmp_path: Path) -> None:
+    data = sparingly.load(lines(tmp_path / "d.jsonl", *only("pass")))
+    assert np.isnan(sparingly.estimate(data.with_aspect("ok", 3 * data.aspects["ok"])).low[0])
+    assert sparingly.estimate(data.with_column("year", [1] * 20)).low[0] > 0.7
+    assert sparingly.estimate(data.take(items=data.items[:15])).low[0] > 0.7
+
+
+def test_a_metric_in_words_is_flipped_with_its_scale(tmp_path: Path) -> None:
+    records = [{"item": f"{row}", "metrics": {"a": {"bad": "yes"}}} for row in range(12)]
+    data = sparingly.load(lines(tmp_path / "d.jsonl", *records), lower_is_better=["bad"])
+    assert sparingly.estimate(data, None, "bad", target="population").low.tolist() == [-1.0]
+
+
+@pytest.mark.parametrize("scales", ['{"aspect:ok": [1]}', '{"aspect:ok": [1, 0]}', '{"aspect:ok": [0, "b"]}'])
+def test_a_header_with_a_bad_scale_is_one_sentence(tmp_path: Path, scales: str) -> None:
+    path = tmp_path / "d.jsonl"
+    head = f'{{"format": "sparingly/evalset", "version": 1, "scales": {scales}}}'
+    path.write_text(f'{head}\n{{"item": "1", "aspects": {{"a": {{"ok": 1}}}}}}\n')
+    with pytest.raises(InputError, match=r"line 1, field scales\.aspect:ok"):
+        sparingly.load(path)

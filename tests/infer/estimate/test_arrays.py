@@ -50,5 +50,5 @@ def test_wrong_calls_are_refused() -> None:
         estimate_scores(SEEN, target="world")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match='no interval "z"'):
         estimate_scores(SEEN, interval="z")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="lower to a higher"):
+    with pytest.raises(UsageError, match="from a finite number to a higher one, not from 1 to 0"):
         estimate_scores(SEEN, scale=(1.0, 0.0))

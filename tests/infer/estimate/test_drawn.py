@@ -158,3 +158,13 @@ def test_items_lost_from_a_draw_for_every_model_are_a_loss_of_that_model() -> No
     assert found.probability[found.judged[:, 0], 0] == pytest.approx(np.full(6, 0.15))
     assert found.probability[found.judged[:, 1], 1] == pytest.approx(np.full(10, 0.25))
     assert found.share[:, :2].sum(axis=0) == pytest.approx([40.0, 40.0])
+
+
+def test_sentences_on_what_is_missing() -> None:
+    selection = chosen_from()
+    rows = np.sort(DATA.positions(selection.items))
+    seen = TRUTH.copy()
+    seen[rows[0], 0] = np.nan
+    assert sample(selection, seen).notes[0].startswith("1 output of chosen items is not judged: ")
+    seen[rows[0]] = np.nan
+    assert sample(selection, seen).notes[0].startswith("1 chosen item is not judged: ")

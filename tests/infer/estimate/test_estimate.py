@@ -204,7 +204,7 @@ def test_notes_of_groups_are_kept_and_told() -> None:
     assert small.outcome.withheld == 3
     assert any("too few to learn an error from" in note for note in small.notes)
     lines = str(found).splitlines()
-    start = lines.index(f"small: {small.n} judged items of 15")
+    start = lines.index(f"small: {small.n} of 15 items judged")
     assert lines[start + 4] == f"note: {small.notes[0]}"
 
 

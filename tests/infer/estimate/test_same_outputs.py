@@ -115,7 +115,7 @@ def test_models_must_be_judged_together() -> None:
     gappy = EvalSet.from_arrays(list(seen.items), list(seen.models), aspects={"human": human})
     with pytest.raises(DataError, match="all models must be judged"):
         sparingly.estimate(gappy, chosen, "human")
-    with pytest.raises(UsageError, match="leave out scale="):
+    with pytest.raises(UsageError, match="leave out the scale"):
         sparingly.estimate(data, chosen, "human", scale=(-20, 20))
 
 

@@ -62,7 +62,7 @@ def test_signatures_come_back(asked: dict[str, Any]) -> None:
         ({"aspect": None}, "field signature.aspect: the text is missing"),
         ({"seed": 1.5}, "field signature.seed: 1.5 is no whole number"),
         ({"n": True}, "field signature.n: true is no whole number"),
-        ({"scale": [1]}, "field signature.scale: a scale is two numbers"),
+        ({"scale": [1]}, r"field signature.scale: \[1\] is no scale"),
         ({"level": "high"}, 'field signature.level: "high" is text'),
     ],
 )

@@ -71,7 +71,7 @@ def test_models_that_nobody_judged_are_left_out() -> None:
     scores[:, 2] = np.nan
     found = known(DATA.with_aspect("people", scores), 60)
     assert found.data.models == ("model 0", "model 1", "model 3")
-    assert "1 of 4 models were not judged: left out." in found.notes
+    assert "1 of 4 models was not judged: left out." in found.notes
 
 
 def test_without_an_aspect_a_metric_stands_in() -> None:

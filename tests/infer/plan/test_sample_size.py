@@ -147,7 +147,7 @@ def test_quantities() -> None:
     assert points(0.125) == "12.5 %"
     assert (spoken(0.01), spoken(0.025)) == ("1 point", "2.5 points")
     assert [chance(value) for value in (0.0, 0.004, 0.5, 0.994, 0.9999, 1.0)] == [
-        "0 %",
+        "under 1 %",
         "under 1 %",
         "50 %",
         "99 %",

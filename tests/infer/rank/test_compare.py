@@ -141,7 +141,7 @@ def test_items_without_a_score_are_left_out_and_counted() -> None:
     assert compared.agreement.n_full == 4
     assert compared.notes == (
         "1 of 5 items have no score by overall and are left out.",
-        "1 items of the selection have no score by overall.",
+        "1 item of the selection without a score by overall.",
     )
     with pytest.raises(DataError, match="No item of the selection has a score by overall"):
         sparingly.agree(judged(human), ["i4"], "overall")

@@ -99,3 +99,8 @@ def test_what_does_not_fit_is_said() -> None:
         decide(np.ones((2, 2)), np.ones(3))
     with pytest.raises(UsageError, match="alpha"):
         decide(np.ones((2, 2)), np.ones(2), alpha=1.0)
+
+
+def test_one_pair_differs() -> None:
+    found = decide(_square(3, {(0, 2): 1e-5}), np.array([3.0, 2.0, 1.0]))
+    assert found.sentence == "No clear-cut groups yet; 1 of 3 pairs differs significantly."

@@ -6,9 +6,11 @@ import pytest
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.guard import why_withheld
 from sparingly.infer.rank.joint_scores import SAME
-from sparingly.infer.rank.pair_tests import wilcoxon_tests
+from sparingly.infer.rank.pair_tests import least_p, wilcoxon_tests
 from sparingly.infer.rank.rank import TOO_SURE, rank, rank_scores
+from sparingly.show.report.markup import code
 
 
 @pytest.fixture(scope="module")
@@ -205,3 +207,31 @@ def test_claims_are_about_two_models_drawn_by_chance(demo: EvalSet) -> None:
     top = rank(demo, sparingly.select(demo, "metric_var:metric=learned", 40), "overall")
     with pytest.raises(UsageError, match="known probabilities"):
         top.margin_test("non-inferior", "Rowan", "Birch", 1.0)
+
+
+def test_units_are_whole_numbers_in_sentences() -> None:
+    found = rank_scores(np.arange(3.0), np.eye(3), degrees=3.7)
+    (note,) = found.notes
+    assert note.startswith("with 4 judged units no difference among 3 models can be significant")
+    pair = rank_scores(np.arange(2.0), np.eye(2), degrees=2.2)
+    assert pair.notes[0].endswith("1 pair needs at least 6.")
+    assert why_withheld(9.6, "judged items").startswith("9 judged items are too few")
+
+
+def test_constant_models_with_rounding_as_their_error_are_not_decided() -> None:
+    """Two constant models on 12 of 40 items once gave p = 1.9e-184, from the rounding of means."""
+    raters = np.array([[0.1, 0.2, 0.3], [0.7, 0.1, 0.2]])
+    scores = np.full((40, 2), np.nan)
+    for row in range(12):
+        # The order of the raters changes the last bits of their mean.
+        scores[row] = np.roll(raters, row, axis=1).sum(axis=1) / 3
+    assert scores[:12, 0].std() > 0
+    data = EvalSet.from_arrays([f"i{row:02}" for row in range(40)], ["a", "b"], aspects={"q": scores})
+    for target in ("set", "population", None):
+        found = rank(data, target=target)
+        assert np.nanmin(found.p_values) >= 2 * least_p(11)
+        assert found.decisions.decided == 0
+        assert all(one.chance_of_best is None for one in found.models)
+    shown = sparingly.estimate(data)
+    assert np.isnan(shown.low).all()
+    assert sparingly.report(data, figures=False, curve=False).lead[0] == f"{rank(data).answer(code)}"

@@ -109,3 +109,54 @@ def test_agreement_and_strengths_of_comparisons(place: str) -> None:
         told = standings(campaign)
         assert told.headline.startswith("3 models by strength, from 60 comparisons")
         assert all(one.ranks for one in told.models)
+
+
+def test_answers_in_words_on_a_scale_from_0_to_1(place: str) -> None:
+    data = made_set(40)
+    with begin(place, data, budget=12, size=12, scale=(0, 1)) as campaign:
+        campaign.next()
+        questions = campaign.questions()
+        rows = [{**row(one, 0), "score": "pass" if one.model == "Ash" else "Fail"} for one in questions]
+        assert campaign.record(rows).refused == 0
+        found = standings(campaign)
+        assert found.is_rate
+        assert [one.interval for one in found.models][:2] == ["at least 82.5 %", "at most 17.5 %"]
+        assert found.models[0].best_rank == found.models[0].worst_rank == 1
+        assert campaign.estimate().signature is not None
+        assert "|scale:0,1|" in str(campaign.estimate().signature)
+        campaign.verify()
+
+
+def test_a_word_is_refused_on_any_other_scale(place: str) -> None:
+    with begin(place) as campaign:
+        campaign.next()
+        recorded = campaign.record([row(campaign.questions()[0], True)])
+        assert recorded.refused == 1
+        assert '"true"' in recorded.sentences[0]
+        assert "words go with a scale from 0 to 1" in recorded.sentences[0]
+
+
+def test_the_scale_of_a_campaign_bounds_its_intervals(place: str) -> None:
+    data = made_set(40)
+    with begin(place, data, budget=12, size=12, scale=(0, 100)) as campaign:
+        campaign.next()
+        campaign.record([row(one, 100.0) for one in campaign.questions()])
+        found = campaign.estimate()
+        assert found.signature is not None
+        assert found.signature.scale == (0.0, 100.0)
+        assert (found.low > 50).all()
+        assert found.high.tolist() == [100.0] * 3
+        assert all("interval" not in note for note in found.notes)
+
+
+def test_constant_models_of_several_raters_are_not_told_apart(place: str) -> None:
+    """Means such as (0.1 + 0.2 + 0.3) / 3 leave rounding that is no error."""
+    data, levels = made_set(40), {"Ash": (0.1, 0.2, 0.3), "Beech": (0.3, 0.4, 0.1), "Cedar": (0.7, 0.1, 0.2)}
+    with begin(place, data, budget=12, size=12, scale=None) as campaign:
+        campaign.next()
+        questions = list(campaign.questions())
+        for turn, rater in enumerate(("ann", "bob", "cy")):
+            campaign.record([row(one, levels[one.model][turn], rater) for one in questions])
+        found = standings(campaign)
+        assert {one.ranks for one in found.models} == {"1-3"}
+        assert all(one.standard_error is None and one.low is None for one in found.models)

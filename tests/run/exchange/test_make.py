@@ -43,7 +43,7 @@ def test_equal_outputs_are_asked_once_and_credited_to_all() -> None:
     first = next(task for task in scored if task.item == "a,b")
     assert len(first.outputs) == 5
     assert ("7", 'say "hi"') in scored.key.questions[first.id].outputs.values()
-    assert "1 outputs equal another one" in scored.notes[0]
+    assert "1 output equals another one of its item" in scored.notes[0]
     apart = make_tasks(DATA, sparingly.select(DATA, "uniform", 6), merge=False)
     assert all(len(task.outputs) == 6 for task in apart)
 
@@ -61,7 +61,7 @@ def test_missing_outputs_are_left_out_and_told() -> None:
     texts[0, 0] = None
     data = awkward(texts)
     tasks = make_tasks(data, sparingly.select(data, "uniform", 6))
-    assert "1 outputs are missing" in " ".join(tasks.notes)
+    assert "1 output is missing and is not asked about." in " ".join(tasks.notes)
 
 
 def test_documents_stay_together_and_in_order() -> None:

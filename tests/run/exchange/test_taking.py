@@ -156,3 +156,17 @@ def test_times_in_every_form() -> None:
     assert moment_in("yesterday") is None
     assert moment_in(None) is None
     assert moment_in(True) is None
+
+
+def test_two_valued_words_are_scores_where_the_scale_is_from_0_to_1() -> None:
+    key = make_tasks(DATA, all_of(DATA), aspects=["overall"], scale=Scale(0, 1)).key
+    taking, question = Taking(key, rater="Ada"), next(iter(key.questions.values()))
+    for token, value in zip(question.outputs, (" Pass", False, "perhaps"), strict=False):
+        taking.score(question, token, "overall", value, Given("Ada", f"{value}"))
+    taken = taking.done()
+    assert [one.score for one in taken.judgements] == [1.0, 0.0]
+    assert set(taken.left_out) <= {"the score is no number"}
+    assert taken.into(DATA).store.scales["aspect:overall"] == (0.0, 1.0)
+    other = Taking(KEY)
+    score(other, "pass")
+    assert other.done().left_out == {"the score is no number": 1}

@@ -90,7 +90,7 @@ def test_a_missing_answer_is_told() -> None:
     )
     found = strategy.estimate(state)
     assert np.isfinite(found.scores).all()
-    assert found.notes[0].startswith("1 outputs that were asked for have no judgement")
+    assert found.notes[0].startswith("1 output asked for without a judgement")
 
 
 def test_what_cannot_be_is_refused() -> None:

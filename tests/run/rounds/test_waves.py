@@ -131,7 +131,7 @@ def test_missing_answers_are_said(demo: EvalSet) -> None:
         gappy, "waves:regressor=none", 60, aspect="overall", rounds=[first], seed=2, everything=True
     )
     found = made.estimate(state)
-    assert any("4 outputs that were asked for" in note for note in found.notes)
+    assert any("4 outputs asked for without a judgement" in note for note in found.notes)
     assert found.scores[0] == pytest.approx(np.nanmean(seen[demo.positions(first.items), 0]))
 
 

@@ -137,7 +137,7 @@ def test_one_model_is_not_ranked_and_has_its_score() -> None:
     chosen = sparingly.select(alone.without_labels(), "uniform", 60)
     report = sparingly.report(alone, chosen, "overall", figures=False, curve=False)
     assert report.lead[0].startswith("`Rowan` scores ")
-    assert "(95 % interval from " in report.lead[0]
+    assert "(95 % interval: " in report.lead[0]
     assert "How good is `Rowan` on `overall`, on this set of 240 items?" in report.markdown()
 
 

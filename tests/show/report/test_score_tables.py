@@ -46,11 +46,12 @@ def test_scores_with_their_intervals() -> None:
     found = estimate(data, chosen, "overall", estimator="weighted_mean")
     lines = score_table(found).splitlines()
     best = found.order[0]
-    numbers = " | ".join(
-        f"{part[best]:.4g}" for part in (found.scores, found.standard_errors, found.low, found.high)
+    score, error, low, high = (
+        float(part[best]) for part in (found.scores, found.standard_errors, found.low, found.high)
     )
+    numbers = f"{score:.4g} | {error:.3g} | [{low:.4g}, {high:.4g}]"
     assert lines[2] == f"| `{found.models[best]}` | {numbers} |"
-    assert any(line.endswith("95 % intervals.") for line in lines)
+    assert "| 95 % interval |" in lines[0]
     assert r"\texttt{Rowan}" in score_table(found, "latex")
     with pytest.raises(UnknownNameError, match="markdown"):
         score_table(found, "markdwn")  # type: ignore[arg-type]

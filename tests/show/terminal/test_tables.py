@@ -182,7 +182,7 @@ def test_a_description(demo: EvalSet, shown: Shown) -> None:
 
 def test_a_description_of_almost_nothing(shown: Shown) -> None:
     text = shown(show_description, describe(EvalSet.from_arrays(["a"], ["[bold]x[/bold]"])))
-    assert text.startswith("1 items x 1 models\n")
+    assert text.startswith("1 item x 1 model\n")
     assert "[bold]x[/bold]" in text
     assert "correlation" not in text
 

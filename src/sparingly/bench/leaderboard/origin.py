@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sparingly._version import __version__
+from sparingly.base.percent import counted
 from sparingly.bench.summary.results import Results
-from sparingly.show.figures.look import counted
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError, MissingDataError
+from sparingly.base.percent import counted
 from sparingly.base.text import format_number
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
@@ -84,9 +85,8 @@ def document_units(data: EvalSet, rows: Rows) -> Units:
     documents = data.columns[fields.DOCUMENT][rows]
     lost = [data.items[row] for row, name in zip(rows, documents, strict=True) if name is None]
     if lost:
-        raise DataError(
-            f'{len(lost)} items are in no document, "{lost[0]}" among them. Give each a document.'
-        )
+        some = counted(len(lost), "item is", "items are")
+        raise DataError(f'{some} in no document, such as "{lost[0]}". Give each a document.')
     positions = data.columns[fields.POSITION][rows]
     names, of_row = np.unique(documents.astype(str), return_inverse=True)
     order = np.lexsort((positions, of_row))

@@ -8,6 +8,7 @@ from numbers import Real
 import numpy as np
 
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
+from sparingly.base.percent import counted
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Floats, Objects
 from sparingly.signals.length import LENGTHS, length_metric
@@ -94,7 +95,7 @@ def importance(data: EvalSet, name: str) -> Floats:
         raise UnknownNameError("column", name, data.columns, "It is the column of importance weights.")
     weights = column_numbers(data, fields.column(name))
     if weights is None or np.isnan(weights).any():
-        lost = "" if weights is None else f" for {int(np.isnan(weights).sum())} items"
+        lost = "" if weights is None else f" for {counted(int(np.isnan(weights).sum()), 'item')}"
         raise DataError(
             f'The column "{name}" has no number{lost}, so it cannot be the importance of the items.'
         )

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sparingly.base.html import html_table
+from sparingly.base.percent import counted
 from sparingly.data import fields
 from sparingly.data.describe import oddities
 from sparingly.data.describe.copies import Copy, copies
@@ -68,11 +69,13 @@ class Description:
     absent: tuple[str, ...]
     odd: tuple[Oddity, ...]
 
+    @property
+    def _shape(self) -> str:
+        return f"{counted(self.items, 'item')} x {counted(len(self.models), 'model')}"
+
     def __repr__(self) -> str:
         kinds = f"{len(self.metrics)} metrics, {len(self.aspects)} aspects"
-        return (
-            f"Description({self.items} items x {len(self.models)} models; {kinds}; {len(self.odd)} oddities)"
-        )
+        return f"Description({self._shape}; {kinds}; {len(self.odd)} oddities)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the description as plain values, for JSON."""
@@ -84,7 +87,7 @@ class Description:
             for pair in self.correlations
         ]
         head = ("metric", "aspect", "r over all outputs", "r within items", "r of differences")
-        title = f"{self.name or 'evaluation set'}: {self.items} items x {len(self.models)} models"
+        title = f"{self.name or 'evaluation set'}: {self._shape}"
         return html_table(head, rows, title, " ".join(oddity.text for oddity in self.odd))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from sparingly.base.errors import listing
+from sparingly.base.percent import counted
 from sparingly.data.describe.copies import Copy
 from sparingly.data.describe.correlations import Correlation
 from sparingly.data.describe.documents import Documents
@@ -95,7 +96,7 @@ def of_texts(texts: Texts | None) -> Iterator[Oddity]:
         return
     if texts.empty_outputs:
         count, models = sum(texts.empty_outputs.values()), tuple(texts.empty_outputs)
-        text = f"{_counted(count, 'output')} {_are(count)} empty ({listing(models, 4)})."
+        text = f"{counted(count, 'output')} {_are(count)} empty ({listing(models, 4)})."
         yield Oddity("empty_outputs", models, text)
     for pair in texts.near_duplicates:
         text = (
@@ -104,9 +105,9 @@ def of_texts(texts: Texts | None) -> Iterator[Oddity]:
         )
         yield Oddity("near_duplicate_models", (pair.first, pair.second), text)
     if count := texts.empty_sources:
-        yield Oddity("empty_sources", (), f"{_counted(count, 'source')} {_are(count)} empty.")
+        yield Oddity("empty_sources", (), f"{counted(count, 'source')} {_are(count)} empty.")
     if count := texts.repeated_sources:
-        text = f"{_counted(count, 'item')} {_have(count)} the source of an earlier item."
+        text = f"{counted(count, 'item')} {_have(count)} the source of an earlier item."
         yield Oddity("repeated_sources", (), text)
 
 
@@ -116,7 +117,7 @@ def of_ratings(ratings: RatingsSummary | None) -> Iterator[Oddity]:
         return
     if count := ratings.duplicates:
         verb = "repeats" if count == 1 else "repeat"
-        text = f"{_counted(count, 'rating')} {verb} the item, model, rater and aspect of another."
+        text = f"{counted(count, 'rating')} {verb} the item, model, rater and aspect of another."
         yield Oddity("duplicate_ratings", (), text)
     time = ratings.seconds
     if time is not None and time.longest > _BREAK * max(time.median, 1.0):
@@ -137,11 +138,7 @@ def of_documents(documents: Documents | None) -> Iterator[Oddity]:
         ("documents_with_gaps", documents.with_gaps, "positions that are not in the set"),
     ):
         if count:
-            yield Oddity(kind, (), f"{_counted(count, 'document')} {_have(count)} {what}.")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+            yield Oddity(kind, (), f"{counted(count, 'document')} {_have(count)} {what}.")
 
 
 def _are(count: int) -> str:

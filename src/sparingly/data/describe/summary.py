@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sparingly.base.html import html_table
+from sparingly.base.percent import counted
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 
@@ -15,7 +16,7 @@ _LONGEST_NAME = 32
 
 def one_line(data: EvalSet) -> str:
     """Say in one line what is in a set."""
-    parts = [f"{_counted(len(data), 'item')} x {_counted(len(data.models), 'model')}"]
+    parts = [f"{counted(len(data), 'item')} x {counted(len(data.models), 'model')}"]
     parts += [f"{kind}: {_names(names)}" for kind, names in _named(data)]
     if texts := _texts(data):
         parts.append(", ".join(texts))
@@ -62,10 +63,6 @@ def _counts(data: EvalSet) -> Iterator[tuple[str, int]]:
 
 def _values(data: EvalSet, column: str) -> set[str]:
     return set(data.columns[column]) - {None} if column in data.columns else set()
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _names(names: Iterable[str]) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
-from sparingly.data import files
+from sparingly.data import fields, files
+from sparingly.data.build import known_scales, rebuild
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.catalogue import FORMATS
 from sparingly.data.io.format import LINES, Format, Head
@@ -115,4 +116,9 @@ def flipped(data: EvalSet, metrics: Iterable[str]) -> EvalSet:
     if not names:
         return data
     turned = {name: -scores if name in names else scores for name, scores in data.metrics.items()}
-    return data._rebuilt(metrics=turned)
+    own = [fields.metric(name) for name in names]
+    scales = {
+        name: (-high, -low) if name in own else (low, high)
+        for name, (low, high) in known_scales(data).items()
+    }
+    return rebuild(data, metrics=turned, scales=scales)

@@ -15,8 +15,9 @@ from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet, Floats, Objects
 from sparingly.data.io.names import Names
 from sparingly.data.io.rows import PreferenceRows, RatingRows, spread
-from sparingly.data.io.words import ScoreWords
-from sparingly.data.values import as_number, as_text, check_value, shown
+from sparingly.data.io.words import SCALE, ScoreWords
+from sparingly.data.store import Scale
+from sparingly.data.values import as_number, as_scale, as_text, check_value, shown
 
 
 class EvalSetBuilder:
@@ -34,9 +35,10 @@ class EvalSetBuilder:
         self._numbers: dict[tuple[str, str], tuple[list[int], list[int], list[float]]] = {}
         self._texts: dict[str, dict[tuple[int, int], Any]] = {}
         self._sources: dict[int, str] = {}
+        self._has_sources = False
         self._columns: dict[str, dict[int, Any]] = {}
         self._ratings, self._preferences = RatingRows(), PreferenceRows()
-        self._words = ScoreWords()
+        self._words, self._scales = ScoreWords(), dict[str, Scale]()
 
     # --- ids -----------------------------------------------------------------------------------------
 
@@ -119,6 +121,22 @@ class EvalSetBuilder:
         """Take note of a metric or aspect that may have no score at all."""
         _check_name(kind, name, field)
         self._numbers.setdefault((kind, name), ([], [], []))
+
+    def declare_empty(self, name: str, field: str) -> None:
+        """Take note of a column, a cell column, sources or outputs that are there without any value."""
+        kind, _, rest = name.partition(":")
+        if kind == "column" and rest:
+            self._columns.setdefault(rest, {})
+        elif (kind == "cell" and rest) or name == "outputs":
+            self._texts.setdefault(name, {})
+        elif name == "sources":
+            self._has_sources = True
+        else:
+            raise InputError(f"{shown(name)} is no field that can be empty", field=field)
+
+    def scale(self, name: str, ends: Any, field: str) -> None:
+        """Take the lowest and the highest possible score of a metric or aspect, named by its field."""
+        self._scales[name] = as_scale(ends, field)
 
     # --- judgements -----------------------------------------------------------------------------------
 
@@ -220,7 +238,7 @@ class EvalSetBuilder:
             metrics=self._matrices("metric", models),
             aspects=self._matrices("aspect", models),
             reference_aspects=self._matrices("reference_aspect", len(self.references)),
-            sources=spread(self._sources, count) if self._sources else None,
+            sources=spread(self._sources, count) if self._sources or self._has_sources else None,
             outputs=self._matrix("outputs", models) if "outputs" in self._texts else None,
             references={
                 name: list(self._matrix("references", len(self.references))[:, code])
@@ -234,8 +252,15 @@ class EvalSetBuilder:
             },
             ratings=ratings,
             preferences=self._preferences.table(),
+            scales=self._known_scales(),
             name=self.name,
         )
+
+    def _known_scales(self) -> dict[str, Scale]:
+        """Return the scales that words or a header tell, by field."""
+        worded = [f"{kind}:{name}" for kind, name in self._numbers if self._words.of_words((kind, name))]
+        worded += [fields.aspect(name) for name in self._ratings.worded]
+        return {**dict.fromkeys(worded, SCALE), **self._scales}
 
     def _number(self, kind: str, name: str, item: int, model: int, value: Any, field: str) -> None:
         columns = self._numbers.get((kind, name))

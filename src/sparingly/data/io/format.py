@@ -9,8 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from sparingly.base.errors import InputError, UnknownNameError
-from sparingly.data import files
+from sparingly.data import fields, files
+from sparingly.data.build import known_scales
 from sparingly.data.evalset import EvalSet
 
 Options = Mapping[str, Any]
@@ -88,7 +91,8 @@ class Format:
     """A file format. A subclass is one file in this folder and one line in its ``FORMATS``.
 
     ``carries`` lists the fields (see ``sparingly.data.fields``) that writing keeps; ``metric:*`` stands for
-    every metric.
+    every metric, ``scales`` for the lowest and highest possible scores, ``empty`` for
+    fields without any value.
     """
 
     name: ClassVar[str]
@@ -111,16 +115,36 @@ class Format:
         raise InputError(f"the format {self.name} cannot be written", file=path)
 
     def losses(self, data: EvalSet) -> list[str]:
-        """Return the fields that writing this set in this format would lose."""
-        return [
+        """Return the fields that writing this set in this format would lose, and the scales of others."""
+        lost = [
             name for name in data.fields if name not in self.carries and _family(name) not in self.carries
         ]
+        if "empty" not in self.carries:
+            lost += [name for name in empty_fields(data) if name not in lost]
+        if "scales" in self.carries:
+            return lost
+        return [*lost, *(f"scale of {name}" for name in known_scales(data) if name not in lost)]
 
     def check_options(self, options: Options) -> None:
         """Complain about an option that the format does not have."""
         for name in options:
             if name not in self.options:
                 raise UnknownNameError(f"option of the format {self.name}", name, self.options)
+
+
+def empty_fields(data: EvalSet) -> list[str]:
+    """Return the fields that are there and hold no value at all, such as a column without an entry."""
+    numbers = {fields.metric(name): held for name, held in data.metrics.items()}
+    numbers |= {fields.aspect(name): held for name, held in data.aspects.items()}
+    values: dict[str, Any] = {fields.column(name): held for name, held in data.columns.items()}
+    values |= {fields.cell(name): held for name, held in data.cells.items()}
+    values |= {"sources": data.sources, "outputs": data.outputs}
+    empty = [name for name, held in numbers.items() if np.isnan(held).all()]
+    return empty + [
+        name
+        for name, held in values.items()
+        if held is not None and all(one is None or one != one for one in held.flat)
+    ]
 
 
 def _family(name: str) -> str:

@@ -1,6 +1,7 @@
 """Our own JSON Lines: a header line, then one line an item, in the words of the package.
 
-``{"format": "sparingly/evalset", "version": 1, "models": […], "metrics": […], "aspects": […]}``, then
+``{"format": "sparingly/evalset", "version": 1, "models": […], "metrics": […], "aspects": […],
+"scales": {"aspect:NAME": [lowest, highest]}, "empty": ["column:NAME", …]}``, then
 ``{"item": "a", "source": "…", "document": "d1", "position": 0, "domain": "news", "cost": 34.2, "weight": 1,
 "references": {"ref": "…"}, "outputs": {model: text}, "metrics": {model: {metric: number}},
 "aspects": {model: {aspect: number}}, "reference_aspects": {reference: {aspect: number}},
@@ -20,10 +21,11 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from sparingly.base.errors import DataError, InputError
-from sparingly.data import files
+from sparingly.data import fields, files
+from sparingly.data.build import known_scales
 from sparingly.data.evalset import EvalSet, Floats
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options, located
+from sparingly.data.io.format import Format, Head, Options, empty_fields, located
 from sparingly.data.plain import plain as plain
 from sparingly.data.values import as_list, as_mapping, as_number, as_text, check_version, shown
 
@@ -54,7 +56,7 @@ class JsonLines(Format):
             "references",
             "reference_aspects",
         }
-        | {"ratings", "preferences"}
+        | {"ratings", "preferences", "scales", "empty"}
     )
 
     def recognises(self, head: Head) -> bool:
@@ -109,6 +111,10 @@ def _take_header(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
         builder.declare("metric", metric, "metrics")
     for aspect in as_list(record.get("aspects"), "aspects"):
         builder.declare("aspect", aspect, "aspects")
+    for name in as_list(record.get("empty"), "empty"):
+        builder.declare_empty(as_text(name, "empty") or "", "empty")
+    for name, ends in as_mapping(record.get("scales"), "scales").items():
+        builder.scale(name, ends, f"scales.{name}")
 
 
 def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
@@ -201,8 +207,15 @@ def _take_preferences(builder: EvalSetBuilder, item: int, record: dict[str, Any]
 
 def records(data: EvalSet) -> Iterator[dict[str, Any]]:
     """Yield the header and one record per item."""
-    names = {"models": data.models, "metrics": data.metrics, "aspects": data.aspects}
-    yield {"format": FORMAT, "version": VERSION, **{key: list(held) for key, held in names.items() if held}}
+    names: dict[str, Any] = {"models": data.models, "metrics": data.metrics, "aspects": data.aspects}
+    names |= {"empty": [name for name in empty_fields(data) if name not in _declared(data)]}
+    scales = {name: list(ends) for name, ends in known_scales(data).items()}
+    yield {
+        "format": FORMAT,
+        "version": VERSION,
+        **{key: list(held) for key, held in names.items() if held},
+        **({"scales": scales} if scales else {}),
+    }
     has_references = "references" in data.fields
     ratings, preferences = _by_item(data.ratings.item, len(data)), _by_item(data.preferences.item, len(data))
     for row in data.file_order:
@@ -225,6 +238,11 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
             **{name: value for name, value in columns.items() if value is not None and name not in _RESERVED},
             **{name: value for name, value in parts.items() if value},
         }
+
+
+def _declared(data: EvalSet) -> set[str]:
+    """Return the fields that the header names in any case."""
+    return {*map(fields.metric, data.metrics), *map(fields.aspect, data.aspects)}
 
 
 def _cells(models: tuple[str, ...], values: Any) -> dict[str, Any]:

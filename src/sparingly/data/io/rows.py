@@ -18,11 +18,15 @@ PreferenceRow = tuple[int, int, int, float, str, str, float]
 
 
 class RatingRows:
-    """Rows of ratings: item, what is rated (references count from -1 downwards), rater, aspect and so on."""
+    """Rows of ratings: item, what is rated (references count from -1 downwards), rater, aspect and so on.
+
+    After ``table``, ``worded`` are the aspects whose scores were words.
+    """
 
     def __init__(self) -> None:
         self._rows: list[RatingRow] = []
         self._words: list[WordScore] = []
+        self.worded: set[str] = set()
         self._extra: dict[str, dict[int, Any]] = {}
 
     def take(self, row: RatingRow, extra: Mapping[str, Any], within: str) -> None:
@@ -37,7 +41,7 @@ class RatingRows:
     def _read_words(self) -> None:
         """Put in the numbers that words stand for; other texts become comments."""
         with_numbers = {row[3] for row in self._rows if row[4] == row[4]}
-        numbers = rating_numbers(self._words, with_numbers)
+        numbers, self.worded = rating_numbers(self._words, with_numbers)
         for word in self._words:
             *start, score, seconds, comment = self._rows[word.row]
             if word.row in numbers:

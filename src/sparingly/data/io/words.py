@@ -12,6 +12,8 @@ from typing import Any
 from sparingly.base.errors import InputError
 from sparingly.data.values import as_number, shown
 
+# What words stand for lies between these.
+SCALE = (0.0, 1.0)
 KINDS: tuple[dict[str, float], ...] = (
     {"pass": 1.0, "fail": 0.0},
     {"true": 1.0, "false": 0.0},
@@ -27,6 +29,12 @@ def kind_of(value: Any) -> dict[str, float] | None:
     """Return the words that a value belongs to and their numbers, or None for any other value."""
     text = plain_word(value)
     return next((words for words in KINDS if text in words), None)
+
+
+def word_number(value: Any) -> float | None:
+    """Return the number that a two-valued word or a truth value stands for; None for anything else."""
+    kind = kind_of(value)
+    return None if kind is None else kind[plain_word(value) or ""]
 
 
 def plain_word(value: Any) -> str | None:
@@ -56,6 +64,10 @@ class ScoreWords:
 
     def __init__(self) -> None:
         self._kinds: dict[Hashable, dict[str, float]] = {}
+
+    def of_words(self, column: Hashable) -> bool:
+        """Say whether a column's scores are words."""
+        return column in self._kinds
 
     def number(self, column: Hashable, value: Any, field: str, has_numbers: bool) -> float:
         """Return a score as a number; ``has_numbers`` says that the column held numbers before."""
@@ -87,8 +99,10 @@ class WordScore:
     field: str
 
 
-def rating_numbers(scores: list[WordScore], with_numbers: set[str]) -> dict[int, float]:
-    """Return the numbers of ratings whose scores are words, by row; texts without one are comments.
+def rating_numbers(scores: list[WordScore], with_numbers: set[str]) -> tuple[dict[int, float], set[str]]:
+    """Return the numbers of ratings whose scores are words, by row, and which aspects have such scores.
+
+    Texts without a number are comments.
 
     Scores of an aspect are words when it has no numbers and at least half of its texts are words for scores;
     then all of them must be of one kind.
@@ -97,9 +111,11 @@ def rating_numbers(scores: list[WordScore], with_numbers: set[str]) -> dict[int,
     for score in scores:
         by_aspect.setdefault(score.aspect, []).append(score)
     numbers: dict[int, float] = {}
+    worded: set[str] = set()
     for aspect, texts in by_aspect.items():
         kinds = [kind for score in texts if (kind := kind_of(score.score)) is not None]
         are_words = bool(kinds) and aspect not in with_numbers and 2 * len(kinds) >= len(texts)
+        worded |= {aspect} if are_words else set()
         for score in texts:
             number = kinds[0].get(plain_word(score.score) or "") if are_words else None
             if number is not None:
@@ -110,4 +126,4 @@ def rating_numbers(scores: list[WordScore], with_numbers: set[str]) -> dict[int,
                 raise InputError(
                     f"{shown(score.score)} is not a number", line=score.line or None, field=score.field
                 )
-    return numbers
+    return numbers, worded

@@ -8,8 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.errors import UnknownNameError
 from sparingly.base.levels import check_level
+from sparingly.data.combine import check_scale
 from sparingly.infer.estimate.guard import BOOTSTRAP, LEAST, T, why_withheld
 from sparingly.infer.estimate.intervals import Interval, find_intervals
 from sparingly.infer.estimate.linear import Linear
@@ -49,21 +50,21 @@ class Asked:
             raise UnknownNameError("target", self.target, TARGETS)
         if self.interval not in INTERVALS:
             raise UnknownNameError("interval", self.interval, INTERVALS)
-        if self.scale is not None and not self.scale[1] > self.scale[0]:
-            raise UsageError(f"A scale goes from a lower to a higher number, not {self.scale}.")
+        if self.scale is not None:
+            check_scale(self.scale)
 
 
 def assemble(
     sample: Sample, linear: Linear, models: Sequence[str], asked: Asked, *, aspect: str, estimator: str
 ) -> Estimate:
     """Return the estimate that a sample and a linear form give."""
-    scores = linear.scores(sample)
+    scores = linear.scores(sample) + 0.0
     over_set = set_errors(sample, linear)
     errors = over_set if asked.target == "set" else population_errors(sample, linear)
     whole = sample.is_whole and asked.target == "set"
     few = _too_few(errors, asked, whole)
     covariance = _known(errors, scores, whole, few)
-    values = values_of(sample, asked.scale)
+    values = values_of(sample.scores[sample.judged], asked.scale)
     spread = replace(
         spread_of(models, scores, np.sqrt(np.diag(covariance)), errors.shape, errors, whole),
         scale=values.scale,
@@ -79,8 +80,8 @@ def assemble(
         models=tuple(models),
         scores=scores,
         standard_errors=spread.errors,
-        low=found.low,
-        high=found.high,
+        low=found.low + 0.0,
+        high=found.high + 0.0,
         intervals=found.kinds,
         covariance=covariance,
         freedom=errors.freedom,
@@ -91,6 +92,7 @@ def assemble(
         n=int((sample.importance > 0).sum()),
         size=sample.size if sample.weights is None else int((sample.weights > 0).sum()),
         outcome=replace(found.outcome, fallen_back=back),
+        is_rate=values.is_rate,
         notes=(*sample.notes, *linear.notes, *errors.notes, *_error_notes(errors, asked, few), *found.notes),
         pairs=PairErrors(
             sample,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.html import html_table
+from sparingly.base.percent import counted
 from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
@@ -62,7 +63,9 @@ class BradleyTerry:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"BradleyTerry({len(self.models)} models, {self.comparisons} comparisons)"
+        return (
+            f"BradleyTerry({counted(len(self.models), 'model')}, {counted(self.comparisons, 'comparison')})"
+        )
 
     def chance(self, first: str, second: str) -> float:
         """Return the chance that one model is preferred to another, a tie counting half."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.percent import counted
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Objects
 from sparingly.data.importance import importance
@@ -166,8 +167,17 @@ def _without_gaps(sample: Sample, asked: Mask) -> Sample:
     weight = np.where(asked, 1.0 / sample.probability, 0.0)
     share = _came(weight, sample.judged, sample.stratum)
     chance, came = sample.probability * share, share if sample.separate else sample.came
-    said = f"{lost} chosen items and {cells} outputs of others are not judged: taken to be missing by chance."
-    return replace(sample, probability=chance, came=came, notes=(*sample.notes, said)).at(kept)
+    notes = (*sample.notes, _missing_note(lost, cells))
+    return replace(sample, probability=chance, came=came, notes=notes).at(kept)
+
+
+def _missing_note(items: int, outputs: int) -> str:
+    """Say how many chosen items have no judgement, and how many outputs of the others."""
+    parts = [counted(items, "chosen item")] if items else []
+    if outputs:
+        parts.append(counted(outputs, "output") + (" of others" if items else " of chosen items"))
+    are = "is" if items + outputs == 1 else "are"
+    return f"{' and '.join(parts)} {are} not judged: taken to be missing by chance."
 
 
 def _came(weight: Floats, there: Mask, stratum: Rows) -> Floats:

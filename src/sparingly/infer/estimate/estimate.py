@@ -11,7 +11,7 @@ from sparingly._version import __version__
 from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.base.registry import Method
 from sparingly.data import fields
-from sparingly.data.combine import truth_fields
+from sparingly.data.combine import truth_fields, truth_scale
 from sparingly.data.evalset import EvalSet, Floats, Rows, the_only
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.data.signature import digest_scores
@@ -25,7 +25,7 @@ from sparingly.infer.estimate.outside import estimator_for, items_outside, with_
 from sparingly.infer.estimate.result import CHOSEN, Estimate
 from sparingly.infer.estimate.same_outputs import RELATIVE, relative_to_models
 from sparingly.infer.estimate.sample import Sample
-from sparingly.infer.estimate.scale import Scale
+from sparingly.infer.estimate.scale import Scale, values_of
 from sparingly.infer.estimate.signature import EstimateSignature
 
 IMPORTANCE = "items count by their weights: scores are weighted means over the set."
@@ -61,7 +61,7 @@ def estimate(
         level: How often intervals are to hold the truth.
         interval: ``auto`` (by sample size and skewness), ``t``, ``bootstrap``, ``none``, or, from the scale
             alone, ``betting``, ``hoeffding``, ``bernstein``.
-        scale: The lowest and the highest score that there can be.
+        scale: The lowest and the highest score that there can be; what the data tells of it unless given.
         by: A column of the items: also estimate its groups.
         seed: The seed of folds and bootstrap.
 
@@ -73,8 +73,8 @@ def estimate(
         >>> found.n, found.size, found.target
         (120, 240, 'set')
     """
-    asked = Asked(target, level, interval, scale, seed)
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
+    asked = Asked(target, level, interval, _scale_of(data, selection, name, scale), seed)
     _check_groups(data, by)
     view = frame_of(data, selection, differences=True)
     scores = view.truth(name)
@@ -93,6 +93,13 @@ def estimate(
         selection=selection,
         signature=_signature(view, selection, name, method, asked, by, used),
     )
+
+
+def _scale_of(data: EvalSet, selection: Selection | None, aspect: str, scale: Scale | None) -> Scale | None:
+    """Return the scale that was given, or that of the data; scores relative to each other have none."""
+    if scale is not None or (selection is not None and selection.same_outputs):
+        return scale
+    return truth_scale(data, aspect)
 
 
 def _check_groups(data: EvalSet, by: str | None) -> None:
@@ -197,7 +204,7 @@ def _chosen_only(
     nothing = np.full(len(means), np.nan)
     return Estimate(
         models=data.models,
-        scores=means,
+        scores=means + 0.0,
         standard_errors=nothing,
         low=nothing,
         high=nothing,
@@ -211,6 +218,7 @@ def _chosen_only(
         n=int(there.any(axis=1).sum()),
         size=len(data),
         outcome=Outcome(withheld=len(means)),
+        is_rate=values_of(inside[there], asked.scale).is_rate,
         notes=(RANKING_ONLY, *ignored),
         selection=selection,
         signature=replace(

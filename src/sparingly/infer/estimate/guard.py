@@ -7,8 +7,11 @@ judgements are like. With fewer models a side on which a few units lie far out i
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+# How to say which scores there can be.
+SCALE_HINT = "the scale of the scores (--scale LOW,HIGH)"
 # Fewer units teach no error; from ENOUGH on both sides are printed, however few models there are.
 LEAST, ENOUGH = 10, 30
 FEW_MODELS, MOST_SKEW = 2, 0.4
@@ -50,6 +53,7 @@ class Outcome:
 def why_withheld(units: float, drawn: str) -> str:
     """Say why scores have no interval; ``drawn`` says what the units are."""
     if units < LEAST:
-        what = f"1 {drawn.removesuffix('s')} is" if units == 1 else f"{units:g} {drawn} are"
+        whole = math.floor(units)
+        what = f"1 {drawn.removesuffix('s')} is" if whole == 1 else f"{whole} {drawn} are"
         return f"{what} too few to learn an error from, {LEAST} are needed"
-    return "all judgements are the same, and further ones may not be; scale=(lowest, highest) would give one"
+    return f"all judgements are the same, and further ones may not be; {SCALE_HINT} would give one"

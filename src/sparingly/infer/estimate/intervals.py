@@ -102,7 +102,7 @@ def find_intervals(
         return _named(spread, level, interval, seed)
     if bounded is None:
         raise UsageError(
-            f"A {interval} interval needs scale=(lowest, highest), and holds for the plain mean of a uniform "
+            f"A {interval} interval needs {guard.SCALE_HINT}, and holds for the plain mean of a uniform "
             "sample of single items only."
         )
     low, high = bounded(interval)
@@ -242,10 +242,10 @@ def _notes(spread: Spread, kinds: tuple[str, ...], cut_low: Mask) -> tuple[str, 
             name for name, kind, one in zip(spread.names, kinds, which, strict=True) if kind == BOUND and one
         ]
         if names:
-            more = int(np.ceil(guard.ENOUGH - spread.units))
+            units, more = int(spread.units), int(np.ceil(guard.ENOUGH - spread.units))
             notes.append(
-                f"no {side} limit for {listing(names, 3)}: a few of the {spread.units:g} {spread.drawn} lie "
-                f"far from the rest, and there may be more; {more} more, or scale=(low, high), would do."
+                f"no {side} limit for {listing(names, 3)}: a few of the {units} {spread.drawn} lie "
+                f"far from the rest, and there may be more; {more} more, or {guard.SCALE_HINT}, would do."
             )
     lost = [kind == NONE and not np.isnan(score) for kind, score in zip(kinds, spread.centre, strict=True)]
     missing = [name for name, gone in zip(spread.names, lost, strict=True) if gone]

@@ -11,6 +11,7 @@ import numpy as np
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.html import html_table
+from sparingly.base.percent import counted, ends_text, error_text, score_text
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.proportion import proportion_bound
 from sparingly.data import files
@@ -30,20 +31,6 @@ _NOT_DRAWN = "Without inclusion probabilities nothing can be said of the whole s
 _FROM_FILE = (
     "An estimate that was read from a file has only scores, no judgements: estimate again from the data."
 )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def ends_text(low: float, high: float, digits: int = 4) -> str:
-    """Return an interval in words: its two ends, the one end that is supported, or that there is none."""
-    below, above = (f"{end + 0.0:.{digits}g}" for end in (low, high))
-    if np.isfinite(low) and np.isfinite(high):
-        return f"[{below}, {above}]"
-    if np.isfinite(low):
-        return f"at least {below}"
-    return f"at most {above}" if np.isfinite(high) else "no interval"
 
 
 @dataclass(frozen=True)
@@ -68,6 +55,12 @@ class Difference:
     high: float
     interval: str
 
+    def __str__(self) -> str:
+        """Return the difference with its error and interval, in words where there is none."""
+        error = f" ± {self.standard_error:.3g}" if np.isfinite(self.standard_error) else ""
+        ends = ends_text(self.low, self.high)
+        return f"{self.first} − {self.second}: {score_text(self.difference, is_rate=False)}{error}, {ends}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
@@ -91,6 +84,7 @@ class Estimate:
         n: The number of judged items.
         size: The number of items that the scores speak about.
         outcome: How many intervals, bounds and scores without one there are, and how many scores fell back.
+        is_rate: Whether scores are shares of passes or wins, which are printed in percent.
         notes: What to mind.
         groups: The same for the parts of the set, where these were asked for.
         signature: From which it can be had again; None for plain arrays.
@@ -114,6 +108,7 @@ class Estimate:
     n: int
     size: int
     outcome: Outcome
+    is_rate: bool = False
     notes: tuple[str, ...] = ()
     groups: Mapping[str, Estimate] = field(default_factory=dict)
     signature: EstimateSignature | None = None
@@ -127,7 +122,7 @@ class Estimate:
     @property
     def headline(self) -> str:
         """What was estimated, in one line."""
-        models, items = (_counted(*one) for one in ((len(self.models), "model"), (self.n, "judged item")))
+        models, items = (counted(*one) for one in ((len(self.models), "model"), (self.n, "judged item")))
         return f"{self.aspect} of {models} over {self.target_text}, from {items} by {self.estimator_used}"
 
     @property
@@ -142,7 +137,7 @@ class Estimate:
         """What the scores speak about, in words."""
         if self.target == CHOSEN:
             return "the chosen items"
-        return f"this set of {_counted(self.size, 'item')}" if self.target == "set" else "inputs like these"
+        return f"this set of {counted(self.size, 'item')}" if self.target == "set" else "inputs like these"
 
     @property
     def errors_withheld(self) -> bool:
@@ -154,7 +149,7 @@ class Estimate:
         lines = [self.headline, *self._lines(), *(f"note: {note}" for note in self.notes)]
         for name, group in self.groups.items():
             own = [note for note in group.notes if note not in self.notes]
-            title = f"{name}: {group.n} judged items of {group.size}"
+            title = f"{name}: {group.n} of {counted(group.size, 'item')} judged"
             lines += [title, *group._lines(), *(f"note: {note}" for note in own)]
         return "\n".join(lines)
 
@@ -167,10 +162,9 @@ class Estimate:
         ]
 
     def _cells(self, place: int) -> tuple[str, str, str]:
-        error = self.shown_error(place)
-        spread = f" ± {error:.3g}" if np.isfinite(error) else ""
-        score = self.scores[place]
-        text = "no score" if np.isnan(score) else f"{score + 0.0:.4g}"
+        error = self.error_text(place)
+        spread = "" if error == "-" else f" ± {error}"
+        text = "no score" if np.isnan(self.scores[place]) else self.score_text(place)
         return text, spread, self.interval_text(place)
 
     def shown_error(self, place: int) -> float:
@@ -178,16 +172,19 @@ class Estimate:
         error = float(self.standard_errors[place])
         return error if error > 0 or self.intervals[place] == EXACT else float("nan")
 
+    def score_text(self, place: int) -> str:
+        """Return a model's score as text: a rate in percent."""
+        return score_text(float(self.scores[place]), is_rate=self.is_rate)
+
+    def error_text(self, place: int) -> str:
+        """Return a model's standard error as text: that of a rate in points."""
+        return error_text(self.shown_error(place), is_rate=self.is_rate)
+
     def interval_text(self, place: int) -> str:
-        """Return a model's interval in words; a proportion in percent, at least so much where all pass."""
-        low, high = self.low[place], self.high[place]
-        if self.intervals[place] != PROPORTION or not 0.0 <= low <= high <= 1.0:
-            return ends_text(low, high)
-        if self.scores[place] in (0.0, 1.0):
+        """Return a model's interval in words; a rate in percent, at least so much where all pass."""
+        if self.is_rate and self.intervals[place] == PROPORTION and self.scores[place] in (0.0, 1.0):
             return self._one_sided(place)
-        # Rounded outwards, so that what is printed holds as well.
-        below, above = np.floor(1000 * low + 1e-9) / 10, np.ceil(1000 * high - 1e-9) / 10
-        return f"{below:.1f} % to {above:.1f} %"
+        return ends_text(self.low[place], self.high[place], is_rate=self.is_rate)
 
     def _one_sided(self, place: int) -> str:
         """Return what labels that are all alike say: at least, or at most, so much at the one-sided level."""
@@ -197,15 +194,12 @@ class Estimate:
         bound = proportion_bound(
             labels if passed else 0.0, labels, size, self.level, "low" if passed else "high"
         )
-        if passed:
-            return f"at least {np.floor(1000 * float(bound) + 1e-9) / 10:.1f} %"
-        return f"at most {np.ceil(1000 * float(bound) - 1e-9) / 10:.1f} %"
+        return ends_text(*((float(bound), None) if passed else (None, float(bound))), is_rate=True)
 
     def _repr_html_(self) -> str:
-        columns = ("model", "score", "standard error", "low", "high", "interval")
-        values = (self.scores, self.standard_errors, self.low, self.high)
+        columns = ("model", "score", "standard error", f"{100 * self.level:g} % interval")
         rows = [
-            (self.models[place], *(float(part[place]) for part in values), self.intervals[place])
+            (self.models[place], self.score_text(place), self.error_text(place), self.interval_text(place))
             for place in self.order
         ]
         return html_table(columns, rows, self.headline, "; ".join(self.notes))
@@ -283,7 +277,7 @@ class Estimate:
         }
 
     def _values(self) -> dict[str, Any]:
-        names = ("aspect", "estimator", "target", "level", "n", "size")
+        names = ("aspect", "estimator", "target", "level", "n", "size", "is_rate")
         columns = ("scores", "standard_errors", "low", "high")
         rows = [
             {

@@ -35,7 +35,7 @@ def relative_to_models(
         scale: The scale that was asked for: relative scores have none.
     """
     if scale is not None:
-        raise UsageError("The selection skipped items with the same outputs: leave out scale=.")
+        raise UsageError("The selection skipped items with the same outputs: leave out the scale.")
     if selection.models is not None and any(names is not None for names in selection.models):
         raise UsageError(
             "The selection skipped items with the same outputs, and not all models are to be judged on the "

@@ -42,6 +42,7 @@ _KNOWN = frozenset(
         "level",
         "n",
         "size",
+        "is_rate",
         "freedom",
         "models",
         "covariance",
@@ -104,6 +105,14 @@ def notes_of(values: Mapping[str, Any], field: str = "notes") -> tuple[str, ...]
     return tuple(as_text(note, field) or "" for note in as_list(values.get("notes"), field))
 
 
+def is_rate_of(values: Mapping[str, Any], field: str = "is_rate") -> bool:
+    """Return whether scores are rates; files of earlier versions do not say it."""
+    told = values.get("is_rate", False)
+    if isinstance(told, bool):
+        return told
+    raise InputError(f"{shown(told)} is neither true nor false", field=field)
+
+
 def _part(values: Mapping[str, Any], at: str) -> Estimate:
     """Return the estimate of the whole set, or of a part of it, where ``at`` says which."""
     given = as_list(values.get("models"), f"{at}models")
@@ -128,6 +137,7 @@ def _part(values: Mapping[str, Any], at: str) -> Estimate:
         n=as_whole(values.get("n"), f"{at}n"),
         size=as_whole(values.get("size"), f"{at}size"),
         outcome=_outcome(as_mapping(values.get("outcome"), f"{at}outcome"), f"{at}outcome"),
+        is_rate=is_rate_of(values, f"{at}is_rate"),
         notes=notes_of(values, f"{at}notes"),
         groups={
             name: _part(as_mapping(group, f"{at}groups.{name}"), f"{at}groups.{name}.")

@@ -10,13 +10,14 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.errors import DataError
 from sparingly.base.stats.proportion import effective_proportion_interval, proportion_interval
+from sparingly.data.store import Scale
 from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
 from sparingly.infer.estimate.intervals import Bounded, Proportions
 from sparingly.infer.estimate.sample import Floats, Rows, Sample
 from sparingly.infer.estimate.sequences import betting_interval
 from sparingly.infer.estimate.variance import Errors
 
-Scale = tuple[float, float]
+__all__ = ["Scale", "Values", "bounded_pairs", "bounded_scores", "proportions_of", "values_of"]
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,18 @@ class Values:
     two_valued: bool = False
     proportion: bool = False
 
+    @property
+    def is_rate(self) -> bool:
+        """Whether scores are shares from 0 to 1, which are printed in percent."""
+        return self.proportion and self.scale == (0.0, 1.0)
 
-def values_of(sample: Sample, scale: Scale | None) -> Values:
+
+def values_of(scores: Floats, scale: Scale | None) -> Values:
     """Return what is known of the scores' values: the scale that was given, or that of 0/1 and of wins.
 
-    Scores that are all 0 may be of any scale, so they are proportions only where the scale says so.
+    ``scores`` are those that were judged. Scores that are all 0 may be of any scale, so they are proportions
+    only where the scale says so.
     """
-    scores = sample.scores[sample.judged]
     if scale is not None:
         low, high = scale
         slack = 1e-9 * (high - low)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sparingly.base.errors import InputError
 from sparingly.base.text import Quoted, format_number, format_value
-from sparingly.data.values import as_list, as_number, as_text, as_whole
+from sparingly.data.values import as_number, as_scale, as_text, as_whole
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,13 @@ class EstimateSignature:
         return (*(f"{name}:{getattr(self, name)}" for name in names), *chosen)
 
     @property
+    def scale_text(self) -> str:
+        """The lowest and the highest possible score; empty where they are not known."""
+        return "" if self.scale is None else ",".join(format_number(end) for end in self.scale)
+
+    @property
     def _parts(self) -> tuple[str, ...]:
-        ends = "none" if self.scale is None else ",".join(format_number(end) for end in self.scale)
+        ends = "none" if self.scale is None else self.scale_text
         group = "none" if self.by is None else word(self.by)
         counted = () if self.raters is None else (f"raters:{self.raters}",)
         return f"interval:{self.interval}", f"scale:{ends}", f"by:{group}", *counted, *self.origin
@@ -82,7 +87,7 @@ class EstimateSignature:
         return cls(
             **held,
             level=as_number(values.get("level"), f"{field}.level"),
-            scale=_scale(values.get("scale"), f"{field}.scale"),
+            scale=None if values.get("scale") is None else as_scale(values["scale"], f"{field}.scale"),
             by=as_text(values.get("by"), f"{field}.by"),
             selection=as_text(values.get("selection"), f"{field}.selection"),
             raters=as_text(values.get("raters"), f"{field}.raters"),
@@ -101,12 +106,3 @@ def said(values: Mapping[str, Any], name: str, field: str) -> str:
     if not text:
         raise InputError("the text is missing", field=field)
     return text
-
-
-def _scale(value: Any, field: str) -> tuple[float, float] | None:
-    if value is None:
-        return None
-    ends = [as_number(end, field) for end in as_list(value, field)]
-    if len(ends) != 2:
-        raise InputError("a scale is two numbers", field=field, fix="Write the lowest and the highest score")
-    return ends[0], ends[1]

@@ -27,7 +27,7 @@ from sparingly.infer.estimate.linear import Linear, difference_form
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.population import joined_freedom, population_errors
 from sparingly.infer.estimate.sample import Floats, Rows, Sample
-from sparingly.infer.estimate.scale import proportions_of, values_of
+from sparingly.infer.estimate.scale import Scale, proportions_of, values_of
 from sparingly.infer.estimate.small_sample import FEWEST
 from sparingly.infer.estimate.variance import Errors, set_errors
 from sparingly.infer.plan.power import deciding_ratios, pair_level
@@ -80,6 +80,7 @@ class Ahead:
         beyond: models × models: what scores of inputs like these vary beyond those of this set; None where
             differences speak of this set.
         level: The level of the intervals.
+        scale: The lowest and the highest score that there can be; None where it is not known.
         seed: Of the parts.
     """
 
@@ -89,6 +90,7 @@ class Ahead:
     documents: Documents | None = None
     beyond: Floats | None = None
     level: float = 0.95
+    scale: Scale | None = None
     seed: int = 0
     _seen: dict[int, Printed] = field(default_factory=dict)
     _ratios: dict[int, float] = field(default_factory=dict)
@@ -114,7 +116,7 @@ class Ahead:
 
     def _ratios_of(self, part: Sample, n: int) -> Floats:
         """Return the ratios of a part that stands for n judged items: directions × pairs."""
-        errors, values = self._pair_errors(part, n), values_of(part, None)
+        errors, values = self._pair_errors(part, n), values_of(part.scores[part.judged], self.scale)
         pairs = PairErrors(
             part,
             errors,
@@ -249,7 +251,7 @@ class Ahead:
 
     def _halves(self, part: Sample, scores: Floats, errors: Errors) -> Floats:
         """Return the half-widths of the intervals that would be printed, by model."""
-        values = values_of(part, None)
+        values = values_of(part.scores[part.judged], self.scale)
         spread = replace(
             spread_of(
                 [str(model) for model in range(part.models)],

@@ -10,6 +10,7 @@ import numpy as np
 
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.levels import check_level
+from sparingly.data.combine import truth_scale
 from sparingly.infer.estimate.assemble import TARGETS, Target
 from sparingly.infer.estimate.guard import LEAST
 from sparingly.infer.plan.ahead import Ahead, default_places
@@ -102,6 +103,7 @@ class Outlook:
             documents,
             pilot.beyond if self.wanted.target == "population" else None,
             self.wanted.level,
+            truth_scale(pilot.data, pilot.truth),
             self.wanted.seed,
         )
 

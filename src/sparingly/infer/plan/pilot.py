@@ -8,6 +8,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError, MissingDataError, UsageError
+from sparingly.base.percent import counted
 from sparingly.data import fields
 from sparingly.data.combine import truth_fields
 from sparingly.data.describe.correlations import Correlation, correlation
@@ -129,7 +130,7 @@ def pilot_of(
     sample = sample_from(view, view.truth(name), selection)
     if len(sample.rows) < LEAST:
         raise DataError(
-            f"A pilot of {len(sample.rows)} judged items tells too little; judge at least {LEAST}."
+            f"A pilot of {counted(len(sample.rows), 'judged item')} tells too little; judge at least {LEAST}."
         )
     found = _known(view, name, sample, for_differences, seed)
     return replace(found, notes=(*found.notes, *notes))
@@ -142,7 +143,9 @@ def _judged_models(view: EvalSet, name: str) -> tuple[EvalSet, tuple[str, ...]]:
         return view, ()
     kept = [model for model, judged in zip(view.models, there, strict=True) if judged]
     left_out = len(view.models) - len(kept)
-    return view.take(models=kept), (f"{left_out} of {len(view.models)} models were not judged: left out.",)
+    return view.take(models=kept), (
+        f"{left_out} of {len(view.models)} models {'was' if left_out == 1 else 'were'} not judged: left out.",
+    )
 
 
 def pilot_without(pilot: Pilot, metric: str, for_differences: bool, seed: int) -> Pilot:

@@ -10,8 +10,10 @@ import numpy as np
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
+from sparingly.data.combine import with_scale
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.data.store import Scale
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.plan.advice import advise
 from sparingly.infer.plan.judge_price import judge_or_people, judge_prices
@@ -45,6 +47,7 @@ def plan(
     target: Target = "population",
     level: float = 0.95,
     power: float = 0.8,
+    scale: Scale | None = None,
     seed: int = 0,
 ) -> Plan:
     """Return what judging so many items is expected to tell, and a recommendation.
@@ -69,6 +72,7 @@ def plan(
         target: Whether differences on inputs like these (``population``) or on this ``set`` are to be found.
         level: The level of intervals and tests.
         power: The chance with which a difference is to be found.
+        scale: The lowest and the highest possible score; what the data tells of it unless given.
         seed: Of folds and simulations.
 
     Examples:
@@ -79,14 +83,12 @@ def plan(
         'greg'
     """
     wide, gap = (None if goal is None else Quantity.parse(goal) for goal in (width, detect))
-    wanted = Wanted(None, None, unit, target, level, power, seed)
+    wanted, data = Wanted(None, None, unit, target, level, power, seed), with_scale(data, aspect, scale)
     pilot = pilot_of(data, selection, aspect, for_differences=wide is None and gap is not None, seed=seed)
     wanted = replace(wanted, width=_in_scores(wide, pilot), detect=_in_scores(gap, pilot))
     prices = judge_prices(pilot, judge, judge_price, person_price)
     settled = cost if cost is not None else _known_cost(pilot.data)
-    seconds = None if settled is None else float(item_costs(pilot.data, settled)[0].mean())
-    outlook = Outlook(pilot, wanted, seconds)
-    found = _planned(outlook, budgets, settled)
+    found = _planned(outlook := Outlook(pilot, wanted, _mean_seconds(pilot.data, settled)), budgets, settled)
     mix = None if prices is None else judge_or_people(outlook, found.advice.budget, prices)
     return replace(found, judge=mix)
 
@@ -128,6 +130,11 @@ def _planned(outlook: Outlook, budgets: Budgets | None, cost: str | None) -> Pla
         advice=advise(outlook, needed),
         notes=(*pilot.notes, *_cost_notes(cost)),
     )
+
+
+def _mean_seconds(data: EvalSet, cost: str | None) -> float | None:
+    """Return the mean seconds of an item; None where no cost is known."""
+    return None if cost is None else float(item_costs(data, cost)[0].mean())
 
 
 def _known_cost(data: EvalSet) -> str | None:

@@ -62,4 +62,4 @@ def chance(value: float) -> str:
     """Return a simulated probability in whole percent; almost certain is not certain."""
     if 0.995 <= value < 1.0:
         return "over 99 %"
-    return "under 1 %" if 0.0 < value < 0.005 else f"{100 * value:.0f} %"
+    return "under 1 %" if value < 0.005 else f"{100 * value:.0f} %"

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sparingly.base.html import html_table
+from sparingly.base.percent import counted
 from sparingly.data.describe.correlations import Correlation
 from sparingly.data.plain import plain
 from sparingly.infer.plan.advice import Advice
@@ -68,10 +69,10 @@ class Plan:
     @property
     def headline(self) -> str:
         """What the plan is made from, in one line."""
-        what = f"{self.size} items and {len(self.models)} model{'' if len(self.models) == 1 else 's'}"
+        what = f"{counted(self.size, 'item')} and {counted(len(self.models), 'model')}"
         if self.stands_in:
             return f"Planned from a metric, {self.truth}, for {what}."
-        return f"Planned from a pilot of {self.n} items: {self.truth}, {what}."
+        return f"Planned from a pilot of {counted(self.n, 'item')}: {self.truth}, {what}."
 
     def __str__(self) -> str:
         """Return the recommendation, the table and the facts."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.html import html_table
+from sparingly.base.percent import counted
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.base.stats.signflip import Method as Test
@@ -196,7 +197,7 @@ def agree(
     if not len(asked.rows):
         raise DataError(f"No item of the selection has a score by {truth}.")
     if lost := len(set(ids).difference(part.items)):
-        notes = (*notes, f"{lost} items of the selection have no score by {truth}.")
+        notes = (*notes, f"{counted(lost, 'item')} of the selection without a score by {truth}.")
     if isinstance(selection, Selection) and not selection.is_probability_sample:
         notes = (*notes, RANKING_ONLY)
     full = weighed(full, selection, part, asked.rows)

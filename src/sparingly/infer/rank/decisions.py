@@ -89,7 +89,8 @@ class Decisions:
             return f"No two models differ significantly ({self.pairs} pairs)."
         if self.decided == self.pairs:
             return f"All {self.pairs} pairs of models differ significantly."
-        differ = f"{self.decided} of {self.pairs} pairs differ significantly"
+        verb = "differs" if self.decided == 1 else "differ"
+        differ = f"{self.decided} of {self.pairs} pairs {verb} significantly"
         if groups < 2:
             return f"No clear-cut groups yet; {differ}."
         count = _FEW[groups] if groups < len(_FEW) else str(groups)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import DataError, listing
+from sparingly.base.percent import counted
 from sparingly.base.rng import Keys
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -177,9 +178,9 @@ def check_errors(decisions: Estimate) -> None:
         return
     if decisions.pairs is None:
         raise DataError("These scores have no errors, so nothing can be decided between the models.")
-    units, drawn = decisions.pairs.errors.units, decisions.pairs.errors.drawn
+    units, drawn = math.floor(decisions.pairs.errors.units), decisions.pairs.errors.drawn
     unit = "document" if "document" in drawn else "item"
-    few = f"Only {units:g} {unit}{' is' if units == 1 else 's are'} judged, too few to say"
+    few = f"Only {counted(units, unit)} {'is' if units == 1 else 'are'} judged, too few to say"
     if decisions.target == "population" and decisions.pairs.sample.is_whole:
         raise DataError(
             f"{few} who is better on inputs like these; use --target set to rank the models on this set."

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.percent import counted, ends_text
 from sparingly.base.registry import Method
 from sparingly.base.stats.pairs import pair_count
+from sparingly.data.combine import with_scale
 from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance
 from sparingly.data.plain import plain
@@ -21,7 +23,8 @@ from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.full_set_p import full_set_chances
 from sparingly.infer.estimate.guard import EXACT
-from sparingly.infer.estimate.result import CHOSEN, Estimate, ends_text
+from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.estimate.scale import Scale
 from sparingly.infer.estimate.targets import targets_of
 from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.decisions import decide
@@ -65,6 +68,7 @@ def rank(
     test: Test = "t",
     groups_by: GroupsBy = "decisions",
     alpha: float = 0.05,
+    scale: Scale | None = None,
     expect: bool = False,
     seed: int = 0,
 ) -> Ranking:
@@ -86,6 +90,7 @@ def rank(
         groups_by: ``decisions``, or a published rule without correction: ``algorithm1`` of Zouhar et al.
             2025, or that of ``mt_metrics_eval``.
         alpha: The error rate of all decisions together; one less it is the level of intervals.
+        scale: The lowest and the highest score that there can be; what the data tells of it unless given.
         expect: Whether to say what judging everything is expected to show, too (``sparingly.expect``).
         seed: Settles draws; the same seed gives the same answer.
 
@@ -99,7 +104,7 @@ def rank(
     """
     _check_choice("test", test, get_args(Test))
     _check_choice("rule for groups", groups_by, get_args(GroupsBy))
-    targets = targets_of(target)
+    targets, data = targets_of(target), with_scale(data, aspect, scale)
     if selection is not None and selection.judged is not None:
         data = data.take(models=selection.judged)
     _check_weights(data, selection, test, groups_by)
@@ -131,7 +136,7 @@ def _of_judged(
     notes = (*shown.notes, *base.notes, *notes, *ranking.notes, *((TOO_SURE,) if on_chosen else ()))
     return replace(
         ranking,
-        **{name: getattr(shown, name) for name in ("aspect", "estimator", "n", "size")},
+        **{name: getattr(shown, name) for name in ("aspect", "estimator", "n", "size", "is_rate")},
         target=base.target,
         scores_of=shown.target,
         signature=_signature(shown, base.target, test, groups_by, alpha),
@@ -177,7 +182,7 @@ def rank_estimates(scores: Estimate, decisions: Estimate, *, alpha: float = 0.05
     ranking = _ranked(joint, joint.tests(), _columns_of(scores), alpha, seed)
     return replace(
         ranking,
-        **{name: getattr(scores, name) for name in ("aspect", "estimator", "n", "size")},
+        **{name: getattr(scores, name) for name in ("aspect", "estimator", "n", "size", "is_rate")},
         target=decisions.target,
         scores_of=scores.target,
         notes=tuple(dict.fromkeys((*notes, *ranking.notes))),
@@ -281,9 +286,10 @@ def _too_few(joint: JointScores, tests: PairTests, alpha: float) -> tuple[str, .
     if tests.test != "t" or 2.0 * least_p(joint.freedom) * pairs <= alpha:
         return ()
     units = next(n for n in range(2, 200) if 2.0 * least_p(n - 1.0) * pairs <= alpha)
+    judged, need = counted(math.floor(joint.freedom + 1), "judged unit"), "needs" if pairs == 1 else "need"
     return (
-        f"with {joint.freedom + 1:g} judged units no difference among {len(joint.models)} models can be "
-        f"significant, however large: {pairs} pairs need at least {units}.",
+        f"with {judged} no difference among {len(joint.models)} models can be significant, however large: "
+        f"{counted(pairs, 'pair')} {need} at least {units}.",
     )
 
 

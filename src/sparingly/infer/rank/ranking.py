@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.html import html_table
+from sparingly.base.percent import counted, error_text, score_text
 from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
@@ -97,6 +98,7 @@ class Ranking:
         n: The number of judged items.
         size: The number of items that the ranking speaks about.
         unit: What was judged: items, or comparisons.
+        is_rate: Whether scores are shares of passes or wins, which are printed in percent.
         notes: What to mind.
         signature: From which it can be had again; None for plain arrays.
         certain: Whether an error of 0 means that nothing is left to chance.
@@ -123,6 +125,7 @@ class Ranking:
     n: int | None = None
     size: int | None = None
     unit: str = "items"
+    is_rate: bool = False
     notes: tuple[str, ...] = ()
     signature: RankingSignature | None = None
     certain: bool = True
@@ -135,10 +138,11 @@ class Ranking:
     def headline(self) -> str:
         """What is ranked, in one line."""
         if self.n is None:
-            return f"{len(self.models)} models compared on {self.aspect}, from given scores"
-        whole = "" if self.size in (None, self.n) else f" of {self.size}"
-        judged = f"{self.n}{whole} items judged" if self.unit == "items" else f"{self.n} {self.unit}"
-        return f"{len(self.models)} models compared on {self.aspect}, {judged}"
+            return f"{counted(len(self.models), 'model')} compared on {self.aspect}, from given scores"
+        unit = self.unit.removesuffix("s")
+        judged = counted(self.n, unit) if self.size in (None, self.n) else f"{self.n} of {self.size} {unit}s"
+        done = " judged" if self.unit == "items" else ""
+        return f"{counted(len(self.models), 'model')} compared on {self.aspect}, {judged}{done}"
 
     @property
     def scores_head(self) -> str:
@@ -208,10 +212,20 @@ class Ranking:
         return f"{self.answer()} Possible ranks: {ranks}."
 
     def _repr_html_(self) -> str:
-        names = ("ranks", "model", "score", "standard_error", "interval", "group")
-        rows = [tuple(getattr(one, name) for name in names) for one in self.models]
+        rows = [
+            (one.ranks, one.model, self.score_text(one), self.error_text(one), one.interval, one.group)
+            for one in self.models
+        ]
         columns = (self.ranks_head, "model", self.scores_head, "standard error", self.level_head, "group")
         return html_table(columns, rows, self.answer(), "; ".join((self.headline, *self.notes)))
+
+    def score_text(self, model: RankedModel) -> str:
+        """Return a model's score as text: a rate in percent."""
+        return score_text(model.score, is_rate=self.is_rate)
+
+    def error_text(self, model: RankedModel) -> str:
+        """Return a model's standard error as text: that of a rate in points."""
+        return error_text(model.standard_error, is_rate=self.is_rate)
 
     def margin_test(self, question: Question, model: str, against: str, margin: float) -> MarginTest:
         """Ask whether a model is non-inferior, equivalent or superior to another, with a margin."""
@@ -252,6 +266,7 @@ class Ranking:
             "estimator",
             "n",
             "size",
+            "is_rate",
             "test",
             "groups_by",
             "alpha",

@@ -21,7 +21,7 @@ from sparingly.data.values import (
     check_version,
     shown,
 )
-from sparingly.infer.estimate.saved import freedom_of, notes_of, selection_of, target_of
+from sparingly.infer.estimate.saved import freedom_of, is_rate_of, notes_of, selection_of, target_of
 from sparingly.infer.estimate.signature import said
 from sparingly.infer.rank.margin_tests import MarginTest, Question
 from sparingly.infer.rank.ranking import FORMAT, VERSION, RankedModel, Ranking
@@ -39,6 +39,7 @@ _KNOWN = frozenset(
         "estimator",
         "n",
         "size",
+        "is_rate",
         "test",
         "groups_by",
         "alpha",
@@ -83,6 +84,7 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
         target=target_of(values),
         # Before, scores and decisions spoke of the same.
         scores_of=target_of({**values, "target": values.get("scores_of", values.get("target"))}),
+        is_rate=is_rate_of(values),
         notes=notes_of(values),
         certain=_yes(values.get("certain"), "certain"),
         signature=None

@@ -52,6 +52,7 @@ class RankingSignature:
             f"test:{self.test}",
         ]
         parts += [f"groups_by:{self.groups_by}", f"alpha:{format_number(self.alpha)}"]
+        parts += [f"scale:{self.scores.scale_text}"] if self.scores.scale_text else []
         parts += [] if self.claim is None else [f"claim:{self.claim}"]
         return "|".join((*parts, *self.scores.origin))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import InputError, nearest
+from sparingly.data.io.words import plain_word, word_number
 from sparingly.data.values import as_id, as_number, as_text, parse_number, shown
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Answer:
         client: An id that the sender gives to this answer, so that sending it again changes nothing.
         marks: The errors that the rater marked in the output, in order; None where nobody looked for any.
         placement: Where on the page the output was shown; None where that is unknown.
+        word: The score as the word that it was given as, such as pass; empty for a number.
     """
 
     rater: str
@@ -56,6 +58,7 @@ class Answer:
     client: str = ""
     marks: tuple[Mark, ...] | None = None
     placement: Placement | None = None
+    word: str = ""
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], *, from_text: bool = False) -> Answer | None:
@@ -69,7 +72,7 @@ class Answer:
             for name, value in values.items()
             if value is not None and not (from_text and value == "")
         }
-        score = _score(given, from_text)
+        score, word = _score(given, from_text)
         if math.isnan(score):
             return None
         seconds = _number(given, "seconds", from_text)
@@ -84,6 +87,7 @@ class Answer:
             data=_text(given, "data"),
             seconds=None if math.isnan(seconds) else seconds,
             comment=_text(given, "comment"),
+            word=word,
             client=_id(given, "client") if given.get("client", "") != "" else "",
         )
 
@@ -97,10 +101,13 @@ def check_columns(names: Mapping[str, Any] | list[str]) -> None:
             raise InputError(f'there is no column "{name}"', fix=fix)
 
 
-def _score(given: Mapping[str, Any], from_text: bool) -> float:
+def _score(given: Mapping[str, Any], from_text: bool) -> tuple[float, str]:
+    """Return the score, and the word that it was given as (pass and fail, yes and no …)."""
     if "score" in given and "value" in given:
         raise InputError("the answer has a score and a value", fix="Keep one of them")
-    return _number(given, "value" if "value" in given else "score", from_text)
+    if "value" in given or (number := word_number(given.get("score"))) is None:
+        return _number(given, "value" if "value" in given else "score", from_text), ""
+    return number, plain_word(given["score"]) or ""
 
 
 def _models(given: Mapping[str, Any]) -> dict[str, Any]:

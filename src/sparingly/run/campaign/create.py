@@ -14,6 +14,7 @@ from sparingly.base.registry import Method
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data.build import rebuild
+from sparingly.data.combine import truth_scale
 from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.content import to_bytes, unjudged
 from sparingly.run.campaign.database import Database
@@ -149,7 +150,7 @@ def _scales(
     if isinstance(aspects, Mapping):
         found = dict(aspects)
     else:
-        found = dict.fromkeys([aspects] if isinstance(aspects, str) else aspects, scale)
+        found = {name: scale or _known_scale(name, data) for name in _names(aspects)}
     if not found:
         raise UsageError("Say what people judge: aspects=….")
     for name, ends in found.items():
@@ -158,6 +159,16 @@ def _scales(
                 f"The scale of {name} goes from {ends[0]:g} to {ends[1]:g}: the first must be lower."
             )
     return {name: None if ends is None else (float(ends[0]), float(ends[1])) for name, ends in found.items()}
+
+
+def _names(aspects: str | Sequence[str]) -> Sequence[str]:
+    return [aspects] if isinstance(aspects, str) else aspects
+
+
+def _known_scale(aspect: str, data: Mapping[str, EvalSet]) -> Scale | None:
+    """Return the scale on which all data sets that were judged before have an aspect; None without one."""
+    told = {truth_scale(held, aspect) for held in data.values() if aspect in held.aspects}
+    return told.pop() if len(told) == 1 else None
 
 
 def _only(scales: Mapping[str, Any]) -> str:

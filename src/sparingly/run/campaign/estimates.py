@@ -26,7 +26,6 @@ from sparingly.run.rounds.one_shot import OneShot
 from sparingly.run.rounds.state import State, asked_cells
 from sparingly.run.rounds.strategy import Strategy, as_strategy
 
-_NEED_SCALE = ("betting", "hoeffding", "bernstein")
 _PICKED = "these comparisons were picked, not drawn: leads are exaggerated, and errors hold only for these."
 
 
@@ -45,8 +44,6 @@ def estimate_of(settings: Settings, known: Known, **asked: Any) -> Estimate:
     if not known.rounds:
         raise UsageError(f"The data set {known.name} has no round yet: there is nothing to estimate from.")
     state, strategy = state_for_estimates(settings, known)
-    if asked.get("scale") is None and asked.get("interval") in _NEED_SCALE:
-        asked["scale"] = settings.aspects.get(settings.aspect)
     found = strategy.estimate(state, **asked)
     return replace(found, notes=(*found.notes, *_notes(known)))
 

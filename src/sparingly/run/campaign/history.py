@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from sparingly.data.build import rebuild
+from sparingly.data import fields
+from sparingly.data.build import known_scales, rebuild
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.run.campaign.library import Library
-from sparingly.run.campaign.settings import Settings
+from sparingly.run.campaign.settings import Scale, Settings
 from sparingly.run.campaign.tables import CAMPAIGNS, EVENTS, RATINGS, ROUNDS
 from sparingly.run.rounds.state import Finished
 
@@ -120,15 +121,22 @@ class History:
         return [{**json.loads(row.detail), "seq": row.seq, "at": row.at} for row in rows]
 
 
-def judged(data: EvalSet, answers: Sequence[Mapping[str, Any]], aspects: Mapping[str, Any]) -> EvalSet:
-    """Return an unjudged set with answers about the models that are in it."""
+def judged(
+    data: EvalSet, answers: Sequence[Mapping[str, Any]], aspects: Mapping[str, Scale | None]
+) -> EvalSet:
+    """Return an unjudged set with answers about the models that are in it, on the scales of the campaign."""
     here = set(data.models)
     single = [row for row in answers if not row["other"] and row["model"] in here]
     pairs = [row for row in answers if row["other"] and row["model"] in here and row["other"] in here]
     ratings = _ratings(data, single, tuple(aspects))
     means = {name: ratings.means(name, *data.shape) for name in aspects}
+    scales = {fields.aspect(name): ends for name, ends in aspects.items() if ends is not None}
     return rebuild(
-        data, aspects=means, ratings=ratings, preferences=_preferences(data, pairs, tuple(aspects))
+        data,
+        aspects=means,
+        ratings=ratings,
+        preferences=_preferences(data, pairs, tuple(aspects)),
+        scales={**known_scales(data), **scales},
     )
 
 

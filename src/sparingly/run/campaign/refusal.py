@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError
+from sparingly.data.io.words import SCALE
 from sparingly.run.campaign.answers import Answer
 from sparingly.run.campaign.library import Library
 from sparingly.run.campaign.settings import Settings
@@ -47,6 +48,11 @@ def check_score(settings: Settings, aspect: str, answer: Answer) -> None:
     if not math.isfinite(answer.score):
         raise RefusedError(f"The score {answer.score} of the item {answer.item} is no finite number.")
     ends = (-1.0, 1.0) if answer.pair is not None else settings.aspects[aspect]
+    if answer.word and (answer.pair is not None or ends != SCALE):
+        raise RefusedError(
+            f'The score "{answer.word}" of the item "{answer.item}" is a word, and {aspect} is scored in '
+            "numbers: words go with a scale from 0 to 1."
+        )
     if ends is not None and not ends[0] <= answer.score <= ends[1]:
         raise RefusedError(
             f'The score {answer.score:g} of the item "{answer.item}" is outside the scale of {aspect}, '

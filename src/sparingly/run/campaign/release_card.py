@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparingly.base.errors import one_line
+from sparingly.base.percent import counted
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.run.campaign.settings import Settings
 
@@ -59,8 +60,8 @@ def _summary(card: Card) -> str:
     sets = len(card.rounds)
     drawn = sum(len(rounds) for rounds in card.rounds.values())
     return (
-        f"{len(card.rows)} judgements by {card.raters} raters, from a human evaluation of {sets} data "
-        f"{'set' if sets == 1 else 'sets'} in {drawn} {'round' if drawn == 1 else 'rounds'}.\n"
+        f"{counted(len(card.rows), 'judgement')} by {counted(card.raters, 'rater')}, from a human evaluation "
+        f"of {counted(sets, 'data set')} in {counted(drawn, 'round')}.\n"
     )
 
 

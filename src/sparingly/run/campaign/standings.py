@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparingly.base.errors import SparinglyError
+from sparingly.base.percent import counted, ends_text
 from sparingly.data.plain import plain
-from sparingly.infer.estimate.result import CHOSEN, ends_text
+from sparingly.infer.estimate.result import CHOSEN
 from sparingly.infer.estimate.targets import place_of, targets_of
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking
@@ -74,6 +75,7 @@ class Standings:
         answer: Who may be the best, and which groups there are; empty where nothing is decided.
         scores_of: What scores and intervals speak about, in words.
         ranks_of: What ranks speak about, in words.
+        is_rate: Whether scores are shares of passes or wins, which are printed in percent.
     """
 
     data: str
@@ -84,6 +86,7 @@ class Standings:
     answer: str = ""
     scores_of: str = ""
     ranks_of: str = ""
+    is_rate: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -125,7 +128,13 @@ def _of_estimate(name: str, campaign: Campaign, at: int) -> Standings:
     signature = "" if found.signature is None else str(found.signature)
     texts = [found.interval_text(place) for place in range(len(found.models))]
     made = _standings(name, found.models, columns, texts, ranking, (*found.notes, *((why,) if why else ())))
-    return replace(made, headline=found.headline, scores_of=place_of(found.target), signature=signature)
+    return replace(
+        made,
+        headline=found.headline,
+        scores_of=place_of(found.target),
+        signature=signature,
+        is_rate=found.is_rate,
+    )
 
 
 def _of_strengths(name: str, campaign: Campaign, at: int) -> Standings:
@@ -139,7 +148,9 @@ def _of_strengths(name: str, campaign: Campaign, at: int) -> Standings:
     except SparinglyError as error:
         notes.append(str(error))
     columns = found.strengths, found.low, found.high, found.standard_errors
-    headline = f"{len(found.models)} models by strength, from {found.comparisons} comparisons"
+    headline = (
+        f"{counted(len(found.models), 'model')} by strength, from {counted(found.comparisons, 'comparison')}"
+    )
     texts = [ends_text(low, high) for low, high in zip(found.low, found.high, strict=True)]
     return replace(_standings(name, found.models, columns, texts, ranking, notes), headline=headline)
 

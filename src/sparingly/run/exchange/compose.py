@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from sparingly.base.errors import MissingDataError, UsageError
+from sparingly.base.percent import counted
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.run.exchange.asks import Ask, document_of, in_document_order
@@ -175,12 +176,24 @@ class _Composer:
         )
 
     def _notes(self) -> tuple[str, ...]:
-        told = {
-            "{} outputs are missing and are not asked about.": self.missing,
-            "{} outputs equal another one of their item: asked once, credited to all.": self.merged,
-            "{} pairs have equal outputs: ties, which nobody is asked about.": len(self.same),
-        }
-        return tuple(sentence.format(count) for sentence, count in told.items() if count > 0)
+        told = [
+            (
+                self.missing,
+                "output is missing and is not asked about.",
+                "outputs are missing and are not asked about.",
+            ),
+            (
+                self.merged,
+                "output equals another one of its item: asked once, credited to all.",
+                "outputs equal another one of their item: asked once, credited to all.",
+            ),
+            (
+                len(self.same),
+                "pair has equal outputs: a tie, which nobody is asked about.",
+                "pairs have equal outputs: ties, which nobody is asked about.",
+            ),
+        ]
+        return tuple(counted(*sentence) for sentence in told if sentence[0] > 0)
 
 
 class _Shelf:

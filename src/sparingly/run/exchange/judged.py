@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import UnknownNameError
-from sparingly.data.build import rebuild
-from sparingly.data.evalset import EvalSet
+from sparingly.data import fields
+from sparingly.data.build import known_scales, rebuild
+from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.store import Scale
 from sparingly.data.tables import Preferences, Ratings
 
 Rows = Sequence[Mapping[str, Any]]
@@ -19,8 +21,11 @@ Codes = NDArray[np.int32]
 _KEPT = ("round", "spans")
 
 
-def with_rows(data: EvalSet, rows: Rows) -> EvalSet:
-    """Return a set with further ratings and preferences; a rated cell has the mean of its ratings."""
+def with_rows(data: EvalSet, rows: Rows, scales: Mapping[str, Scale] | None = None) -> EvalSet:
+    """Return a set with further ratings and preferences; a rated cell has the mean of its ratings.
+
+    ``scales`` are those of the aspects that were asked for; earlier scores off such a scale leave it unknown.
+    """
     single = [row for row in rows if row.get("model") is not None]
     pairs = [row for row in rows if row.get("model") is None]
     ratings = _ratings(data, single)
@@ -32,7 +37,22 @@ def with_rows(data: EvalSet, rows: Rows) -> EvalSet:
     for name, found in means.items():
         own = found[:, : len(data.models)]
         aspects[name] = np.where(np.isnan(own), aspects[name], own) if name in aspects else own
-    return rebuild(data, aspects=aspects, ratings=ratings, preferences=_preferences(data, pairs))
+    return rebuild(
+        data,
+        aspects=aspects,
+        ratings=ratings,
+        preferences=_preferences(data, pairs),
+        scales={**known_scales(data), **_fitting(scales or {}, aspects)},
+    )
+
+
+def _fitting(scales: Mapping[str, Scale], aspects: Mapping[str, Floats]) -> dict[str, Scale]:
+    """Return, by field, the scales that all scores of their aspect are on."""
+    return {
+        fields.aspect(name): (low, high)
+        for name, (low, high) in scales.items()
+        if name in aspects and not ((aspects[name] < low) | (aspects[name] > high)).any()
+    }
 
 
 def _ratings(data: EvalSet, rows: Rows) -> Ratings:

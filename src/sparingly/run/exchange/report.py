@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.html import html_table
+from sparingly.base.percent import counted
 from sparingly.data.files import without_formulas
 from sparingly.run.exchange.files import write_csv, write_jsonl
 from sparingly.run.exchange.judgement import Given, Judgement
@@ -15,6 +16,7 @@ from sparingly.run.exchange.key import Key, Question, Same
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
+    from sparingly.run.exchange.scale import Scale
 
 # Who "judged" two equal outputs: nobody need be asked.
 SAME_OUTPUT = "same_output"
@@ -39,6 +41,7 @@ class Taken:
         controls: The answers about control items, left out of the ratings and kept for ``control_report``.
         same: Ties of models whose outputs are equal; nobody was asked.
         missing: How many answers are still to come.
+        scales: The lowest and the highest score of every aspect that was asked for.
         notes: What to mind, in sentences.
     """
 
@@ -49,6 +52,7 @@ class Taken:
     controls: tuple[Judgement, ...] = ()
     same: tuple[Judgement, ...] = ()
     missing: int = 0
+    scales: Mapping[str, Scale] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -58,7 +62,8 @@ class Taken:
     def headline(self) -> str:
         """What was taken, in one line."""
         left = sum(self.left_out.values())
-        return f"{self.read} answers read: {len(self)} taken, {left} left out; {self.missing} are missing"
+        missing = f"{self.missing} {'is' if self.missing == 1 else 'are'} missing"
+        return f"{counted(self.read, 'answer')} read: {len(self)} taken, {left} left out; {missing}"
 
     def __repr__(self) -> str:
         return f"Taken({self.headline})"
@@ -90,7 +95,7 @@ class Taken:
         """Return an evaluation set with these ratings and preferences added to its own."""
         from sparingly.run.exchange.judged import with_rows
 
-        return with_rows(data, self.rows())
+        return with_rows(data, self.rows(), {name: (one.low, one.high) for name, one in self.scales.items()})
 
     def controls_into(self, controls: EvalSet) -> EvalSet:
         """Return a set of control items with the ratings of them, for ``control_report``."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sparingly.base.errors import DataError, InputError
+from sparingly.data.io.words import SCALE, word_number
 from sparingly.data.values import shown
 from sparingly.run.exchange.judgement import Given, Judgement
 from sparingly.run.exchange.key import POINTS, Key, Question
@@ -196,6 +197,8 @@ class Taking:
         if value is None or value == "":
             self._leave(NOT_ANSWERED, where, 1)
             return None
+        if (word := self._word(value, aspect)) is not None:
+            return word
         number = number_in(value)
         if number is None:
             self._leave(NO_NUMBER, f"{where}: {shown(value)}", 1)
@@ -211,6 +214,11 @@ class Taking:
             self._leave(f"a score outside the scale {from_scale}", f"{where}: {number:g}", 1)
             return None
         return from_scale.to(self.key.scales.get(aspect, from_scale), number)
+
+    def _word(self, value: Any, aspect: str) -> float | None:
+        """Return what a two-valued word (pass and fail, yes and no …) stands for on a scale from 0 to 1."""
+        scale = self.key.scales.get(aspect)
+        return word_number(value) if scale is not None and (scale.low, scale.high) == SCALE else None
 
     def _take(
         self,
@@ -257,5 +265,6 @@ class Taking:
             controls=controls,
             same=ties_of(self.key),
             missing=missing_from(self.key, judgements),
+            scales=self.key.scales,
             notes=tuple(self._notes),
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import UsageError
 from sparingly.base.html import html_table
+from sparingly.base.percent import counted
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.exchange.catalogue import exchange_named
@@ -50,8 +51,8 @@ class Exported:
     @property
     def headline(self) -> str:
         """What was written, in one line."""
-        whom = f" for {len(self.raters)} raters" if self.raters else ""
-        return f"{self.tasks} tasks{whom} for {self.tool}"
+        whom = f" for {counted(len(self.raters), 'rater')}" if self.raters else ""
+        return f"{counted(self.tasks, 'task')}{whom} for {self.tool}"
 
     def __repr__(self) -> str:
         return f"Exported({self.headline}" + ("" if self.key is None else f"; key: {self.key}") + ")"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import DataError, listing
-from sparingly.data.build import rebuild
+from sparingly.data.build import known_scales, rebuild
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Ratings
 
@@ -35,7 +35,8 @@ def with_ratings_of(data: EvalSet, judged: EvalSet) -> EvalSet:
         model=columns[own.model],
     )
     means = {name: ratings.means(name, *data.shape) for name in ratings.aspects}
-    return rebuild(data, aspects={**data.aspects, **means}, ratings=ratings)
+    scales = {**known_scales(data), **known_scales(judged)}
+    return rebuild(data, aspects={**data.aspects, **means}, ratings=ratings, scales=scales)
 
 
 def _check(

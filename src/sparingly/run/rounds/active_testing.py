@@ -9,6 +9,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.percent import counted
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
@@ -174,7 +175,7 @@ def _missing(sample: Sample) -> tuple[str, ...]:
     lost = int((~sample.judged).sum())
     if not lost:
         return ()
-    return (f"{lost} outputs that were asked for have no judgement: taken for missing at random.",)
+    return (f"{counted(lost, 'output')} asked for without a judgement: taken to be missing at random.",)
 
 
 def _sample(state: State, rows: Rows, weights: Floats) -> Sample:

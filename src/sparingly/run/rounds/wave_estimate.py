@@ -10,8 +10,10 @@ import numpy as np
 
 from sparingly._version import __version__
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.percent import counted
 from sparingly.base.registry import Method
 from sparingly.data import fields
+from sparingly.data.combine import truth_scale
 from sparingly.data.evalset import Floats
 from sparingly.data.importance import importance as importance_of
 from sparingly.data.signature import digest_scores
@@ -49,7 +51,7 @@ def estimate_waves(
         fold: The fold of every item, where models were left out fold by fold.
         asked: ``target``, ``level``, ``interval`` and ``seed`` as in ``sparingly.estimate``.
     """
-    wanted = _asked(method, asked)
+    wanted = _asked(method, {**asked, "scale": asked.get("scale") or truth_scale(state.data, state.aspect)})
     if not waves or np.isnan(state.labels).all():
         raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
     whole, sample, errors, over_set = known_of(state, waves, wanted.target, fold)
@@ -197,7 +199,7 @@ def _assembled(
 ) -> Estimate:
     exact = (sample.judged.sum(axis=0) == len(state.data)) & (asked.target == "set")
     errors, over_set = _hidden((errors, over_set), whole.scores, state, asked, exact, certain)
-    values = values_of(sample, asked.scale)
+    values = values_of(sample.scores[sample.judged], asked.scale)
     spread = replace(
         spread_of(state.data.models, whole.scores, errors.standard_errors, errors.shape, errors, certain),
         scale=values.scale,
@@ -221,6 +223,7 @@ def _assembled(
         n=len(sample.rows),
         size=len(state.data),
         outcome=found.outcome,
+        is_rate=values.is_rate,
         notes=(*errors.notes, *found.notes),
         pairs=PairErrors(
             sample,
@@ -271,7 +274,7 @@ def _missing_note(waves: Sequence[Wave], state: State) -> tuple[str, ...]:
     lost = int(sum((wave.drawn & np.isnan(state.labels)).sum() for wave in waves))
     if not lost:
         return ()
-    return (f"{lost} outputs that were asked for have no judgement: taken for missing at random.",)
+    return (f"{counted(lost, 'output')} asked for without a judgement: taken to be missing at random.",)
 
 
 def estimate_signature(

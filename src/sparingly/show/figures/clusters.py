@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sparingly.base.percent import counted
 from sparingly.infer.analysis.cluster_norms import ClusterNorms
-from sparingly.show.figures.look import BLUE, WIDTH, counted, framed, inline, named, rows_of
+from sparingly.show.figures.look import BLUE, WIDTH, framed, inline, named, rows_of
 
 if TYPE_CHECKING:
     from altair import VConcatChart

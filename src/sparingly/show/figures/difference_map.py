@@ -7,6 +7,7 @@ from math import cos, pi, sin
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from sparingly.base.percent import counted
 from sparingly.infer.analysis.difference_map import DifferenceMap, MapPoint
 from sparingly.show.figures.look import (
     BLACK,
@@ -14,7 +15,6 @@ from sparingly.show.figures.look import (
     GREY,
     PALE,
     VERMILION,
-    counted,
     framed,
     inline,
     legend_below,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sparingly.base.percent import counted
 from sparingly.infer.analysis.winning_distances import WinningDistances
-from sparingly.show.figures.look import BLUE, HEIGHT, VERMILION, WIDTH, counted, framed, inline
+from sparingly.show.figures.look import BLUE, HEIGHT, VERMILION, WIDTH, framed, inline
 
 if TYPE_CHECKING:
     from altair import VConcatChart

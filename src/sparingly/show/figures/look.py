@@ -162,11 +162,6 @@ def short(name: str) -> str:
     return name if len(name) <= _NAME_LETTERS else f"{name[:half].rstrip()} … {name[-half:].lstrip()}"
 
 
-def counted(count: int, one: str, more: str | None = None) -> str:
-    """Return a number with its noun."""
-    return f"{count} {one if count == 1 else more or one + 's'}"
-
-
 def _wrapped(text: str, letters: int) -> list[str]:
     return textwrap.wrap(one_line(text), max(letters, 20)) or [""]
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparingly.base.percent import counted
 from sparingly.infer.estimate.result import Estimate
-from sparingly.show.figures.look import BLUE, WIDTH, counted, framed, inline, model_axis, step_height
+from sparingly.show.figures.look import BLUE, WIDTH, framed, inline, model_axis, step_height
 
 if TYPE_CHECKING:
     from altair import VConcatChart
@@ -19,11 +20,13 @@ def draw_scores(found: Estimate) -> VConcatChart:
 
     names = [found.models[place] for place in found.order if np.isfinite(found.scores[place])]
     rows = [_row(found, found.models.index(name)) for name in names]
-    x = alt.X("score:Q").title(found.aspect).scale(zero=False)
+    # Vega's own format: rates in percent, other scores as they are.
+    axis = alt.Axis(format="~%") if found.is_rate else alt.Axis()
+    x = alt.X("score:Q").title(found.aspect).scale(zero=False).axis(axis)
     base = alt.Chart(inline(rows)).encode(y=model_axis("model", names))
     known = base.transform_filter("isValid(datum.low)")
     lines = known.mark_rule(color=BLUE, strokeWidth=2.5).encode(
-        x=alt.X("low:Q").title(found.aspect).scale(zero=False), x2="high:Q"
+        x=alt.X("low:Q").title(found.aspect).scale(zero=False).axis(axis), x2="high:Q"
     )
     points = base.mark_point(color=BLUE, filled=True, size=70, opacity=1).encode(x=x)
     hollow = base.transform_filter("!isValid(datum.low)").mark_point(color=BLUE, size=70, filled=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sparingly.base.percent import counted
 from sparingly.infer.analysis.success_by_norm import SuccessByNorm
 from sparingly.show.figures.look import (
     BLACK,
@@ -12,7 +13,6 @@ from sparingly.show.figures.look import (
     HEIGHT,
     VERMILION,
     WIDTH,
-    counted,
     framed,
     inline,
     legend_below,

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sparingly.base.errors import listing
+from sparingly.base.percent import counted, share_text
 from sparingly.data.describe import Representation, describe
 from sparingly.data.describe.representation_shares import Share
 from sparingly.data.selection import Selection
-from sparingly.show.figures.look import counted
 from sparingly.show.figures.shares import KINDS_IN_WORDS, draw_shares
 from sparingly.show.report.document import Facts, Notes, Part, Section, Table, Words
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.markup import code
 from sparingly.show.report.pictures import picture
-from sparingly.show.report.words import ended, estimand, question, share_text
+from sparingly.show.report.words import ended, estimand, question
 from sparingly.show.report.writeup import paragraph, table_rows
 from sparingly.show.terminal.console import fixed
 
@@ -69,14 +69,14 @@ def selection_section(held: Evidence) -> Section:
 def _campaign_words(held: Evidence) -> str:
     status, part = held.status, held.part
     if status is None or part is None:
-        return f"{len(held.rounds)} rounds were drawn."
+        return f"{counted(len(held.rounds), 'round')} drawn."
     stops = f", stopping by {listing(map(code, status.stops))}" if status.stops else ""
     text = (
         f"The campaign {code(status.campaign)} draws with {code(status.strategy)} under a budget of "
-        f"{status.budget}{stops}. {part.rounds} rounds asked for {part.spent} of {part.limit} "
+        f"{status.budget}{stops}. {counted(part.rounds, 'round')} asked for {part.spent} of {part.limit} "
         f"{'comparisons' if held.strengths else 'outputs'}; "
         + (
-            f"{part.outstanding} of {part.asked} answers are still to come."
+            f"{part.outstanding} of {counted(part.asked, 'answer')} still to come."
             if part.outstanding
             else "all are answered."
         )

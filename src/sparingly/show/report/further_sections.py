@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base.percent import share_text
 from sparingly.data.describe.judgements import RatingsSummary
 from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.infer.estimate.result import CHOSEN
@@ -18,7 +19,7 @@ from sparingly.show.figures.growth import draw_growth
 from sparingly.show.report.document import Commands, Facts, Notes, Part, Section, Table, Words
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.pictures import picture
-from sparingly.show.report.words import aligned, ended, share_text, time_text
+from sparingly.show.report.words import aligned, ended, time_text
 from sparingly.show.report.writeup import is_from_pool
 from sparingly.show.terminal.console import fixed
 

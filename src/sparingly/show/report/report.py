@@ -10,12 +10,15 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sparingly._version import __version__
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.percent import counted
 from sparingly.base.registry import Method
+from sparingly.data.combine import with_scale
 from sparingly.data.describe import describe
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import write_atomically
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
+from sparingly.data.store import Scale
 from sparingly.show.figures.library import need_report
 from sparingly.show.report import choice_sections, further_sections, standing_sections
 from sparingly.show.report.as_html import html_page
@@ -123,6 +126,7 @@ def report(
     estimator: str | Method | None = None,
     target: Target | None = None,
     level: float = 0.95,
+    scale: Scale | None = None,
     title: str | None = None,
     figures: bool = True,
     curve: bool = True,
@@ -140,6 +144,8 @@ def report(
         target: What all numbers speak about: this ``set``, or the ``population`` of inputs like these. Unless
             given, scores are those of this set, ranks and groups those of inputs like these.
         level: How often intervals are to hold the truth; ranks and groups hold with the same confidence.
+        scale: The lowest and the highest score that there can be; what the data tells of it unless given, and
+            that of the campaign where there is one.
         title: The title.
         figures: Whether to draw pictures, which needs the extra ``report``.
         curve: Whether to play the method again over budgets where everything is judged.
@@ -159,10 +165,12 @@ def report(
     if isinstance(source, EvalSet):
         if data is not None or at is not None:
             raise UsageError("A data set's name and an entry of the journal are for campaigns.")
-        held = from_selection(source, selection, wanted)
+        held = from_selection(with_scale(source, aspect, scale), selection, wanted)
     else:
         if selection is not None:
             raise UsageError("A campaign knows its own selections: leave the selection out.")
+        if scale is not None:
+            raise UsageError("A campaign knows the scale of its scores: leave the scale out.")
         from sparingly.show.report.campaign_evidence import from_campaign
 
         held = from_campaign(source, data, wanted, at)
@@ -186,7 +194,9 @@ def report_on(held: Evidence, *, title: str | None = None, figures: bool = True)
         further_sections.check_section(held),
     )
     lead = (answer(held), effort(spent.labels, spent.items, spent.size, spent.seconds))
-    named = title or f"{len(held.estimate.models)} models compared on {held.aspect}"
+    models = len(held.estimate.models)
+    done = "judged" if models == 1 else "compared"
+    named = title or f"{counted(models, 'model')} {done} on {held.aspect}"
     return Report(named, lead, tuple(one for one in sections if one is not None), held)
 
 

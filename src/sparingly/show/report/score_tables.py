@@ -26,7 +26,7 @@ def ranking_table(ranking: Ranking, format: TableFormat = "markdown") -> str:
         (
             model.ranks,
             code(model.model),
-            _number(model.score),
+            ranking.score_text(model),
             model.interval or "-",
             _number(model.standardised),
             percent(model.chance_of_best),
@@ -61,16 +61,15 @@ def score_table(estimate: Estimate, format: TableFormat = "markdown") -> str:
     rows = [
         (
             code(estimate.models[place]),
-            *(
-                _number(float(part[place]))
-                for part in (estimate.scores, estimate.standard_errors, estimate.low, estimate.high)
-            ),
+            estimate.score_text(place),
+            estimate.error_text(place),
+            estimate.interval_text(place),
         )
         for place in estimate.order
     ]
-    what = f"{_sentence(estimate.headline)} {100 * estimate.level:g} % intervals."
-    columns = ("model", f"score ({place_of(estimate.target)})", "standard error", "low", "high")
-    return _table(columns, rows, (what, *estimate.notes), format, [])
+    score, interval = f"score ({place_of(estimate.target)})", f"{100 * estimate.level:g} % interval"
+    columns = ("model", score, "standard error", interval)
+    return _table(columns, rows, (estimate.headline, *estimate.notes), format, [])
 
 
 def _table(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sparingly.base.percent import percent
+from sparingly.base.percent import counted, percent
 from sparingly.infer.estimate.result import CHOSEN, Estimate
 from sparingly.infer.estimate.targets import place_of
 from sparingly.infer.rank.ranking import Ranking
@@ -29,13 +29,16 @@ def score_section(held: Evidence, *, figures: bool) -> Section:
     if figures and np.isfinite(found.scores).any():
         best = found.models[found.order[0]]
         words = (
-            f"{best} has the highest score of {len(found.models)} models; the table below has all numbers."
+            f"{best} has the highest score of {counted(len(found.models), 'model')}; "
+            "the table below has all numbers."
         )
         parts.append(picture("scores", draw_scores(found), words))
     strengths = held.strengths is not None
     what = "Strengths" if strengths else f"Scores of {place_of(found.target)}"
     parts.append(_scores(found, f"{what} by {found.aspect}, estimated by {found.estimator_used}"))
-    parts += [_scores(part, f"{name}: {part.n} judged items") for name, part in found.groups.items()]
+    parts += [
+        _scores(part, f"{name}: {counted(part.n, 'judged item')}") for name, part in found.groups.items()
+    ]
     parts.append(Notes(tuple(map(ended, found.notes))))
     title = "Strengths with intervals" if held.strengths else "Scores with intervals"
     return Section("scores", title, tuple(parts))
@@ -43,7 +46,9 @@ def score_section(held: Evidence, *, figures: bool) -> Section:
 
 def _scores(found: Estimate, caption: str) -> Table:
     order = found.order
-    scores, errors = aligned(found.scores[order]), aligned(found.standard_errors[order], 3)
+    scores, errors = aligned(found.scores[order]), aligned([found.shown_error(place) for place in order], 3)
+    if found.is_rate:
+        scores, errors = list(map(found.score_text, order)), list(map(found.error_text, order))
     rows = tuple(
         (found.models[place], scores[at], errors[at], found.interval_text(place))
         for at, place in enumerate(order)
@@ -81,6 +86,8 @@ def _how(ranking: Ranking) -> str:
 
 def _ranks(ranking: Ranking) -> Table:
     scores = aligned(one.score for one in ranking.models)
+    if ranking.is_rate:
+        scores = [ranking.score_text(one) for one in ranking.models]
     grouped = len(ranking.groups) > 1
     rows = tuple(
         (

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from sparingly.base.percent import NO_INTERVAL, counted, share_text
 from sparingly.infer.estimate.result import CHOSEN
 from sparingly.infer.estimate.targets import place_of
 from sparingly.show.report.evidence import Evidence
@@ -20,7 +21,7 @@ def question(held: Evidence) -> str:
     found = held.estimate
     pool = f"on the {found.size:,} items that were drawn from"
     places = {
-        "set": pool if held.outside else f"on this set of {found.size} items",
+        "set": pool if held.outside else f"on this set of {counted(found.size, 'item')}",
         "population": "on inputs like these",
         CHOSEN: "on the chosen items",
     }
@@ -48,9 +49,9 @@ def _without_ranks(held: Evidence) -> str:
     if len(found.models) > 1:
         why = ended(held.unranked)
         return f"{best} has the highest score{on_chosen}; nothing is decided between the models. {why}"
-    score, low, high = aligned([found.scores[place], found.low[place], found.high[place]])
-    between = "" if "-" in (low, high) else f" ({100 * found.level:g} % interval from {low} to {high})"
-    return f"{best} scores {score}{on_chosen}{between}."
+    ends = found.interval_text(place)
+    between = "" if ends == NO_INTERVAL else f" ({100 * found.level:g} % interval: {ends})"
+    return f"{best} scores {found.score_text(place)}{on_chosen}{between}."
 
 
 def estimand(held: Evidence) -> str:
@@ -61,7 +62,7 @@ def estimand(held: Evidence) -> str:
     if found.target == CHOSEN:
         whole = f"the {held.outside + len(held.data):,} items that they were chosen from"
         return (
-            f"Ranking only: these are scores of the {found.n} chosen items, not of "
+            f"Ranking only: these are scores of the {counted(found.n, 'chosen item')}, not of "
             f"{whole if held.outside else 'the test set'}. The items were picked, not sampled with known "
             "probabilities: no error bar speaks about the whole set, and tests overstate what is known of it."
         )
@@ -91,7 +92,9 @@ def _frame(held: Evidence) -> str:
         return f"{size:,} items that {first} chose from, of which {len(held.data):,} are in the data,"
     never = {name for one in held.rounds for name in one.never}
     shut = int(np.isin(held.data.items, list(never)).sum()) if never else 0
-    return f"{size} items of this set" + (f" that could be chosen ({shut} could not)" if shut else "")
+    return f"{counted(size, 'item')} of this set" + (
+        f" that could be chosen ({shut} could not)" if shut else ""
+    )
 
 
 def _judged(held: Evidence) -> str:
@@ -118,7 +121,7 @@ def _are(count: int) -> str:
 
 def _of_comparisons(held: Evidence) -> str:
     found = held.estimate
-    what = f"Strengths come from {found.n} comparisons of two outputs"
+    what = f"Strengths come from {counted(found.n, 'comparison')} of two outputs"
     if found.target == CHOSEN:
         return (
             f"Ranking only: {what[0].lower()}{what[1:]} that were picked, not drawn: leads are exaggerated, "
@@ -130,7 +133,8 @@ def _of_comparisons(held: Evidence) -> str:
 def effort(labels: int, items: int, size: int, seconds: float | None) -> str:
     """Return what it cost, in one sentence."""
     time = "" if seconds is None else f", {time_text(seconds)} of judging"
-    return f"{labels} labels on {items} of {size} items ({share_text(items / max(size, 1))}){time}."
+    share = share_text(items / max(size, 1))
+    return f"{counted(labels, 'label')} on {items} of {counted(size, 'item')} ({share}){time}."
 
 
 def time_text(seconds: float) -> str:
@@ -139,11 +143,6 @@ def time_text(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.3g} seconds"
-
-
-def share_text(value: float) -> str:
-    """Return a share as a percentage."""
-    return f"{100 * value:.1f} %"
 
 
 def p_text(value: float) -> str:
@@ -161,7 +160,8 @@ def aligned(values: Iterable[float | None], digits: int = 4) -> list[str]:
     largest = max((abs(value) for value in known if value is not None), default=0.0)
     before = math.floor(math.log10(largest)) + 1 if largest > 0 else 1
     decimals = min(max(digits - before, 0), 8)
-    return ["-" if value is None else f"{value:.{decimals}f}" for value in known]
+    # A number that rounds to 0 has no sign.
+    return ["-" if value is None else f"{round(value, decimals) + 0.0:.{decimals}f}" for value in known]
 
 
 def ended(text: str) -> str:

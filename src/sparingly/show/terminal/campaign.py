@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
+from sparingly.base.percent import counted
 from sparingly.run.campaign.draw import Step
 from sparingly.run.campaign.record import Recorded
 from sparingly.run.campaign.status import SetStatus, Status
@@ -68,12 +69,18 @@ def show_steps(steps: tuple[Step, ...], written: str | None, console: Console | 
 
 def _said(step: Step) -> str:
     if step.finished is not None:
-        left = f" {step.outstanding} answers are still to come." if step.outstanding else ""
+        is_one = step.outstanding == 1
+        left = (
+            f" {counted(step.outstanding, 'answer')} {'is' if is_one else 'are'} still to come."
+            if step.outstanding
+            else ""
+        )
         return f"finished: {step.finished.reason}{left}"
     if step.selection is None:
         return "no round was drawn: the campaign is closed or paused"
     drawn = "drawn" if step.new else "waiting"
-    return f"round {step.number} {drawn}: {len(step.selection)} rows, {step.outstanding} answers to come"
+    rows, answers = counted(len(step.selection), "row"), counted(step.outstanding, "answer")
+    return f"round {step.number} {drawn}: {rows}, {answers} to come"
 
 
 def show_recorded(recorded: Recorded, console: Console | None = None) -> None:
@@ -81,7 +88,7 @@ def show_recorded(recorded: Recorded, console: Console | None = None) -> None:
     console = console or make_console()
     line(
         console,
-        f"{recorded.new} new, {recorded.correction} corrections, {recorded.same} there already, "
+        f"{recorded.new} new, {counted(recorded.correction, 'correction')}, {recorded.same} there already, "
         f"{recorded.refused} refused",
         style="bold",
     )
@@ -98,7 +105,8 @@ def show_campaign_verification(result: Verification, status: Status, console: Co
         rounds = sum(one.rounds for one in status.sets)
         line(
             console,
-            f"verified: {status.last_seq} entries are as they were written, and {rounds} rounds follow",
+            f"verified: {counted(status.last_seq, 'entry', 'entries')} are as they were written, and "
+            f"{counted(rounds, 'round')} {'follows' if rounds == 1 else 'follow'}",
             style="bold green",
         )
     else:

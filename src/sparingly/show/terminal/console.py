@@ -13,6 +13,20 @@ from rich.table import Table
 from rich.text import Text
 
 from sparingly.base.errors import one_line
+from sparingly.base.percent import number_text as number
+from sparingly.base.percent import share_text as percent
+
+__all__ = [
+    "PipedConsole",
+    "fixed",
+    "line",
+    "make_console",
+    "make_table",
+    "notes",
+    "number",
+    "percent",
+    "plain_text",
+]
 
 _PIPE_WIDTH = 120
 
@@ -64,21 +78,6 @@ def notes(console: Console, texts: Iterable[str]) -> None:
         line(console, f"note: {text}", style="italic")
 
 
-def number(value: float | None, digits: int = 4) -> str:
-    """Return a number for a table, a dash where there is none."""
-    return "-" if value is None or value != value else f"{value:.{digits}g}"
-
-
 def fixed(value: float | None, digits: int = 2) -> str:
     """Return a number with a fixed number of decimals, a dash where there is none."""
-    return "-" if value is None or value != value else f"{value:.{digits}f}"
-
-
-def percent(value: float | None, digits: int = 1) -> str:
-    """Return a share as a percentage, a dash where there is none; almost all is not all."""
-    if value is None or value != value:
-        return "-"
-    shown, step = f"{100 * value:.{digits}f} %", 10.0**-digits
-    if value < 1 and shown == f"{100:.{digits}f} %":
-        return f"over {100 - step:.{digits}f} %"
-    return f"under {step:.{digits}f} %" if value > 0 and shown == f"{0:.{digits}f} %" else shown
+    return "-" if value is None or value != value else f"{round(value, digits) + 0.0:.{digits}f}"

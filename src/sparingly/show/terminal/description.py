@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from sparingly.base.errors import listing
+from sparingly.base.percent import counted
 from sparingly.data.describe import Description
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
 
@@ -14,7 +15,7 @@ from sparingly.show.terminal.console import fixed, line, make_console, make_tabl
 def show_description(description: Description, console: Console | None = None, most: int = 12) -> None:
     """Print what is in a set, what is missing and what is odd."""
     console = console or make_console()
-    title = f"{description.items} items x {len(description.models)} models"
+    title = f"{counted(description.items, 'item')} x {counted(len(description.models), 'model')}"
     line(console, f"{description.name}: {title}" if description.name else title, style="bold")
     console.print(make_table(("", ""), list(_facts(description))))
     _show_correlations(console, description, most)
@@ -50,7 +51,7 @@ def _judgements(description: Description) -> Iterator[tuple[str, str]]:
     if (ratings := description.ratings) is not None:
         again = f"{percent(ratings.repeated_share)} of judged cells more than once"
         remarks = f", {ratings.comments} comments" if ratings.comments else ""
-        yield "ratings", f"{ratings.count} by {len(ratings.raters)} raters, {again}{remarks}"
+        yield "ratings", f"{ratings.count} by {counted(len(ratings.raters), 'rater')}, {again}{remarks}"
         if ratings.seconds is not None:
             hours = f"{ratings.seconds.total / 3600:.1f} hours in all"
             yield "seconds", f"median {ratings.seconds.median:.0f} a rating, {hours}"

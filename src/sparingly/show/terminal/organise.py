@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from sparingly.base.percent import counted
 from sparingly.run.campaign.release import Release
 from sparingly.show.terminal.console import line, make_console, make_table
 
@@ -26,7 +27,9 @@ def show_hours(
         heads = ("rater", *(name.replace("_", " ") for name in columns))
         console.print(make_table(heads, cells, numbers=len(columns)))
         if untimed := sum(row["without_time"] for row in rows):
-            line(console, f"note: {untimed} answers came without a time, so the hours are too few.")
+            line(
+                console, f"note: {counted(untimed, 'answer')} came without a time, so the hours are too few."
+            )
     if written is not None:
         line(console, f"written: {written}")
 
@@ -40,6 +43,11 @@ def _cell(name: str, value: Any) -> str:
 def show_release(made: Release, console: Console | None = None) -> None:
     """Print what was written, and what to keep to oneself."""
     console = console or make_console()
-    line(console, f"{made.answers} judgements by {made.raters} raters, {len(made.files)} files", style="bold")
+    line(
+        console,
+        f"{counted(made.answers, 'judgement')} by {counted(made.raters, 'rater')}, "
+        f"{counted(len(made.files), 'file')}",
+        style="bold",
+    )
     line(console, f"seed of the raters' numbers: {made.seed}. Keep it, and publish it nowhere.")
     line(console, f"written: {made.path}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from sparingly.base.percent import counted
 from sparingly.infer.estimate.severity import Severity
 from sparingly.run.raters.agreement import RaterAgreement
 from sparingly.run.raters.assignment import Assignment
@@ -21,7 +22,7 @@ def show_raters(report: RaterReport, console: Console | None = None) -> None:
     """Print severity, agreement, predictability, control items and flags."""
     console = console or make_console()
     severe = report.severity
-    line(console, f"{len(severe.raters)} raters of {severe.aspect}", style="bold")
+    line(console, f"{counted(len(severe.raters), 'rater')} of {severe.aspect}", style="bold")
     _show_by_rater(severe, report.predictability, report.agreement, console)
     _show_variances(severe, console)
     _show_agreement(report.agreement, console)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
+from sparingly.base.percent import counted
 from sparingly.data.describe import Representation
 from sparingly.data.describe.representation_leanings import Leaning
 from sparingly.data.describe.representation_shares import Share
@@ -20,7 +21,11 @@ def show_representation(
 ) -> None:
     """Print shares, coverage, blind spots and metric means of a selection against its set."""
     console = console or make_console()
-    line(console, f"{representation.n} chosen items against the {representation.of} of the set", style="bold")
+    line(
+        console,
+        f"{counted(representation.n, 'chosen item')} against the {representation.of} of the set",
+        style="bold",
+    )
     rows = [
         (kind, share.group, percent(share.full_share), percent(share.selected_share), fixed(share.ratio))
         for kind, share in _shown(representation)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from sparingly.base.percent import counted
 from sparingly.base.percent import percent as chance_text
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected
-from sparingly.infer.rank.ranking import Ranking
+from sparingly.infer.rank.ranking import RankedModel, Ranking
 from sparingly.show.terminal.console import line, make_console, make_table, notes, number, percent
 
 _MOST_PAIRS = 12
@@ -22,7 +23,7 @@ def show_estimate(estimate: Estimate, out: Path | None = None, console: Console 
     line(console, estimate.headline, style="bold")
     _show_scores(console, estimate)
     for name, part in estimate.groups.items():
-        line(console, f"{name}: {part.n} judged items", style="bold")
+        line(console, f"{name}: {counted(part.n, 'judged item')}", style="bold")
         _show_scores(console, part)
     notes(console, estimate.notes)
     _show_origin(console, estimate, out)
@@ -33,8 +34,8 @@ def _show_scores(console: Console, estimate: Estimate) -> None:
     rows = [
         (
             estimate.models[place],
-            number(estimate.scores[place]),
-            number(estimate.shown_error(place), 3),
+            estimate.score_text(place),
+            estimate.error_text(place),
             estimate.interval_text(place),
         )
         for place in estimate.order
@@ -54,8 +55,8 @@ def show_ranking(ranking: Ranking, out: Path | None = None, console: Console | N
         [
             model.ranks,
             model.model,
-            number(model.score),
-            number(model.standard_error, 3),
+            ranking.score_text(model),
+            ranking.error_text(model),
             model.interval or "-",
             chance_text(model.chance_of_best),
         ]
@@ -90,13 +91,19 @@ def _show_pairs(console: Console, ranking: Ranking) -> None:
     rows = []
     for place in range(min(len(ranking.models) - 1, _MOST_PAIRS)):
         first, second = ranking.models[place], ranking.models[place + 1]
-        row = [f"{first.model} over {second.model}", number(float(ranking.p_values[place, place + 1]), 2)]
+        row = [_pair_name(first, second), number(float(ranking.p_values[place, place + 1]), 2)]
         row.append(number(float(ranking.corrected[place, place + 1]), 2))
         row.append("yes" if better[place, place + 1] else "no")
         rows.append(row if shows is None else [*row, chance_text(float(shows[place, place + 1]))])
     columns = [f"neighbours ({ranking.test} test)", "p", "p, corrected", "significant"]
     columns += [] if shows is None else ["judging everything\nwould show it"]
     console.print(make_table(columns, rows, numbers=len(columns) - 1))
+
+
+def _pair_name(first: RankedModel, second: RankedModel) -> str:
+    """Return two neighbours: which one is over the other, or that their scores are the same."""
+    tied = first.score is not None and first.score == second.score
+    return f"{first.model} and {second.model}, tied" if tied else f"{first.model} over {second.model}"
 
 
 def show_expected(expected: Expected) -> None:

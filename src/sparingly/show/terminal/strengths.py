@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from rich.console import Console
 
+from sparingly.base.percent import counted
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
 
@@ -14,7 +15,8 @@ def show_strengths(found: BradleyTerry, console: Console | None = None) -> None:
     console = console or make_console()
     line(
         console,
-        f"strengths of {len(found.models)} models from {found.comparisons} comparisons (Bradley–Terry)",
+        f"strengths of {counted(len(found.models), 'model')} from {counted(found.comparisons, 'comparison')} "
+        "(Bradley–Terry)",
         style="bold",
     )
     level = percent(found.level, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from sparingly.base.percent import counted
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.verify import Result, Verification
@@ -25,10 +26,10 @@ def show_verification(result: Verification, verified: Result, console: Console |
 
 def _what(verified: Result) -> str:
     if isinstance(verified, Selection):
-        return f"the {len(verified)} rows follow"
+        return "the 1 row follows" if len(verified) == 1 else f"the {len(verified)} rows follow"
     count = len(verified.models)
     return (
-        f"the scores of {count} models follow"
+        f"the scores of {counted(count, 'model')} follow"
         if isinstance(verified, Estimate)
-        else (f"the ranking of {count} models follows")
+        else (f"the ranking of {counted(count, 'model')} follows")
     )

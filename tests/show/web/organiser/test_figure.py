@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparingly.run.campaign.findings import Findings
 from sparingly.run.campaign.standings import Standing, Standings
 from sparingly.show.web.organiser.figure import LEFT, RIGHT, WIDTH, picture, ticks_between
+from sparingly.show.web.organiser.views import ranking_views
 
 NUMBERS = st.floats(-1e6, 1e6)
 
@@ -53,3 +55,16 @@ def test_one_point_alone(score: float) -> None:
     found = picture(Standings("data", "headline", (Standing("a", score, score, score),)))
     assert found is not None
     assert LEFT < found.lines[0].score < WIDTH - RIGHT
+
+
+def test_rates_are_in_percent() -> None:
+    rows = (Standing("a", 0.93, 0.89, 0.97, interval="89.0 % to 97.0 %"), Standing("b", None, None, None))
+    found = Standings("data", "headline", rows, is_rate=True)
+    drawn = picture(found)
+    assert drawn is not None
+    assert [tick.label for tick in drawn.ticks] == ["90 %", "92 %", "94 %", "96 %"]
+    (view,) = ranking_views(Findings(1, (found,), ()))
+    assert [(score, interval) for _, _, score, interval, _ in view.rows] == [
+        ("93.0 %", "89.0 % to 97.0 %"),
+        ("-", "-"),
+    ]

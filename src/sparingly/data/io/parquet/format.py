@@ -6,8 +6,8 @@ and ``outputs``, lists of texts in the order of the header's references and mode
 ``aspect:NAME``, as many numbers as there are models; ``reference_aspect:NAME``, as many as there are
 references; ``cell:NAME``, a value a model; ``ratings`` and ``preferences``, lists of records with the keys of
 the package's JSON Lines. The key-value metadata says ``format`` (sparingly/evalset), ``version``, ``models``
-and ``references``, the columns that hold JSON (``json``), and those whose numbers are kept as they came
-(``objects``).
+and ``references``, the columns that hold JSON (``json``), those whose numbers are kept as they came
+(``objects``), and the lowest and highest possible scores where these are known (``scales``).
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from sparingly.data.io.parquet.file import MAGIC, ParquetFile
 from sparingly.data.io.parquet.frame import to_rows
 from sparingly.data.io.parquet.records import Records
 from sparingly.data.io.table.source import in_file
+from sparingly.data.store import Scale
 from sparingly.data.tables import Preferences, Ratings
-from sparingly.data.values import check_version
+from sparingly.data.values import as_scale, check_version
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,6 +99,7 @@ class _Header:
     references: list[str]
     json: frozenset[str]
     objects: frozenset[str]
+    scales: dict[str, Scale]
 
     @classmethod
     def of(cls, file: ParquetFile) -> _Header:
@@ -112,18 +114,33 @@ class _Header:
         check_version(record, FORMAT, VERSION)
         names = {key: _listed(held, key) for key in ("models", "references", "json", "objects")}
         return cls(
-            names["models"], names["references"], frozenset(names["json"]), frozenset(names["objects"])
+            names["models"],
+            names["references"],
+            frozenset(names["json"]),
+            frozenset(names["objects"]),
+            _scales(held),
         )
 
 
 def _listed(metadata: Mapping[str, str], key: str) -> list[str]:
-    try:
-        names = json.loads(metadata.get(key, "[]"))
-    except json.JSONDecodeError:
-        names = None
+    names = _parsed(metadata, key, "[]")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("a JSON list of names is wanted", field=f"metadata {key}")
     return names
+
+
+def _scales(metadata: Mapping[str, str]) -> dict[str, Scale]:
+    held = _parsed(metadata, "scales", "{}")
+    if not isinstance(held, dict):
+        raise InputError("a JSON object is wanted", field="metadata scales")
+    return {name: as_scale(ends, f"metadata scales.{name}") for name, ends in held.items()}
+
+
+def _parsed(metadata: Mapping[str, str], key: str, default: str) -> Any:
+    try:
+        return json.loads(metadata.get(key, default))
+    except json.JSONDecodeError:
+        return None
 
 
 class _Reader:
@@ -168,6 +185,7 @@ class _Reader:
             self.header.models,
             **parts,
             file_order=self.order,
+            scales=self.header.scales,
             name=str(self.file.path),
             owned=True,
         )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import DataError
+from sparingly.data.build import known_scales
 from sparingly.data.evalset import EvalSet, Objects, Rows
 from sparingly.data.io.objects import to_series
 from sparingly.data.tables import Preferences, Ratings
@@ -30,11 +31,12 @@ def to_rows(data: EvalSet) -> tuple[pl.DataFrame, dict[str, str]]:
     writer = _Writer(data)
     columns = [writer.items(), *writer.columns(), *writer.texts(), *writer.scores(), *writer.cells()]
     columns += [*writer.ratings(), *writer.preferences()]
-    header = {
+    header: dict[str, Any] = {
         "models": list(data.models),
         "references": list(data.references),
         "json": writer.as_json,
         "objects": writer.as_objects,
+        "scales": {name: list(ends) for name, ends in known_scales(data).items()},
     }
     return pl.DataFrame(columns), {
         name: json.dumps(value, ensure_ascii=False) for name, value in header.items()

@@ -66,7 +66,7 @@ class Table(Format):
     options: ClassVar[dict[str, str]] = {**_COLUMNS, **_TEXT}
     writes: ClassVar[bool] = True
     carries: ClassVar[frozenset[str]] = frozenset(
-        {"metric:*", "aspect:*", "column:*", "cell:*", "sources", "outputs", "references"}
+        {"metric:*", "aspect:*", "column:*", "cell:*", "sources", "outputs", "references", "empty"}
     )
 
     def recognises(self, head: Head) -> bool:

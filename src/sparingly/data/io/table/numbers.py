@@ -51,6 +51,15 @@ def scores(series: pl.Series, source: Source, fix: str = "Leave it empty if miss
     return numbers(series if (words := from_words(series, source)) is None else words, source, fix)
 
 
+def are_words(series: pl.Series, source: Source) -> bool:
+    """Say whether a column of scores holds truth values, or two-valued words."""
+    import polars as pl
+
+    if series.dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    return series.dtype == pl.Boolean or from_words(series, source) is not None
+
+
 def from_words(series: pl.Series, source: Source) -> pl.Series | None:
     """Return two-valued words as numbers; None where a column holds no such word at all."""
     import polars as pl

@@ -21,20 +21,35 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def rating_table(source: Source, roles: Roles, grid: Grid, extra: Mapping[str, pl.Series]) -> Ratings:
-    """Return one rating for each row and column of scores.
+def rating_table(
+    source: Source, roles: Roles, grid: Grid, extra: Mapping[str, pl.Series]
+) -> tuple[Ratings, tuple[str, ...]]:
+    """Return one rating for each row and column of scores, and the aspects whose scores were words.
 
     Two-valued words (pass and fail, yes and no …) are scores where a column has no numbers and at least half
     of its texts are such words; any other text becomes a comment. A row without a score and without a comment
     is no rating.
     """
-    return _Table(source, roles, grid, extra).ratings()
+    table = _Table(source, roles, grid, extra)
+    ratings = table.ratings()
+    return ratings, table.worded_aspects(ratings)
 
 
 class _Table:
     def __init__(self, source: Source, roles: Roles, grid: Grid, extra: Mapping[str, pl.Series]) -> None:
         self.source, self.roles, self.grid, self.extra = source, roles, grid, extra
         self.count = len(grid.items.codes)
+        self.worded: set[str] = set()
+
+    def worded_aspects(self, ratings: Ratings) -> tuple[str, ...]:
+        """Return the aspects whose column held words; a column of several aspects tells it of all of them."""
+        score = self.roles.single.get("score")
+        of_one = self.roles.single.get("aspect") is not None and len(self.roles.aspects) == 0
+        if of_one and score in self.worded:
+            return ratings.aspects
+        named = {} if score is None else {score: score}
+        named |= self.roles.aspects
+        return tuple(name for name, column in named.items() if column in self.worded)
 
     def ratings(self) -> Ratings:
         scored = dict(self.roles.aspects)
@@ -67,11 +82,13 @@ class _Table:
 
         series = self.source.column(column)
         if series.dtype != pl.String:
+            self.worded |= {column} if series.dtype == pl.Boolean else set()
             return numbers(series, self.source), comments
         parsed, is_text = parsed_texts(series)
         texts = series.filter(is_text)
         if not parsed.count() and 2 * sum(kind_of(text) is not None for text in texts) >= len(texts) > 0:
             words = from_words(series, self.source)
+            self.worded.add(column)
             return numbers(series if words is None else words, self.source), comments
         for row in np.flatnonzero(is_text.to_numpy()).tolist():
             text = series[row]

@@ -11,10 +11,12 @@ from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.objects import to_objects
 from sparingly.data.io.table.groups import Grid, Names
-from sparingly.data.io.table.numbers import is_numeric, mostly_numbers, numbers, scores, typed
+from sparingly.data.io.table.numbers import are_words, is_numeric, mostly_numbers, numbers, scores, typed
 from sparingly.data.io.table.ratings import rating_table
 from sparingly.data.io.table.roles import ITEM_COLUMNS, Roles, roles_of
 from sparingly.data.io.table.source import Source, in_file
+from sparingly.data.io.words import SCALE
+from sparingly.data.store import Scale
 from sparingly.data.tables import Ratings
 
 if TYPE_CHECKING:
@@ -61,11 +63,12 @@ class _Reader:
         self.columns: dict[str, Any] = {}
         self.cells: dict[str, Any] = {}
         self.extra: dict[str, pl.Series] = {}
+        self.scales: dict[str, Scale] = {}
 
     def evaluation_set(self) -> EvalSet:
         roles, grid = self.roles, self.grid
         for name, column in roles.metrics.items():
-            self.metrics[name] = grid.scores(column, self._scores(column))
+            self.metrics[name] = grid.scores(column, self._scores(column, fields.metric(name)))
         for name, column in roles.columns.items():
             self._take_column(name, grid.per_item(self._column(column, name)))
         for name in ITEM_COLUMNS:
@@ -75,20 +78,25 @@ class _Reader:
             self.cells[name] = grid.objects(self._column(column))
         for column in roles.rest:
             self._take_rest(column)
-        aspects = {} if roles.are_ratings else roles.aspects
+        aspects = {
+            name: grid.scores(column, self._scores(column, fields.aspect(name)))
+            for name, column in ({} if roles.are_ratings else roles.aspects).items()
+        }
+        ratings = self._ratings() if roles.are_ratings else Ratings()
         output = roles.single.get("output")
         return build(
             grid.items.names,
             grid.models.names,
             metrics=self.metrics,
-            aspects={name: grid.scores(column, self._scores(column)) for name, column in aspects.items()},
+            aspects=aspects,
             outputs=grid.objects(self._texts(output)) if output else None,
             sources=self._item_texts(roles.single.get("source")),
             references=self._references(),
             columns=self.columns,
             cells=self.cells,
-            ratings=rating_table(self.source, roles, grid, self.extra) if roles.are_ratings else Ratings(),
+            ratings=ratings,
             file_order=grid.file_order,
+            scales=self.scales,
             name=str(self.source.file),
             owned=True,
         )
@@ -96,8 +104,16 @@ class _Reader:
     def _names(self, part: str) -> Names:
         return Names.of(self.source.column(self.roles.single[part]), part, self.source)
 
-    def _scores(self, column: str) -> Any:
-        return scores(self.source.column(column), self.source)
+    def _scores(self, column: str, field: str) -> Any:
+        series = self.source.column(column)
+        if are_words(series, self.source):
+            self.scales[field] = SCALE
+        return scores(series, self.source)
+
+    def _ratings(self) -> Ratings:
+        ratings, worded = rating_table(self.source, self.roles, self.grid, self.extra)
+        self.scales |= {fields.aspect(name): SCALE for name in worded}
+        return ratings
 
     def _texts(self, column: str) -> pl.Series:
         import polars as pl

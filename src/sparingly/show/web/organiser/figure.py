@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sparingly.base.percent import counted
 from sparingly.run.campaign.standings import Standings
 
 WIDTH, LEFT, RIGHT, TOP, STEP = 640.0, 190.0, 24.0, 10.0, 30.0
@@ -78,11 +79,9 @@ def picture(found: Standings) -> Picture | None:
         for row, one in enumerate(known)
     )
     bottom = TOP + STEP * len(known)
-    ticks = tuple(Tick(place(value), f"{value:g}") for value in ticks_between(low, high))
-    best = known[0]
-    words = (
-        f"Scores of {len(known)} models with their intervals, from {best.model} down to {known[-1].model}."
-    )
+    ticks = tuple(Tick(place(value), _axis_text(value, found.is_rate)) for value in ticks_between(low, high))
+    span = f"from {known[0].model} down to {known[-1].model}"
+    words = f"Scores of {counted(len(known), 'model')} with their intervals, {span}."
     return Picture(WIDTH, bottom + 30.0, bottom, lines, ticks, words)
 
 
@@ -94,6 +93,11 @@ def ticks_between(low: float, high: float, most: int = _TICKS) -> list[float]:
     first = math.ceil(low / step)
     digits = max(0, -math.floor(math.log10(step)))
     return [round(count * step, digits) for count in range(first, math.floor(high / step) + 1)]
+
+
+def _axis_text(value: float, is_rate: bool) -> str:
+    """Return a number of the axis: a rate in percent."""
+    return f"{100 * value:g} %" if is_rate else f"{value:g}"
 
 
 def _cut(name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sparingly.base.percent import percent
+from sparingly.base.percent import percent, share_text
 from sparingly.run.campaign.access import Entry
 from sparingly.run.campaign.audit import Deed
 from sparingly.run.campaign.findings import AspectAgreement, Findings
@@ -132,12 +132,19 @@ def _ranked(found: Standings) -> list[tuple[str, str, str, str, str]]:
         (
             one.ranks or "-",
             one.model,
-            "-" if one.score is None else f"{one.score:.{digits}f}",
+            _score(one.score, digits, found.is_rate),
             one.interval or "-",
             percent(one.chance_of_best),
         )
         for one in found.models
     ]
+
+
+def _score(score: float | None, digits: int, is_rate: bool) -> str:
+    """Return a score with so many decimals; a rate in percent."""
+    if score is None or is_rate:
+        return share_text(score)
+    return f"{round(score, digits) + 0.0:.{digits}f}"
 
 
 @dataclass(frozen=True)
