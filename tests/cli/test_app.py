@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import sparingly
-from sparingly.base.errors import EXIT_DONE, EXIT_NO, EXIT_WRONG, AnswerIsNo
+from sparingly.base.errors import EXIT_DONE, EXIT_NO, EXIT_WRONG, AnswerIsNo, InputError
 from sparingly.cli import app, main
 from sparingly.cli.app import run
 
@@ -247,3 +247,42 @@ def test_a_fault_of_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(app, "build", lambda: Failing(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         run([])
+
+
+FILE_COMMANDS = [
+    "info",
+    "agree",
+    "estimate",
+    "rank",
+    "strengths",
+    "report",
+    "convert",
+    "select",
+    "plan",
+    "verify",
+    "writeup",
+    "diff",
+    "raters",
+    "assign",
+    "export",
+    "import",
+]
+
+
+@pytest.mark.parametrize(
+    "command", [*FILE_COMMANDS, "pool score", "pool select", "campaign status", "figure curve"]
+)
+def test_a_nul_in_an_argument_is_one_sentence(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*command.split(), "a\0b.jsonl"]) == 2
+    assert capsys.readouterr().err == (
+        'sparingly: The argument "a\\x00b.jsonl" holds a NUL character, and no name or value may.\n'
+    )
+
+
+def test_a_nul_in_a_path_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a file name cannot hold a NUL character"):
+        sparingly.load(tmp_path / "a\0b.jsonl")
+    with pytest.raises(InputError, match="a file name cannot hold a NUL character"):
+        sparingly.Selection.load(tmp_path / "a\0b.json")
+    with pytest.raises(InputError, match="a file name cannot hold a NUL character"):
+        sparingly.save(sparingly.load_demo(), tmp_path / "a\0b.jsonl")

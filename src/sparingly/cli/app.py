@@ -11,7 +11,7 @@ from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from sparingly._version import __version__
-from sparingly.base.errors import EXIT_DONE, SparinglyError, exit_code, one_line
+from sparingly.base.errors import EXIT_DONE, SparinglyError, UsageError, exit_code, one_line
 from sparingly.cli.agree import agree
 from sparingly.cli.assign import assign
 from sparingly.cli.bench import bench
@@ -82,6 +82,8 @@ def run(arguments: Sequence[str]) -> int:
     # A flag that is a command is found wherever it stands: --json --cite is --cite --json.
     ordered = sorted(arguments, key=lambda given: given != "--cite")
     try:
+        if odd := next((given for given in arguments if "\0" in given), None):
+            raise UsageError(f'The argument "{odd}" holds a NUL character, and no name or value may.')
         result = build()(ordered)
         sys.stdout.flush()
     except BrokenPipeError:

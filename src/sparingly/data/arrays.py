@@ -12,6 +12,9 @@ from sparingly.base.errors import DataError
 from sparingly.data import fields
 from sparingly.data.store import Floats, Objects
 
+# Squares of larger numbers, summed, may be infinite; those of numbers below its inverse may be 0.
+LARGEST = 1e100
+
 
 def as_numbers(what: str, values: ArrayLike, shape: tuple[int, int], *, owned: bool = False) -> Floats:
     """Return numbers as an array of their own; a wrong shape or an infinite number is an error.
@@ -30,7 +33,23 @@ def as_numbers(what: str, values: ArrayLike, shape: tuple[int, int], *, owned: b
         raise DataError(
             f"The {what} holds an infinite number. Write a finite one, or NaN where it is missing."
         )
+    check_size(what, array)
     return array
+
+
+def check_size(what: str, numbers: Floats) -> None:
+    """Complain about numbers whose squares are infinite or 0 as computers count: no variance could be had.
+
+    Small numbers beside usual ones do no harm; the largest one decides.
+    """
+    sizes = np.abs(numbers[~np.isnan(numbers)])
+    largest = float(sizes.max()) if sizes.size else 0.0
+    if largest > LARGEST or 0.0 < largest < 1.0 / LARGEST:
+        bound = f"above {LARGEST:g}" if largest > LARGEST else f"below {1.0 / LARGEST:g}"
+        raise DataError(
+            f"The largest number of the {what} is {largest:g}, and nothing can be computed with numbers "
+            f"{bound}. Multiply them by a constant, or take their logarithms."
+        )
 
 
 def named(kind: str, arrays: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.data import fields
-from sparingly.data.arrays import as_column, as_numbers, as_objects, as_texts, check_codes, named
+from sparingly.data.arrays import as_column, as_numbers, as_objects, as_texts, check_codes, check_size, named
 from sparingly.data.evalset import EvalSet, Floats, Objects, Rows, Store
 from sparingly.data.store import Scale
 from sparingly.data.tables import Preferences, Ratings
@@ -239,6 +239,7 @@ class _Placer:
         rated = np.concatenate([self.models, self.shape[1] + self.reference_order])
         check_codes("rating", table.item, self.shape[0])
         check_codes("rating", table.model, len(rated))
+        check_size("scores of ratings", table.score)
         return replace(table, item=self._moved(table.item, self.rows), model=self._moved(table.model, rated))
 
     def preferences(self, table: Preferences) -> Preferences:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import lzma
 import os
@@ -14,9 +15,11 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from sparingly.base.errors import InputError
+from sparingly.data import limits
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 MAX_LINE_BYTES = 128 * 2**20
+_BLOCK = 2**16
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
 _FOREIGN = {
     b"\xff\xfe": "UTF-16",
@@ -67,7 +70,7 @@ def open_binary(path: Path) -> IO[bytes]:
         for magic, module in _MAGIC.items():
             if start.startswith(magic):
                 opener = __import__(module).open
-                return cast(IO[bytes], opener(path, "rb"))
+                return io.BufferedReader(limits.Unpacked(opener(path, "rb"), path), _BLOCK)
         if what := _foreign(start):
             raise InputError(
                 f"the file is {what}", file=path, fix="Save it as UTF-8, plain or gzip-compressed"
@@ -86,6 +89,7 @@ def _foreign(start: bytes) -> str | None:
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
     """Turn complaints of the operating system and the decompressors into a sentence with the file's name."""
+    _check_name(path)
     try:
         yield
     except InputError as error:
@@ -103,6 +107,11 @@ def naming(path: Path) -> Iterator[None]:
     except (zlib.error, lzma.LZMAError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"the file cannot be read ({reason})", file=path) from None
+
+
+def _check_name(path: Path) -> None:
+    if "\0" in str(path):
+        raise InputError("a file name cannot hold a NUL character", file=path)
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -196,7 +205,7 @@ def _not_json(text: str, error: json.JSONDecodeError) -> InputError:
 def read_json(path: Path) -> Any:
     """Read a whole JSON file."""
     with naming(path), open_binary(path) as file:
-        raw = file.read()
+        raw = b"".join(limits.json_blocks(file, path))
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -268,6 +277,7 @@ def write_json(path: Path, values: Any) -> None:
 @contextmanager
 def naming_target(path: Path) -> Iterator[None]:
     """Turn complaints about a file that cannot be written into one sentence."""
+    _check_name(path)
     try:
         yield
     except FileNotFoundError:

@@ -181,3 +181,13 @@ def test_differences_beat_a_random_sample_on_translations(shared_data: Path) -> 
     shares = (0.1, 0.2, 0.3, 0.4)
     compared = sparingly.curve(data, "diffuse", "mqm", shares=shares, runs=20, test="analytic")
     assert compared.curve.average > compared.random.average
+
+
+@pytest.mark.parametrize("method", ["diffuse", "diffuse:linkage=kmeans", "diffuse:representative=norm"])
+@pytest.mark.parametrize("texts", [(None, None), ("only one", None)])
+def test_without_two_outputs_of_any_item_nothing_is_chosen(
+    method: str, texts: tuple[str | None, str | None]
+) -> None:
+    data = EvalSet.from_arrays([f"item {place}" for place in range(9)], ["a", "b"], outputs=[texts] * 9)
+    with pytest.raises(DataError, match="No item has outputs of two models"):
+        select(data, method, 3)

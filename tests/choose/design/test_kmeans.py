@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 
@@ -110,3 +110,11 @@ def test_vectors_may_come_from_a_column() -> None:
     assert sparingly.verify(chosen, data) == sparingly.Verification(())
     moved = made().with_column("minilm", vectors[::-1])
     assert sparingly.verify(chosen, moved) != sparingly.Verification(())
+
+
+def test_without_any_output_nothing_is_chosen() -> None:
+    data = EvalSet.from_arrays(
+        [f"item {place}" for place in range(9)], ["a", "b"], outputs=[(None, None)] * 9
+    )
+    with pytest.raises(DataError, match="No item has an output"):
+        select(data, "kmeans:features=output_mean", 3)

@@ -117,10 +117,10 @@ class DiffUse(WholeSetSelector):
         """Return the vectors that are clustered."""
         if self.features == "source":
             sources = embed_sources(data, self.embedding)
-            rows, without = indices_of(sources.there, candidates)
+            rows, without = indices_of(sources.there, candidates, "a source")
             return Points(sources.vectors[rows], rows, without)
         vectors, there = embed_outputs(data, self.embedding)
-        rows, without = indices_of(there.sum(axis=1) > 1, candidates)
+        rows, without = indices_of(there.sum(axis=1) > 1, candidates, "outputs of two models")
         if not np.array_equal(rows, np.arange(len(vectors))):
             vectors, there = vectors[rows], there[rows]
         return Points(_DIFFERENCES[pairs](vectors, there), rows, without)

@@ -76,7 +76,8 @@ class KMeans(WholeSetSelector):
             shares = self._shares(data, embedded.there, seed)
             vectors = np.einsum("ij,ijd->id", shares, embedded.vectors)
             there = np.asarray(shares.any(axis=1))
-        rows, without = indices_of(there, candidates)
+        what = "a source" if self.features == "source" else "an output"
+        rows, without = indices_of(there, candidates, what)
         return Points(vectors[rows], rows, without)
 
     def _shares(self, data: EvalSet, there: NDArray[np.bool_], seed: int) -> Floats:

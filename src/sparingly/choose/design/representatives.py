@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.errors import DataError
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.centres import cluster_means
 from sparingly.choose.design.units import quotas
@@ -108,6 +109,8 @@ def _preference(vectors: Floats, labels: Rows, how: Representative) -> Floats:
     return np.asarray(np.divide(products, norms, out=np.zeros(len(vectors)), where=known))
 
 
-def indices_of(there: NDArray[np.bool_], candidates: Rows) -> tuple[Rows, Rows]:
-    """Return the candidates that have a vector and those that have none."""
+def indices_of(there: NDArray[np.bool_], candidates: Rows, what: str) -> tuple[Rows, Rows]:
+    """Return the candidates that have a vector and those that have none; none at all with one is an error."""
+    if not there[candidates].any():
+        raise DataError(f"No item has {what}, so the items cannot be told from one another.")
     return candidates[there[candidates]], candidates[~there[candidates]]

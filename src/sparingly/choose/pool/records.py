@@ -56,7 +56,8 @@ def _lines(stretch: Stretch, longest: int) -> Iterator[Line]:
     number = stretch.line - 1
     try:
         with files.open_binary(stretch.path) as file:
-            file.seek(stretch.start)
+            if stretch.start:
+                file.seek(stretch.start)
             left = None if stretch.stop is None else stretch.stop - stretch.start
             while (left is None or left > 0) and (raw := file.readline(longest + 2)):
                 number += 1

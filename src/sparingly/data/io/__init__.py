@@ -12,6 +12,7 @@ from sparingly.data.build import known_scales, rebuild
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.catalogue import FORMATS
 from sparingly.data.io.format import LINES, Format, Head
+from sparingly.data.io.parquet.file import MAGIC, ParquetFile
 
 
 def load(
@@ -89,6 +90,9 @@ def _explain(head: Head) -> None:
     elif head.extension in LINES and not head.is_directory:
         value = next((record for _, record in files.json_lines(head.path)), None)
     else:
+        if head.start.startswith(MAGIC):
+            # Says why the file cannot be read, where it cannot.
+            _ = ParquetFile(head.path).names
         return
     kind = value.get("format") if isinstance(value, dict) else None
     if isinstance(kind, str) and kind.startswith("sparingly/"):

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sparingly.base.errors import InputError
-from sparingly.data import fields
+from sparingly.data import fields, limits
 from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet, Floats, Objects
 from sparingly.data.io.names import Names
@@ -228,6 +228,8 @@ class EvalSetBuilder:
         if not len(self.items):
             raise InputError("there is no item in it", file=self.file)
         models, count = len(self.models), len(self.items)
+        limits.check_columns(self.file, len(self._columns))
+        limits.check_places(self.file, count, models, len(self._numbers) + len(self._texts))
         try:
             ratings = self._ratings.table(models)
         except InputError as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparingly.base.errors import InputError
-from sparingly.data import files
+from sparingly.data import files, limits
 from sparingly.data.io.table.source import Source
 
 if TYPE_CHECKING:
@@ -95,11 +95,14 @@ class CsvText:
             raise InputError(
                 "the first line names no columns", file=self.path, line=1, fix="Begin with a header line"
             )
-        for place, name in enumerate(self.header):
-            if name and name in self.header[:place]:
+        limits.check_columns(self.path, len(self.header))
+        seen: set[str] = set()
+        for name in filter(None, self.header):
+            if name in seen:
                 raise InputError(
                     f'the column "{name}" is there twice', file=self.path, line=1, fix="Rename one of them"
                 )
+            seen.add(name)
 
     def _frame(self) -> pl.DataFrame:
         import polars as pl

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import InputError
-from sparingly.data import files
+from sparingly.data import files, limits
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,6 +41,9 @@ class ParquetFile:
 
         with self._naming():
             schema = pl.read_parquet(self._source(), n_rows=0, glob=False).schema
+            limits.check_columns(self.path, len(schema))
+            rows = int(pl.scan_parquet(self._source(), glob=False).select(pl.len()).collect().item())
+        limits.check_rows(self.path, rows, len(schema), self._size)
         return {name: kind for name, kind in schema.items() if not name.startswith(_NAMELESS_INDEX)}
 
     @property
@@ -53,7 +56,15 @@ class ParquetFile:
         import polars as pl
 
         with self._naming():
-            return pl.read_parquet(self._source(), columns=[name], glob=False).to_series()
+            series = pl.read_parquet(self._source(), columns=[name], glob=False).to_series()
+        if series.dtype == pl.String:
+            # A text that stands in the file once may be that of every row.
+            limits.check_text(self.path, int(series.str.len_bytes().sum() or 0), self._size, name)
+        return series
+
+    @cached_property
+    def _size(self) -> int:
+        return self.path.stat().st_size
 
     def _source(self) -> Path | io.BytesIO:
         if self._content is None:

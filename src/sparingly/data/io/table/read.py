@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import DataError, InputError, UsageError
-from sparingly.data import fields
+from sparingly.data import fields, limits
 from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.objects import to_objects
@@ -57,6 +57,8 @@ class _Reader:
     def __init__(self, source: Source, roles: Roles) -> None:
         self.source, self.roles = source, roles
         self.grid = Grid(source, self._names("item"), self._names("model"))
+        kinds = len(roles.metrics) + len(roles.aspects) + len(roles.cells) + len(roles.rest)
+        limits.check_places(source.file, *self.grid.shape, kinds)
         if not roles.are_ratings:
             self.grid.check_once()
         self.metrics: dict[str, Any] = {}
