@@ -120,9 +120,10 @@ def round_to_range(values: Floats, relative: float = 1e-9) -> Floats:
     if finite.size == 0:
         return values
     spread = float(finite.max() - finite.min())
-    if spread == 0.0:
-        return values
     step = spread * relative
+    if step == 0.0:
+        # All values are the same, or as near as numbers can be.
+        return values
     steps: Floats = np.round((values - finite.min()) / step)
     return steps
 

@@ -12,7 +12,7 @@ from sparingly.base.errors import DataError
 from sparingly.data import fields
 from sparingly.data.store import Floats, Objects
 
-# Squares of larger numbers, summed, may be infinite; those of numbers below its inverse may be 0.
+# Squares of larger numbers, summed, may be infinite.
 LARGEST = 1e100
 
 
@@ -38,17 +38,12 @@ def as_numbers(what: str, values: ArrayLike, shape: tuple[int, int], *, owned: b
 
 
 def check_size(what: str, numbers: Floats) -> None:
-    """Complain about numbers whose squares are infinite or 0 as computers count: no variance could be had.
-
-    Small numbers beside usual ones do no harm; the largest one decides.
-    """
-    sizes = np.abs(numbers[~np.isnan(numbers)])
-    largest = float(sizes.max()) if sizes.size else 0.0
-    if largest > LARGEST or 0.0 < largest < 1.0 / LARGEST:
-        bound = f"above {LARGEST:g}" if largest > LARGEST else f"below {1.0 / LARGEST:g}"
+    """Complain about numbers whose squares are infinite as computers count: no variance could be had."""
+    sizes = np.abs(numbers)
+    if (sizes > LARGEST).any():
         raise DataError(
-            f"The largest number of the {what} is {largest:g}, and nothing can be computed with numbers "
-            f"{bound}. Multiply them by a constant, or take their logarithms."
+            f"The {what} holds the number {np.nanmax(sizes):g}, and nothing can be computed with numbers "
+            f"above {LARGEST:g}. Divide them by a constant, or take their logarithms."
         )
 
 

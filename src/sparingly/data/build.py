@@ -239,7 +239,7 @@ class _Placer:
         rated = np.concatenate([self.models, self.shape[1] + self.reference_order])
         check_codes("rating", table.item, self.shape[0])
         check_codes("rating", table.model, len(rated))
-        check_size("scores of ratings", table.score)
+        check_size("table of ratings", table.score)
         return replace(table, item=self._moved(table.item, self.rows), model=self._moved(table.model, rated))
 
     def preferences(self, table: Preferences) -> Preferences:

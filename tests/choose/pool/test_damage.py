@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sparingly.base.errors import InputError
+from sparingly.base.errors import InputError, SparinglyError
 from sparingly.choose.pool.checksums import CHECKSUM, NO_CHECKSUMS
 from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.scored import MANIFEST, ScoredPool
@@ -40,7 +40,7 @@ def attempt(folder: Path) -> list[Any] | None:
     """Draw from a pool; None where that is refused."""
     try:
         return choice(folder)
-    except InputError:
+    except SparinglyError:
         return None
 
 

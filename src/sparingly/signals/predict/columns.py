@@ -12,6 +12,8 @@ from sparingly.signals.length import OUTPUT_LENGTH, SOURCE_LENGTH, length_metric
 
 # A metric that more cells than this lack gets a column that says where.
 _MANY_MISSING = 0.05
+# Squares of smaller numbers lose digits, or are 0.
+_TINY = 1e-150
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +97,16 @@ def _length_columns(data: EvalSet) -> list[Column]:
     ]
 
 
+def _spread(known: Floats) -> float:
+    """Return the standard deviation of values that differ, also where their squares are 0 to a computer."""
+    spread = float(known.std())
+    if spread > _TINY:
+        return spread
+    apart = known - known.mean()
+    reach = float(np.abs(apart).max())
+    return reach * float((apart / reach).std())
+
+
 def _columns(name: str, values: Floats, logarithm: bool = False) -> list[Column]:
     """Return the column, and that of its absence where many values are missing; none when it is constant."""
     found = _meant(values, logarithm, absence=False)
@@ -102,7 +114,7 @@ def _columns(name: str, values: Floats, logarithm: bool = False) -> list[Column]
     if known.size == 0 or known.min() == known.max():
         return []
     title = f"log {name}" if logarithm else name
-    columns = [Column(title, values, float(known.mean()), float(known.std()), logarithm)]
+    columns = [Column(title, values, float(known.mean()), _spread(known), logarithm)]
     missing = 1.0 - known.size / values.size
     if missing > _MANY_MISSING and not logarithm:
         spread = float(np.sqrt(missing * (1.0 - missing)))
