@@ -138,7 +138,7 @@ def _named(spread: Spread, level: float, interval: str, seed: int) -> Intervals:
     below, above = spread.reach.halves(level)
     short = there & (high - low < 0.9 * (below + above))
     names = [name for name, doubtful in zip(spread.names, short, strict=True) if doubtful]
-    few = f"{spread.units:g} {spread.drawn}"
+    few = f"{int(spread.units)} {spread.drawn}"
     said = f"{interval} intervals may be too narrow with {few}: {listing(names, 3)}."
     return _of_ends(spread, low, high, there, interval, (said,) if names else ())
 
