@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -99,3 +101,36 @@ def test_the_package_does_without_sqlalchemy_until_a_campaign_is_used() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == 'A campaign needs an extra. Install it with: pip install "sparingly[campaign]"\n'
+
+
+def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
+    """Also what SQLite writes beside it while it works, under the umask that most people have."""
+    path, modes = tmp_path / "campaign.db", set()
+    before = os.umask(0o022)
+    try:
+        with begin(str(path)) as campaign:
+            with campaign.database.writing() as connection:
+                connection.exec_driver_sql("UPDATE sparingly_campaigns SET created_at = 'later'")
+                modes |= {(one.name, stat.S_IMODE(one.stat().st_mode)) for one in tmp_path.iterdir()}
+            campaign.next()
+    finally:
+        os.umask(before)
+    assert modes == {("campaign.db", 0o600), ("campaign.db-journal", 0o600)}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_permissions_of_a_file_that_is_there_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.db"
+    begin(str(path)).disconnect()
+    path.chmod(0o640)
+    begin(str(path), name="another").disconnect()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("where", ["a\0b.db", "sqlite:///a%00b.db", "postgresql://user@/na\0me"])
+def test_a_path_with_nul_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    for use in (Campaign, begin):
+        with pytest.raises(InputError, match="cannot hold a NUL character"):
+            use(where)
+    assert list(tmp_path.iterdir()) == []

@@ -8,9 +8,10 @@ lock when they begin (``BEGIN IMMEDIATE``), so that none finds out half-way that
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -20,13 +21,27 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
-from sparingly.base.errors import DataError, ExtraMissingError, InputError, UsageError, one_line
+from sparingly.base.errors import (
+    DataError,
+    ExtraMissingError,
+    InputError,
+    SparinglyError,
+    UsageError,
+    one_line,
+)
+from sparingly.data.files import naming_target
 from sparingly.run.campaign.turns import Turns
 
 BUSY_SECONDS = 60.0
 _HOW = "Give a file, or a URL such as postgresql+psycopg://user@host/name."
 _FULL = ("disk is full", "no space left", "file too large", "could not extend file")
-_DAMAGED = ("malformed", "not a database", "file is encrypted")
+_DAMAGED = (
+    "malformed", "not a database", "file is encrypted", "unsupported file format", "could not decode",
+    "no such table", "no such column",
+)  # fmt: skip
+_COPY = "Take another copy of it."
+# What Python says of values that are not what was written. Where the database is sound, it is our mistake.
+_UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
 class Database:
@@ -87,6 +102,26 @@ class Database:
             raise DataError(one_line(_sentence(self.name, str(error)))) from error
         except sqlite3.Error as error:
             raise DataError(one_line(_sentence(self.name, str(error)))) from error
+        except SparinglyError:
+            raise
+        except UnicodeEncodeError as error:
+            raise DataError(one_line(f"A text has a letter that no database keeps ({error}).")) from error
+        except _UNEXPECTED as error:
+            if (problem := self._problem(error)) is None:
+                raise
+            raise DataError(one_line(f"{self.name} is damaged. {problem} {_COPY}")) from error
+
+    def _problem(self, error: Exception) -> str | None:
+        """Say what is wrong with the database where rows could not be understood; None where it is sound."""
+        from sparingly.run.campaign.soundness import first_problem
+
+        if isinstance(error, UnicodeDecodeError):
+            return "Some of its texts are no UTF-8."
+        try:
+            with self._connected() as connection, connection.begin():
+                return first_problem(connection)
+        except (DBAPIError, sqlite3.Error, UnicodeDecodeError) as again:
+            return f"It cannot be read ({again})."
 
 
 def _sentence(name: str, problem: str) -> str:
@@ -108,6 +143,8 @@ def _sentence(name: str, problem: str) -> str:
 
 def _url_of(where: str | Path) -> URL:
     text = str(where)
+    if "\0" in text or "%00" in text:
+        raise InputError("the name of a database cannot hold a NUL character", file=text)
     if "://" not in text:
         return URL.create("sqlite", database=text)
     try:
@@ -138,9 +175,18 @@ def _check_file(path: Path, create: bool) -> None:
         raise InputError("this is no campaign", file=path, fix="Start one with: sparingly campaign new")
 
 
+def _make_private(path: Path) -> None:
+    """Make an empty file for its owner alone: it will hold names and answers. The journal follows it."""
+    with naming_target(path), suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
 def _sqlite(path: Path, create: bool) -> Engine:
     mode = "rwc" if create else "rw"
     address = f"file:{quote(str(path.absolute()))}?mode={mode}"
+
+    if create:
+        _make_private(path)
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.choose.design.budget import Budget
+from sparingly.run.campaign.soundness import beginning_problems
 from sparingly.run.campaign.tables import CAMPAIGNS, DATA_SETS
 
 Scale = tuple[float, float]
@@ -66,6 +67,8 @@ def read_settings(connection: Connection, name: str | None, where: str) -> Setti
     row = connection.execute(
         select(CAMPAIGNS).where(CAMPAIGNS.c.name == (known[0] if name is None else name))
     ).one()
+    for problem in beginning_problems(connection, dict(row._mapping)):
+        raise DataError(f"{where} is damaged. {problem} Take another copy of it.")
     sets = connection.execute(
         select(DATA_SETS).where(DATA_SETS.c.campaign == row.name).order_by(DATA_SETS.c.name)
     )

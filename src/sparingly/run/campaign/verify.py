@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, select
 
 from sparingly.base.errors import SparinglyError
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.draw import Drawer
-from sparingly.run.campaign.journal import as_json, sealed
-from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, DATA_VERSIONS, EVENTS, RATERS, RATINGS, ROUNDS
+from sparingly.run.campaign.journal import as_json
+from sparingly.run.campaign.soundness import first_problem
+from sparingly.run.campaign.tables import ASKED
 from sparingly.run.campaign.todo import cells_of
 from sparingly.run.rounds.state import Finished
 from sparingly.run.verification import Verification, same_numbers, version_notes
@@ -29,12 +28,7 @@ _SIGNED = {
     "earlier": "rounds before it",
 }
 _ROW = {"pairs": "pair"}
-
-
-@dataclass(frozen=True)
-class _Entry:
-    seq: int
-    values: dict[str, Any]
+_CELL = ("round", "place", "item", "model", "other", "probability")
 
 
 def verify_campaign(database: Database, drawer: Drawer) -> Verification:
@@ -43,68 +37,16 @@ def verify_campaign(database: Database, drawer: Drawer) -> Verification:
     Rounds are drawn again while the database is let go, so that raters need not wait.
     """
     with database.reading() as connection:
-        problems = [
-            *_journal_problems(connection, drawer.settings.name),
-            *_content_problems(connection, drawer),
-        ]
+        problem = first_problem(connection, drawer.settings.name)
+    if problem is not None:
+        return Verification((problem,))
+    problems: list[str] = []
     notes: list[str] = []
-    for data in drawer.settings.budgets if not problems else ():
+    for data in drawer.settings.budgets:
         for found, note in _rounds(database, drawer, data):
             problems += found
             notes += note
     return Verification(tuple(problems), tuple(dict.fromkeys(notes)))
-
-
-def _entries(connection: Connection, table: Table, campaign: str) -> list[_Entry]:
-    rows = connection.execute(select(table).where(table.c.campaign == campaign).order_by(table.c.seq))
-    return [_Entry(row["seq"], dict(row)) for row in rows.mappings()]
-
-
-def _journal_problems(connection: Connection, campaign: str) -> list[str]:
-    """Number and seal all entries again."""
-    end = connection.execute(select(CAMPAIGNS).where(CAMPAIGNS.c.name == campaign)).one()
-    entries = [*_entries(connection, EVENTS, campaign), *_entries(connection, RATINGS, campaign)]
-    entries.sort(key=lambda entry: entry.seq)
-    if [entry.seq for entry in entries] != list(range(1, end.last_seq + 1)):
-        return [f"The journal says that it has {end.last_seq} entries, and {len(entries)} are there."]
-    head = ""
-    for entry in entries:
-        head = sealed(head, entry.values)
-        if head != entry.values["digest"]:
-            return [f"The entry {entry.seq} of the journal, or one before it, was changed."]
-    return [] if head == end.head else ["The end of the journal is not the one that was written last."]
-
-
-def _content_problems(connection: Connection, drawer: Drawer) -> Iterator[str]:
-    """Compare what the events say with the tables they speak about."""
-    campaign, history = drawer.settings.name, drawer.history
-    last = history.last_seq(connection)
-    begun = history.events(connection, "begun", last)
-    digests = {(name, begun[0]["seq"]): digest for name, digest in begun[0]["data"].items()}
-    digests |= {
-        (one["data"], one["seq"]): one["digest"] for one in history.events(connection, "arrived", last)
-    }
-    versions = connection.execute(
-        select(DATA_VERSIONS.c.data, DATA_VERSIONS.c.seq, DATA_VERSIONS.c.digest).where(
-            DATA_VERSIONS.c.campaign == campaign
-        )
-    )
-    if digests != {(row.data, row.seq): row.digest for row in versions}:
-        yield "The data sets are not those that the journal speaks of."
-    drawn = {(one["data"], one["number"]): one for one in history.events(connection, "round", last)}
-    rows = connection.execute(select(ROUNDS).where(ROUNDS.c.campaign == campaign)).mappings().all()
-    if {(row["data"], row["number"]) for row in rows} != set(drawn):
-        yield "The rounds are not those that the journal speaks of."
-        return
-    for row in rows:
-        event = drawn[row["data"], row["number"]]
-        told = (row["seq"], row["as_of"], hashlib.sha256(row["selection"].encode()).hexdigest()[:32])
-        if told != (event["seq"], event["as_of"], event["digest"]):
-            yield f"Round {row['number']} of {row['data']} is not the one that the journal speaks of."
-    raters = connection.execute(select(RATERS.c.rater).where(RATERS.c.campaign == campaign)).scalars()
-    answered = connection.execute(select(RATINGS.c.rater).where(RATINGS.c.campaign == campaign).distinct())
-    if set(raters) != set(answered.scalars()):
-        yield "The raters are not those that answered."
 
 
 def _rounds(database: Database, drawer: Drawer, data: str) -> Iterator[tuple[list[str], list[str]]]:
@@ -174,23 +116,26 @@ def _asked_problems(
     campaign, history = drawer.settings.name, drawer.history
     table = ASKED.c
     rows = connection.execute(
-        select(table.round, table.item, table.model, table.other, table.seq).where(
+        select(*(table[name] for name in _CELL), table.seq).where(
             table.campaign == campaign, table.data == data
         )
     ).all()
-    asked = {(row.round, row.item, row.model, row.other) for row in rows}
+    asked = {tuple(row)[:-1] for row in rows}
     drawn: dict[int, int] = {}
     for row in rows:
         drawn[row.round] = min(row.seq, drawn.get(row.round, row.seq))
     # Who was there when a cell was asked for is known from its entry: that of its round, or the one with
     # which a model came late, for all rounds before.
-    wanted: set[tuple[int, str, str, str]] = set()
+    wanted: set[tuple[Any, ...]] = set()
     for seq in {row.seq for row in rows}:
         here = history.library.at(connection, data, seq)
         begun = [number for number, first in drawn.items() if first == seq]
         for number in begun or [number for number, first in drawn.items() if first < seq]:
             cells = cells_of(data, rounds[number - 1], number, here) if number <= len(rounds) else []
-            wanted |= {(cell.round, cell.item, cell.model, cell.other) for cell, _ in cells}
+            wanted |= {
+                (cell.round, cell.place, cell.item, cell.model, cell.other, row.probability)
+                for cell, row in cells
+            }
     if not asked <= wanted:
         yield f"{data}: people were asked for what no round asks for."
     if wanted - asked or len(drawn) < len(rounds):

@@ -1,0 +1,238 @@
+"""Whether a database still holds what was written: pages, tables, kinds of values, seals and what they cover.
+
+Each look needs what the looks before it found in order: seals cannot be computed where a number has become a
+text. So only the first problem is told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Column, Connection, Double, Integer, LargeBinary, Table, Text, inspect, select
+
+from sparingly.base.errors import SparinglyError
+from sparingly.run.campaign.content import from_bytes
+from sparingly.run.campaign.journal import sealed
+from sparingly.run.campaign.tables import (
+    CAMPAIGNS,
+    DATA_SETS,
+    DATA_VERSIONS,
+    EVENTS,
+    MODELS,
+    PREFIX,
+    RATERS,
+    RATINGS,
+    ROUNDS,
+    TABLES,
+)
+
+# What SQLite keeps of each kind: a column of its takes any value. A server refuses others by itself.
+_KINDS: tuple[tuple[type[Any], tuple[str, ...]], ...] = (
+    (LargeBinary, ("blob",)),
+    (Text, ("text",)),
+    (Double, ("real", "integer")),
+    (Integer, ("integer",)),
+)
+Row = dict[str, Any]
+_SETTINGS = ("aspect", "strategy", "budget", "size", "seed", "aspects", "stops")
+
+
+def first_problem(connection: Connection, campaign: str | None = None) -> str | None:
+    """Return the first thing that is wrong with a database, or None where it holds what was written.
+
+    Seals and what they cover are looked at of one campaign, or of all.
+    """
+    for look in (_broken_pages, _lost_tables, _other_kinds, _broken_references):
+        for problem in look(connection):
+            return problem
+    known = connection.execute(select(CAMPAIGNS.c.name).order_by(CAMPAIGNS.c.name)).scalars().all()
+    for name in known if campaign is None else [campaign]:
+        for check in (_broken_journal, _broken_content):
+            for problem in check(connection, name):
+                return problem
+    return None
+
+
+def _broken_pages(connection: Connection) -> Iterator[str]:
+    if connection.dialect.name != "sqlite":
+        return
+    found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
+    if found != "ok":
+        yield f"The pages of the file do not fit together ({str(found).splitlines()[-1]})."
+
+
+def _lost_tables(connection: Connection) -> Iterator[str]:
+    look = inspect(connection)
+    there = set(look.get_table_names())
+    for table in TABLES:
+        if table.name not in there:
+            yield f"The table {table.name} is gone."
+            continue
+        columns = {one["name"] for one in look.get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in columns:
+                yield f"The column {column.name} of {table.name} is gone."
+
+
+def _other_kinds(connection: Connection) -> Iterator[str]:
+    if connection.dialect.name != "sqlite":
+        return
+    for table in TABLES:
+        counts = ", ".join(f"sum(typeof({one.name}) NOT IN ({_kinds(one)}))" for one in table.columns)
+        # Names of our own, and nothing that anybody sent.
+        query = f"SELECT {counts} FROM {table.name}"  # noqa: S608
+        row = connection.exec_driver_sql(query).one()
+        for column, count in zip(table.columns, row, strict=True):
+            if count:
+                yield f"{count} values of {column.name} in {table.name} are not of the kind that was written."
+
+
+def _kinds(column: Column[Any]) -> str:
+    kinds = next(names for kind, names in _KINDS if isinstance(column.type, kind))
+    return ", ".join(f"'{name}'" for name in (*kinds, *(("null",) if column.nullable else ())))
+
+
+def _broken_references(connection: Connection) -> Iterator[str]:
+    if connection.dialect.name != "sqlite":
+        return
+    for row in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+        if str(row[0]).startswith(PREFIX):
+            yield f"A row of {row[0]} speaks of something in {row[2]} that is not there."
+
+
+def beginning_problems(connection: Connection, row: Row) -> Iterator[str]:
+    """Compare what a campaign's row and its data sets say with what the journal says was decided."""
+    begun = _events(connection, row["name"], "begun")
+    if [seq for seq, _ in begun] != [1] or not isinstance(begun[0][1], dict):
+        yield "The journal does not begin with the campaign's settings and data."
+        return
+    decided = begun[0][1]
+    for name in _SETTINGS:
+        value = _parsed(row[name]) if name in ("aspects", "stops") else row[name]
+        if name in decided and value != decided[name]:
+            yield f"The {name} of the campaign is not the one that it began with."
+    table = DATA_SETS.c
+    sets = connection.execute(select(table.name, table.budget).where(table.campaign == row["name"]))
+    budgets = {one.name: one.budget for one in sets}
+    if set(budgets) != set(decided.get("data", {})) or decided.get("budgets", budgets) != budgets:
+        yield "The data sets and their budgets are not those that the campaign began with."
+
+
+def _broken_journal(connection: Connection, campaign: str) -> Iterator[str]:
+    """Number and seal all entries again, then read what they say."""
+    end = connection.execute(select(CAMPAIGNS).where(CAMPAIGNS.c.name == campaign)).mappings().one()
+    entries = sorted(
+        (row for table in (EVENTS, RATINGS) for row in _rows(connection, table, campaign)),
+        key=lambda entry: int(entry["seq"]),
+    )
+    if [entry["seq"] for entry in entries] != list(range(1, end["last_seq"] + 1)):
+        yield f"The journal says that it has {end['last_seq']} entries, and {len(entries)} are there."
+        return
+    head = ""
+    for entry in entries:
+        head = sealed(head, entry)
+        if head != entry["digest"]:
+            yield f"The entry {entry['seq']} of the journal, or one before it, was changed."
+            return
+    if head != end["head"]:
+        yield "The end of the journal is not the one that was written last."
+    yield from beginning_problems(connection, dict(end))
+
+
+def _broken_content(connection: Connection, campaign: str) -> Iterator[str]:
+    """Compare what the events say with the tables they speak about."""
+    digests = {
+        (name, seq): digest
+        for seq, begun in _events(connection, campaign, "begun")
+        for name, digest in begun["data"].items()
+    }
+    digests |= {(one["data"], seq): one["digest"] for seq, one in _events(connection, campaign, "arrived")}
+    versions = list(_rows(connection, DATA_VERSIONS, campaign))
+    if digests != {(row["data"], row["seq"]): row["digest"] for row in versions}:
+        yield "The data sets are not those that the journal speaks of."
+        return
+    yield from _broken_sets(connection, campaign, versions)
+    yield from _broken_rounds(connection, campaign)
+    first: dict[str, int] = {}
+    table = RATINGS.c
+    for row in connection.execute(select(table.rater, table.seq).where(table.campaign == campaign)):
+        first[row.rater] = min(row.seq, first.get(row.rater, row.seq))
+    if {row["rater"]: row["seq"] for row in _rows(connection, RATERS, campaign)} != first:
+        yield "The raters are not those that answered."
+
+
+def _broken_sets(connection: Connection, campaign: str, versions: Sequence[Row]) -> Iterator[str]:
+    """Compare the models and when they came and went with the versions of the data and the journal."""
+    left = {(one["data"], one["model"]): seq for seq, one in _events(connection, campaign, "withdrawn")}
+    arrived: dict[tuple[str, str], int] = {}
+    for row in sorted(versions, key=lambda row: int(row["seq"])):
+        try:
+            held = from_bytes(row["content"], row["digest"], row["data"])
+        except SparinglyError:
+            yield f'The content of the data set "{row["data"]}" was changed.'
+            return
+        for model in held.models:
+            arrived.setdefault((row["data"], model), row["seq"])
+    here = {
+        (row["data"], row["model"]): (row["arrived"], row["withdrawn"])
+        for row in _rows(connection, MODELS, campaign)
+    }
+    if here != {key: (seq, left.get(key)) for key, seq in arrived.items()}:
+        yield "The models are not those that the journal speaks of."
+
+
+def _broken_rounds(connection: Connection, campaign: str) -> Iterator[str]:
+    events = {
+        (one["data"], one["number"]): (seq, one["as_of"], one["digest"])
+        for seq, one in _events(connection, campaign, "round")
+    }
+    rows = {(row["data"], row["number"]): row for row in _rows(connection, ROUNDS, campaign)}
+    table = CAMPAIGNS.c
+    decided = connection.execute(select(table.aspect, table.size).where(table.name == campaign)).one()
+    if set(rows) != set(events):
+        yield "The rounds are not those that the journal speaks of."
+        return
+    for (data, number), row in rows.items():
+        digest = hashlib.sha256(row["selection"].encode()).hexdigest()[:32]
+        same = (row["seq"], row["as_of"], digest) == events[data, number] and row["digest"] == digest
+        if not same or (row["aspect"], row["size"]) != tuple(decided) or not _fits(row):
+            yield f"Round {number} of {data} is not the one that the journal speaks of."
+
+
+def _fits(row: Row) -> bool:
+    """Say whether the columns of a round are those of its selection's signature."""
+    signature = json.loads(row["selection"])["signature"]
+    columns = {
+        "method": "strategy",
+        "budget": "budget",
+        "seed": "seed",
+        "inputs": "inputs",
+        "labels": "labels",
+    }
+    return all(signature.get(name) == row[column] for name, column in columns.items())
+
+
+def _rows(connection: Connection, table: Table, campaign: str) -> list[Row]:
+    rows = connection.execute(select(table).where(table.c.campaign == campaign)).mappings()
+    return [dict(row) for row in rows]
+
+
+def _events(connection: Connection, campaign: str, kind: str) -> list[tuple[int, Any]]:
+    """Return what the events of a kind say, with their numbers, in order."""
+    table = EVENTS.c
+    rows = connection.execute(
+        select(table.seq, table.detail)
+        .where(table.campaign == campaign, table.kind == kind)
+        .order_by(table.seq)
+    )
+    return [(row.seq, _parsed(row.detail)) for row in rows]
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None
