@@ -21,7 +21,7 @@ def made_set(
     scores, metric = np.empty((items, len(models))), np.empty((items, len(models)))
     for column, model in enumerate(models):
         # By the model's own name, so that a set with one more model is the same for the others.
-        numbers = np.random.default_rng([seed, *model.encode()])
+        numbers = np.random.default_rng([seed, *model.encode("utf-8", "surrogatepass")])
         scores[:, column] = np.round(numbers.uniform(0, 100, items), 1)
         metric[:, column] = scores[:, column] + numbers.normal(0, 10, items)
     return EvalSet.from_arrays(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import InputError, nearest
 from sparingly.data.io.words import plain_word, word_number
-from sparingly.data.values import as_id, as_number, as_text, parse_number, shown
+from sparingly.data.values import as_id, as_number, as_text, parse_number
+from sparingly.run.campaign.names import checked_name, checked_text
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.marks import Mark
@@ -59,6 +60,15 @@ class Answer:
     marks: tuple[Mark, ...] | None = None
     placement: Placement | None = None
     word: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what no database keeps, however the answer came."""
+        checked_name(self.rater, "rater")
+        checked_name(self.client, "client")
+        for name in ("item", "model", "aspect", "data", "comment"):
+            checked_text(getattr(self, name) or "", name)
+        for model in self.pair or ():
+            checked_text(model, "pair")
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], *, from_text: bool = False) -> Answer | None:
@@ -133,16 +143,8 @@ def _number(given: Mapping[str, Any], name: str, from_text: bool) -> float:
 def _id(given: Mapping[str, Any], name: str) -> str:
     if name not in given:
         raise InputError(f"the answer names no {name}", field=name)
-    return _storable(as_id(given[name], name), name)
+    return as_id(given[name], name)
 
 
 def _text(given: Mapping[str, Any], name: str) -> str | None:
-    text = as_text(given.get(name), name)
-    return None if text is None else _storable(text, name)
-
-
-def _storable(text: str, name: str) -> str:
-    """Refuse letters that no database keeps."""
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InputError(f"{shown(text)} has a letter that cannot be stored", field=name, fix="Leave it out")
-    return text
+    return as_text(given.get(name), name)

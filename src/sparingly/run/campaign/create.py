@@ -19,6 +19,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.content import to_bytes, unjudged
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.journal import Clock, Journal, as_json
+from sparingly.run.campaign.names import check_lengths, check_letters
 from sparingly.run.campaign.settings import Scale, Settings
 from sparingly.run.campaign.spending import choices, compares, limit_of
 from sparingly.run.campaign.tables import CAMPAIGNS, DATA_SETS, DATA_VERSIONS, MODELS
@@ -64,6 +65,7 @@ def prepare(
     pairs = {one: compares(made, held, target) for one, held in empty.items()}
     budgets = divided(budget, {one: choices(held, pairs=pairs[one]) for one, held in sets.items()})
     for one, held in sets.items():
+        check_letters(name, one, held, scales)
         limit_of(budgets[one], held, pairs=pairs[one])
         empty[one].truth(target)
         made.resolve(held, target, budgets[one])
@@ -84,6 +86,8 @@ def prepare(
 def create(database: Database, beginning: Beginning, clock: Clock) -> None:
     """Write a campaign with its data; it is there whole, or not at all."""
     settings = beginning.settings
+    for name, held in beginning.sets.items() if not database.is_sqlite else ():
+        check_lengths(settings.name, name, held, settings.aspects)
     with database.writing() as connection:
         if connection.execute(select(CAMPAIGNS.c.name).where(CAMPAIGNS.c.name == settings.name)).first():
             raise UsageError(f'There is a campaign "{settings.name}" in {database.name} already.')

@@ -11,6 +11,7 @@ from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import History
 from sparingly.run.campaign.journal import Clock, Journal
 from sparingly.run.campaign.library import models_of
+from sparingly.run.campaign.names import check_lengths, check_letters
 from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS
 from sparingly.run.campaign.todo import cells_of
 
@@ -21,6 +22,9 @@ def add_models(database: Database, history: History, data: str, held: EvalSet, c
     The set is the data set with more models: the items and what is known of the other models are the same.
     """
     settings, given = history.settings, unjudged(held)
+    check_letters(settings.name, data, given, settings.aspects)
+    if not database.is_sqlite:
+        check_lengths(settings.name, data, given, settings.aspects)
     with database.writing() as connection:
         journal = _open_journal(Journal(connection, settings.name, clock))
         present = models_of(connection, settings.name, data)
