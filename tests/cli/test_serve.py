@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import resource
+import signal
 import socket
+import sqlite3
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,6 +29,42 @@ def test_a_secret_is_made_once_and_read_only_by_its_owner(tmp_path: Path) -> Non
     file.write_text("short", encoding="utf-8")
     with pytest.raises(InputError, match="at least 32 letters"):
         _secret(str(where), None)
+
+
+@contextmanager
+def a_full_disk() -> Iterator[None]:
+    """No file may grow."""
+    before, signalled = (
+        resource.getrlimit(resource.RLIMIT_FSIZE),
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
+    )
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, signalled)
+
+
+def test_a_full_disk_leaves_no_empty_secret(tmp_path: Path) -> None:
+    where = tmp_path / "c.db"
+    begin(str(where)).disconnect()
+    with a_full_disk(), pytest.raises(InputError, match="the file cannot be written"):
+        _secret(str(where), None)
+    assert [one.name for one in tmp_path.iterdir()] == ["c.db"]
+    assert len(_secret(str(where), None)) >= 43
+
+
+def test_nothing_is_written_beside_a_database_of_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "other.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE mine (a TEXT)")
+    connection.close()
+    assert run(["serve", str(path)]) == 2
+    assert "There is no campaign in" in capsys.readouterr().err
+    assert [one.name for one in tmp_path.iterdir()] == ["other.db"]
 
 
 def test_a_server_without_a_file_tells_that_sessions_end(capsys: pytest.CaptureFixture[str]) -> None:

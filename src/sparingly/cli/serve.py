@@ -7,6 +7,8 @@ import os
 import secrets
 import socket
 import sys
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import InputError, UsageError
-from sparingly.cli.campaign import Name, Where
+from sparingly.cli.campaign import Name, Where, opened
 from sparingly.cli.options import Json, emit
+from sparingly.data.files import naming_target
 
 if TYPE_CHECKING:
     from sparingly.show.web.web import Web
 
-_ONLY_OWNER = 0o600
 _LAST_PORT = 65_535
 _OPEN = (
     "sparingly: everybody who reaches this machine on the network can try these pages. Links and answers "
@@ -129,7 +131,7 @@ def serve(
     app = create_app(
         where,
         name,
-        secret=_secret(where, serving.secret_file),
+        secret=_secret(where, serving.secret_file, name),
         form=showing.form,
         texts=showing.texts,
         assignment=None if showing.assignment is None else Assignment.load(showing.assignment),
@@ -213,16 +215,16 @@ def _address(serving: Serving, listener: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
 
 
-def _secret(where: str, file: Path | None) -> str:
+def _secret(where: str, file: Path | None, name: str | None = None) -> str:
     """Return what signs sessions, the same after a restart; made on the first start."""
     if file is None and "://" in where:
         sys.stderr.write("sparingly: sessions end with this process; keep them with --secret-file.\n")
         return secrets.token_urlsafe(32)
     path = Path(f"{where}.secret") if file is None else file
-    if not path.exists() and (file is not None or Path(where).exists()):
-        _write_private(path, secrets.token_urlsafe(32))
     if not path.exists():
-        return secrets.token_urlsafe(32)
+        # Nothing is written beside a file that is no campaign.
+        opened(where, name).disconnect()
+        _write_private(path, secrets.token_urlsafe(32))
     secret = path.read_text(encoding="utf-8").strip()
     if len(secret) < 32:
         raise InputError(
@@ -232,9 +234,18 @@ def _secret(where: str, file: Path | None) -> str:
 
 
 def _write_private(path: Path, text: str, *, replace: bool = False) -> None:
-    """Write a file that nobody else can read, at any moment."""
-    if replace:
-        path.unlink(missing_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _ONLY_OWNER)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
+    """Write a file that nobody else can read, whole or not at all; the first to write it wins."""
+    with naming_target(path):
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            if replace:
+                Path(temporary).replace(path)
+                return
+            with suppress(FileExistsError):
+                path.hardlink_to(temporary)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
