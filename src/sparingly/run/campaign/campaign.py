@@ -34,6 +34,7 @@ from sparingly.run.campaign.questions import Question, question_of
 from sparingly.run.campaign.record import BATCH, Acknowledgement, OnError, Recorded, Recorder
 from sparingly.run.campaign.refusal import check_score
 from sparingly.run.campaign.settings import Scale, read_settings
+from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.spending import compares
 from sparingly.run.campaign.status import Status, checked_seq, status_at
 from sparingly.run.campaign.todo import asked_at
@@ -68,6 +69,7 @@ class Campaign(Organising):
         try:
             migrate(self.database)
             with self.database.reading() as connection:
+                check_kinds(connection, self.database.name)
                 self.settings = read_settings(connection, name, self.database.name)
                 check_end(connection, self.settings.name, self.database.name)
         except BaseException:

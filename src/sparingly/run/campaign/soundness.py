@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Double, Integer, LargeBinary, Table, Text, inspect, select
 
-from sparingly.base.errors import SparinglyError
+from sparingly.base.errors import DataError, SparinglyError
 from sparingly.run.campaign.content import from_bytes
 from sparingly.run.campaign.journal import sealed
 from sparingly.run.campaign.tables import (
@@ -77,11 +77,17 @@ def _lost_tables(connection: Connection) -> Iterator[str]:
                 yield f"The column {column.name} of {table.name} is gone."
 
 
+def check_kinds(connection: Connection, where: str) -> None:
+    """Complain about a database whose values are of other kinds than were written, before any is used."""
+    for problem in _other_kinds(connection):
+        raise DataError(f"{where} is damaged. {problem} Take another copy of it.")
+
+
 def _other_kinds(connection: Connection) -> Iterator[str]:
     if connection.dialect.name != "sqlite":
         return
     for table in TABLES:
-        counts = ", ".join(f"sum(typeof({one.name}) NOT IN ({_kinds(one)}))" for one in table.columns)
+        counts = ", ".join(f"sum({_is_other(one)})" for one in table.columns)
         # Names of our own, and nothing that anybody sent.
         query = f"SELECT {counts} FROM {table.name}"  # noqa: S608
         row = connection.exec_driver_sql(query).one()
@@ -90,9 +96,12 @@ def _other_kinds(connection: Connection) -> Iterator[str]:
                 yield f"{count} values of {column.name} in {table.name} are not of the kind that was written."
 
 
-def _kinds(column: Column[Any]) -> str:
+def _is_other(column: Column[Any]) -> str:
+    """Return the condition under which a value of a column is not of its kind; no number is infinite."""
     kinds = next(names for kind, names in _KINDS if isinstance(column.type, kind))
-    return ", ".join(f"'{name}'" for name in (*kinds, *(("null",) if column.nullable else ())))
+    listed = ", ".join(f"'{name}'" for name in (*kinds, *(("null",) if column.nullable else ())))
+    other = f"typeof({column.name}) NOT IN ({listed})"
+    return f"{other} OR abs({column.name}) = 9e999" if isinstance(column.type, Double) else other
 
 
 def _broken_references(connection: Connection) -> Iterator[str]:
