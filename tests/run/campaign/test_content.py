@@ -23,3 +23,11 @@ def test_other_content_is_refused() -> None:
     data = unjudged(sparingly.load_demo())
     with pytest.raises(DataError, match='The data set "demo" in the database is damaged'):
         from_bytes(to_bytes(data.at(range(5))), data.digest(), "demo")
+
+
+def test_bytes_that_are_no_set_name_the_data_set_and_no_other_file() -> None:
+    content = bytearray(to_bytes(unjudged(sparingly.load_demo())))
+    content[len(content) // 2] ^= 1
+    with pytest.raises(DataError, match=r"^The data set .wmt. in the database is damaged") as complaint:
+        from_bytes(bytes(content), "digest", "wmt")
+    assert "data.jsonl.gz" not in str(complaint.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from sparingly.base.errors import DataError
+from sparingly.base.errors import DataError, InputError
 from sparingly.data.build import rebuild
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.jsonl import JsonLines
@@ -30,10 +30,15 @@ def to_bytes(data: EvalSet) -> bytes:
 
 def from_bytes(content: bytes, digest: str, name: str) -> EvalSet:
     """Return the set that some bytes hold, or say that they are damaged."""
+    damaged = f'The data set "{name}" in the database is damaged'
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / _NAME
         path.write_bytes(content)
-        data = JsonLines().read(path, {})
+        try:
+            data = JsonLines().read(path, {})
+        except InputError as error:
+            # It would name a file that nobody knows.
+            raise DataError(f"{damaged} ({error.problem}). Take another copy of it.") from None
     if data.digest() != digest:
-        raise DataError(f'The data set "{name}" in the database is damaged. Take another copy of it.')
+        raise DataError(f"{damaged}. Take another copy of it.")
     return rebuild(data, name=name)

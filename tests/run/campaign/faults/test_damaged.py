@@ -26,7 +26,9 @@ VALUES = (
     "x''", "9223372036854775807", "cast(x'ff' AS TEXT)",
 )  # fmt: skip
 # What the pages keep beside the evaluation: no estimate reads it, and no journal speaks of it.
-BESIDE = ("access", "leases", "drafts", "claims", "audit", "marks", "schema")
+BESIDE = (
+    "access", "leases", "drafts", "claims", "audit", "marks", "schema", "placements", "ended_sessions",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
