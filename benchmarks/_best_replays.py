@@ -1,30 +1,34 @@
-"""Replays on judged sets: what chances were said, and whether it was so.
+"""Replays on judged sets: what chances are said on the default path, and whether it was so.
 
-A replay takes a set, an aspect, some of the models and a number of items n. With the target ``set`` it draws
-n items of the set; what is true is what all its items show. With the target ``population`` the set stands for
-all inputs: an evaluation set of as many items is drawn from it with replacement (whole documents where there
-are any), n items are drawn from that, and what is true is the mean over the whole original set.
+A replay takes a set, an aspect, some of the models (and of the metrics) and a number of items n, and goes
+through the package: ``auto``, then the default estimator. With the target ``set`` it draws n items of the
+set; what is true is what all its items show. With the target ``population`` the set stands for all inputs: an
+evaluation set of as many items is drawn from it with replacement (whole documents where there are any), n
+items are drawn from that, and what is true is the mean over the whole original set.
 
-Plain draws are computed from arrays, many at a time and under several priors. The default path (``auto``,
-then the default estimator with the metrics of the set) goes through the package.
+A replay keeps scores, covariances and what else chances are made of (``Replay``), so that they can be said
+again under several priors.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
 from sparingly import EvalSet
+from sparingly.base import rng
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior
-from sparingly.infer.estimate.full_set_p import chance_full_set_shows, full_set_chances
+from sparingly.infer.estimate.full_set_p import Documents, chance_full_set_shows, documents_of
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
+from sparingly.infer.rank.decisions import decide
+from sparingly.infer.rank.joint_scores import joint_of
 from sparingly.infer.rank.pair_errors import pair_errors
 
 Floats = NDArray[np.float64]
@@ -67,20 +71,21 @@ FAMILIES: Mapping[str, Aspects] = {
 SIZES = (10, 12, 16, 20, 30, 50, 100, 200)
 # Numbers of models; the last stands for all, but not more than that.
 MODELS = (2, 3, 5, 8, 12, 25)
-MOST_OF_SET = 0.6
-PLAIN, DEFAULT = "plain", "default"
+MOST_OF_SET, MOST_METRICS = 0.6, 6
+# A set drawn with replacement holds copies, and a spread draw takes no two of them: where n is a large part
+# of it, the sample is most of all different items, and nearer to the truth than one of new inputs would be.
+MOST_OF_INPUTS = 0.2
 BEST_POPULATION, BEST_SET = "best, population", "best, set"
 BETTER_POPULATION, BETTER_SET = "better, population", "better, set"
-NEIGHBOURS, ALL_PAIRS, EXPECTED = "full set, neighbours", "full set, all pairs", "full set, expected"
+NEIGHBOURS, ALL_PAIRS = "full set, neighbours", "full set, all pairs"
 # The prior as it is first, then all others from which one could have been chosen.
 PRIORS: Mapping[str, EffectPrior] = {
-    f"{prior.centre:g}/{prior.spread:g}/{prior.alike:g}": prior
-    for prior in dict.fromkeys(
-        (
-            USUAL,
-            *(EffectPrior(centre, spread) for centre in (0.3, 0.5, 0.8) for spread in (0.5, 0.8, 1.2)),
-            *(EffectPrior(alike=alike) for alike in (2.0, 32.0)),
-        )
+    f"{prior.centre:g}/{prior.spread:g}/{prior.within:g}": prior
+    for prior in (
+        USUAL,
+        *(EffectPrior(centre) for centre in (0.3, 0.8)),
+        EffectPrior(spread=1.2),
+        *(EffectPrior(within=within) for within in (0.1, 0.3)),
     )
 }
 AS_IT_IS = next(iter(PRIORS))
@@ -95,6 +100,35 @@ class Said(NamedTuple):
     n: int
     chance: Floats
     was_so: Floats
+
+
+class Sampled(NamedTuple):
+    """What an estimate from n items says of its models, and the true means.
+
+    Covariance, degrees of freedom and units are those for inputs like these, then those over this set.
+    """
+
+    n: int
+    scores: Floats
+    covariances: tuple[Floats, Floats]
+    freedoms: tuple[float, float]
+    units: tuple[float, float]
+    deviations: Floats
+    documents: Documents | None
+    unseen: float
+    size: int
+    truth: Floats
+
+
+class Replay(NamedTuple):
+    """A draw from a resampled set, a draw from the set itself, and which models all its items tell apart.
+
+    ``better`` is what ``rank`` decides on the fully judged set; None where its documents are too few.
+    """
+
+    of_inputs: Sampled
+    of_set: Sampled
+    better: NDArray[np.bool_] | None
 
 
 class Judged(NamedTuple):
@@ -120,6 +154,12 @@ class Judged(NamedTuple):
         return aspect, scores[:, models], models
 
 
+@cache
+def read(folder: Path, family: str, name: str) -> Judged:
+    """Return a judged set of a family."""
+    return Judged.read(folder, name, FAMILIES[family][name])
+
+
 def is_best(means: Floats) -> Floats:
     """Return 1 for the best model, shared where several are."""
     best = np.isclose(means, means.max(), rtol=1e-9, atol=1e-12)
@@ -131,109 +171,109 @@ def _size(draw: np.random.Generator, most: float) -> int:
     return int(fitting[draw.integers(len(fitting))])
 
 
-def _shown(scores: Floats) -> tuple[Floats, Floats]:
-    """Return z of every pair over all items, and the critical value of its paired t test."""
-    from scipy.special import stdtrit
-
-    first, second = pair_indices(scores.shape[1])
-    apart = scores[:, first] - scores[:, second]
-    spread = np.maximum(apart.std(axis=0, ddof=1), 1e-12)
-    least = stdtrit(len(scores) - 1, 0.975)
-    return apart.mean(axis=0) * math.sqrt(len(scores)) / spread, np.asarray(least)
-
-
-def _pairs_said(prior: str, n: int, means: Floats, chance: Floats, scores: Floats) -> Iterator[Said]:
-    """Yield what was said of all pairs, and of neighbours in the order, with what all items show."""
-    first, second = pair_indices(len(means))
-    z, least = _shown(scores)
-    was_so = (np.where(means[first] >= means[second], z, -z) > least).astype(np.float64)
-    given = ~np.isnan(chance)
-    place = np.argsort(np.argsort(-means, kind="stable"), kind="stable")
-    next_to = given & (np.abs(place[first] - place[second]) == 1)
-    yield Said(ALL_PAIRS, prior, n, chance[given], was_so[given])
-    yield Said(NEIGHBOURS, prior, n, chance[next_to], was_so[next_to])
-
-
-def _better_said(
-    question: str, prior: str, n: int, means: Floats, chance: Floats, truth: Floats
-) -> Iterator[Said]:
-    """Yield what was said of neighbours in the order: that the first is better than the second."""
-    order = np.argsort(-means, kind="stable")
-    said = chance[order[:-1], order[1:]]
-    was_so = 0.5 + 0.5 * np.sign(truth[order[:-1]] - truth[order[1:]])
-    yield Said(question, prior, n, said[~np.isnan(said)], was_so[~np.isnan(said)])
-
-
-def plain_replay(judged: Judged, draw: np.random.Generator) -> Iterator[Said]:
-    """Yield what is said from a uniform draw and plain means: of the population, then of the set."""
-    _, scores, _ = judged.some_models(draw)
-    size, count = scores.shape
-    first, second = pair_indices(count)
-    truth = scores.mean(axis=0)
-    for best, better, replace in (
-        (BEST_POPULATION, BETTER_POPULATION, True),
-        (BEST_SET, BETTER_SET, False),
-    ):
-        n = _size(draw, size if replace else MOST_OF_SET * size)
-        sample = scores[draw.choice(size, n, replace=replace)]
-        spread = np.atleast_2d(np.cov(sample.T))
-        left = 1.0 / n - (0.0 if replace else 1.0 / size)
-        means, covariance = sample.mean(axis=0), left * spread
-        for name, prior in PRIORS.items():
-            chance = chance_of_best(means, covariance, degrees=n - 1.0, prior=prior, draws=_DRAWS)
-            yield Said(best, name, n, chance, is_best(truth))
-            chance = chance_of_better(means, covariance, degrees=n - 1.0, prior=prior)
-            yield from _better_said(better, name, n, means, chance, truth)
-            if replace:
-                continue
-            deviations = pair_errors(spread)[first, second]
-            shown = chance_full_set_shows(
-                means[first] - means[second],
-                math.sqrt(left) * deviations,
-                deviations,
-                size,
-                models=count,
-                degrees=n - 1.0,
-                prior=prior,
-            )
-            yield from _pairs_said(name, n, means, shown, scores)
-
-
-def default_replay(judged: Judged, draw: np.random.Generator) -> Iterator[Said]:
-    """Yield what is said on the default path: of the population, then of the set."""
+def replay(folder: Path, family: str, place: int) -> tuple[str, Replay]:
+    """Return a replay of a family, by its place, and its set: the sets take turns."""
+    name = list(FAMILIES[family])[place % len(FAMILIES[family])]
+    judged, draw = read(folder, family, name), rng.generator(place, f"record {family} {name}")
     aspect, scores, models = judged.some_models(draw)
-    truth = scores.mean(axis=0)
     n = _size(draw, len(scores))
-    found = _estimated(_remade(judged, aspect, models, _resampled(judged.data, draw)), n, "population", draw)
-    if found is not None:
-        yield from _said_of_models(found, BEST_POPULATION, BETTER_POPULATION, n, truth)
+    again = _remade(judged, aspect, models, _resampled(judged.data, draw), draw)
+    of_inputs = _sampled(again, n, scores.mean(axis=0), draw)
     n = _size(draw, MOST_OF_SET * len(scores))
-    whole = _remade(judged, aspect, models, np.arange(len(scores)))
-    found = _estimated(whole, n, "set", draw)
-    if found is None or found.pairs is None:
-        return
-    yield from _said_of_models(found, BEST_SET, BETTER_SET, n, truth)
-    pairs = pair_indices(len(models))
-    yield from _pairs_said(
-        AS_IT_IS, n, found.scores, full_set_chances(found.scores, found.pairs)[pairs], scores
+    whole = _remade(judged, aspect, models, np.arange(len(scores)), draw)
+    of_set = _sampled(whole, n, scores.mean(axis=0), draw)
+    return name, Replay(of_inputs, of_set, _decided(whole))
+
+
+def _sampled(data: EvalSet, n: int, truth: Floats, draw: np.random.Generator) -> Sampled:
+    """Return what the default estimate from a default draw says."""
+    seed = int(draw.integers(2**31))
+    chosen = sparingly.select(data, "auto", n, seed=seed)
+    found = sparingly.estimate(data, chosen, "y", target="population", interval="none", seed=seed)
+    if found.pairs is None:
+        raise ValueError("A default draw has probabilities.")
+    errors, over_set = found.pairs.errors, found.pairs.over_set
+    return Sampled(
+        n,
+        found.scores,
+        (found.covariance, over_set.covariance),
+        (found.freedom, over_set.freedom),
+        (errors.units, over_set.units),
+        found.pairs.deviations(*pair_indices(len(truth))),
+        documents_of(found.pairs),
+        found.pairs.tails.unseen,
+        found.pairs.sample.size,
+        truth,
     )
-    labels = np.full(scores.shape, np.nan)
-    rows = whole.positions(found.selection.items) if found.selection is not None else np.arange(0)
-    labels[rows] = scores[rows]
-    expected = sparingly.expect(whole, labels, aspect="y")
-    z, least = _shown(scores)
-    was_so = (z * np.where(expected.z >= 0, 1.0, -1.0) > least).astype(np.float64)
-    yield Said(EXPECTED, AS_IT_IS, n, expected.chances[pairs], was_so)
+
+
+def _decided(whole: EvalSet) -> NDArray[np.bool_] | None:
+    """Return which models are significantly better than which, everything judged, for inputs like these."""
+    found = sparingly.estimate(whole, None, "y", target="population", interval="none")
+    if not np.isfinite(found.covariance).all():
+        return None
+    joint = joint_of(found)
+    return decide(joint.tests().agreeing(joint.scores), joint.scores).better
+
+
+def said_of(found: Replay, priors: Mapping[str, EffectPrior] = PRIORS) -> Iterator[Said]:
+    """Yield what is said of a replay under every prior, and what was so."""
+    targets = [(found.of_set, 1, BEST_SET)]
+    if found.of_inputs.n <= MOST_OF_INPUTS * found.of_inputs.size:
+        targets.append((found.of_inputs, 0, BEST_POPULATION))
+    for name, prior in priors.items():
+        # The chance to be the best knows nothing of documents.
+        if prior.within == USUAL.within:
+            for sampled, target, best in targets:
+                yield from _said_of_models(sampled, target, best, name, prior)
+        yield from _said_of_pairs(found, name, prior)
 
 
 def _said_of_models(
-    found: sparingly.Estimate, best: str, better: str, n: int, truth: Floats
+    sampled: Sampled, target: int, best: str, name: str, prior: EffectPrior
 ) -> Iterator[Said]:
-    """Yield what an estimate says of its models."""
-    chance = chance_of_best(found.scores, found.covariance, degrees=found.freedom, draws=_DRAWS)
-    yield Said(best, AS_IT_IS, n, chance, is_best(truth))
-    chance = chance_of_better(found.scores, found.covariance, degrees=found.freedom)
-    yield from _better_said(better, AS_IT_IS, n, found.scores, chance, truth)
+    scores, truth = sampled.scores, sampled.truth
+    covariance, degrees = sampled.covariances[target], sampled.freedoms[target]
+    units = sampled.units[target]
+    if not np.isfinite(covariance).all() or min(degrees, units) < 1:
+        return
+    chance = chance_of_best(
+        scores, covariance, degrees=degrees, units=units, prior=prior, draws=_DRAWS, seed=sampled.n
+    )
+    yield Said(best, name, sampled.n, chance, is_best(truth))
+    if prior != USUAL:
+        return
+    better = BETTER_SET if target else BETTER_POPULATION
+    order = np.argsort(-scores, kind="stable")
+    said = chance_of_better(scores, covariance, degrees=degrees, prior=prior)[order[:-1], order[1:]]
+    was_so = 0.5 + 0.5 * np.sign(truth[order[:-1]] - truth[order[1:]])
+    yield Said(better, name, sampled.n, said[~np.isnan(said)], was_so[~np.isnan(said)])
+
+
+def _said_of_pairs(found: Replay, name: str, prior: EffectPrior) -> Iterator[Said]:
+    """Yield what was said of all pairs, and of neighbours in the order, with what all items decide."""
+    sampled = found.of_set
+    if found.better is None or not np.isfinite(sampled.covariances[1]).all() or sampled.freedoms[1] < 1:
+        return
+    first, second = pair_indices(len(sampled.scores))
+    chance = chance_full_set_shows(
+        sampled.scores[first] - sampled.scores[second],
+        pair_errors(sampled.covariances[1])[first, second],
+        sampled.deviations,
+        sampled.size,
+        models=len(sampled.scores),
+        degrees=sampled.freedoms[1],
+        prior=prior,
+        documents=sampled.documents,
+        unseen=sampled.unseen,
+    )
+    ahead = sampled.scores[first] >= sampled.scores[second]
+    was_so = np.where(ahead, found.better[first, second], found.better[second, first]).astype(np.float64)
+    place = np.argsort(np.argsort(-sampled.scores, kind="stable"), kind="stable")
+    given = np.isfinite(chance)
+    next_to = given & (np.abs(place[first] - place[second]) == 1)
+    yield Said(ALL_PAIRS, name, sampled.n, chance[given], was_so[given])
+    yield Said(NEIGHBOURS, name, sampled.n, chance[next_to], was_so[next_to])
 
 
 def _resampled(data: EvalSet, draw: np.random.Generator) -> NDArray[np.int64]:
@@ -248,32 +288,28 @@ def _resampled(data: EvalSet, draw: np.random.Generator) -> NDArray[np.int64]:
     return np.concatenate(parts)
 
 
-def _remade(judged: Judged, aspect: str, models: NDArray[np.int64], rows: NDArray[np.int64]) -> EvalSet:
-    """Return an evaluation set of some rows, some of them twice or more, with metrics and documents."""
-    data = judged.data
-    columns = {}
+def _remade(
+    judged: Judged,
+    aspect: str,
+    models: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    draw: np.random.Generator,
+) -> EvalSet:
+    """Return an evaluation set of some rows, some of them twice or more, with documents and some metrics."""
+    data, columns = judged.data, {}
     if (documents := data.columns.get("document")) is not None:
         names = np.asarray(documents, str)[rows]
         again = np.cumsum(np.concatenate([[False], names[1:] != names[:-1]]))
         columns["document"] = [f"{name} {part}" for name, part in zip(names, again, strict=True)]
         if len(np.unique(rows)) == len(rows):
             columns["document"] = names.tolist()
-    inside = np.ix_(rows, models)
+    inside, metrics = np.ix_(rows, models), sorted(data.metrics)
+    if len(metrics) > MOST_METRICS:
+        metrics = [metrics[place] for place in draw.choice(len(metrics), MOST_METRICS, replace=False)]
     return EvalSet.from_arrays(
         [f"item {row:05d}" for row in range(len(rows))],
         [data.models[place] for place in models],
-        metrics={name: np.asarray(values)[inside] for name, values in data.metrics.items()},
+        metrics={name: np.asarray(data.metrics[name])[inside] for name in metrics},
         aspects={"y": judged.aspects[aspect][inside]},
         columns=columns,
     )
-
-
-def _estimated(
-    data: EvalSet, n: int, target: Literal["set", "population"], draw: np.random.Generator
-) -> sparingly.Estimate | None:
-    """Return the default estimate from a default draw; None where too few units were drawn for errors."""
-    seed = int(draw.integers(2**31))
-    chosen = sparingly.select(data, "auto", n, seed=seed)
-    found = sparingly.estimate(data, chosen, "y", target=target, interval="none", seed=seed)
-    usable = np.isfinite(found.covariance).all() and found.freedom >= 1
-    return found if usable else None

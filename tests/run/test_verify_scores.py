@@ -180,7 +180,7 @@ def test_edited_words_and_counts_are_found(
         (("models", 0, "standardised"), 0.0, "standardised scores"),
         (("p_values", 0, 1), 0.001, "p-values"),
         (("corrected", 0, 1), 0.001, "corrected p-values"),
-        (("would_show", 0, 1), 0.001, "chances that judging everything shows it"),
+        (("would_be_significant", 0, 1), 0.001, "chances that judging everything shows it"),
         (("alpha",), 0.1, "values of alpha"),
         (("claim", "p_value"), 1e-30, "claims"),
         (("claim",), None, "claims"),

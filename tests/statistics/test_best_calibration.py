@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior
 from sparingly.infer.estimate.full_set_p import chance_full_set_shows
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
+from sparingly.infer.rank.decisions import decide
+from sparingly.infer.rank.joint_scores import joint_of
 from sparingly.infer.rank.pair_errors import pair_errors
 
 Floats = NDArray[np.float64]
@@ -76,15 +79,17 @@ def replayed(prior: EffectPrior, sets: int) -> tuple[Cases, Cases, Cases]:
             degrees=n - 1.0,
             prior=prior,
         )
-        apart = scores[:, first] - scores[:, second]
-        z = apart.mean(axis=0) * np.sqrt(SIZE) / apart.std(axis=0, ddof=1)
-        z = np.where(means[first] >= means[second], z, -z)
+        full = joint_of(estimate_scores(scores, target="population", interval="none"))
+        decided = decide(full.tests().agreeing(full.scores), full.scores).better
+        is_ahead = means[first] >= means[second]
+        was_so = np.where(is_ahead, decided[first, second], decided[second, first])
         place = np.argsort(np.argsort(-means))
         neighbours = np.abs(place[first] - place[second]) == 1
-        shows.append((said[neighbours], (z > 1.966)[neighbours]))
+        shows.append((said[neighbours], was_so[neighbours]))
         ahead = chance_of_better(means, left * spread, degrees=n - 1.0, prior=prior)[first, second]
         ahead = np.maximum(ahead, 1 - ahead)
-        better.append((ahead[neighbours], (0.5 + 0.5 * np.sign(z))[neighbours]))
+        sign = np.where(is_ahead, 1.0, -1.0) * np.sign(truth[first] - truth[second])
+        better.append((ahead[neighbours], (0.5 + 0.5 * sign)[neighbours]))
     return tuple(Cases(*map(np.concatenate, zip(*part, strict=True))) for part in (best, better, shows))  # type: ignore[return-value]
 
 

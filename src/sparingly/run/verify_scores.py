@@ -50,10 +50,11 @@ _OF_MODELS = {
     "worst_rank": "worst possible ranks",
     "group": "groups",
 }
+_OF_FULL_SET = "would_be_significant"
 _OF_PAIRS = {
     "p_values": "p-values",
     "corrected": "corrected p-values",
-    "would_show": "chances that judging everything shows it",
+    _OF_FULL_SET: "chances that judging everything shows it",
     "covariance": "covariances",
 }
 _OF_CLAIM = ("question", "model", "against", "margin", "difference", "error", "p_value", "alpha")
@@ -200,7 +201,9 @@ def _ranking_parts(given: Ranking, right: Ranking) -> Iterator[Part]:
     for name, words in _OF_MODELS.items():
         yield words, *(_column([getattr(one, name) for one in held.models]) for held in (given, right))
     for name, words in _OF_PAIRS.items():
-        yield words, getattr(given, name), getattr(right, name)
+        # A file of before they had this meaning says nothing of what judging everything would show.
+        if name != _OF_FULL_SET or getattr(given, name) is not None:
+            yield words, getattr(given, name), getattr(right, name)
     yield "claims", given.claim is None, right.claim is None
     if given.claim is not None and right.claim is not None:
         for name in _OF_CLAIM:

@@ -7,11 +7,16 @@ from scipy.stats import norm
 
 from sparingly.base.errors import UsageError
 from sparingly.infer.estimate.arrays import estimate_scores
+from sparingly.infer.estimate.effect_prior import EffectPrior
 from sparingly.infer.estimate.full_set_p import (
+    Documents,
     chance_full_set_shows,
     full_set_chances,
     full_set_p_values,
 )
+from sparingly.infer.rank.best import chance_of_better
+from sparingly.infer.rank.decisions import decide
+from sparingly.infer.rank.joint_scores import joint_of
 
 
 def test_it_is_the_z_test_that_the_whole_set_would_have() -> None:
@@ -41,21 +46,82 @@ def test_wrong_shapes_are_refused() -> None:
         full_set_p_values(np.zeros(2), np.ones(2), 0)
 
 
-def test_a_fully_judged_set_shows_what_its_test_says() -> None:
-    # Without error, z is what it is: beyond t's critical value of 1.984 (100 items) or not.
-    z = np.array([1.9, 2.1, -2.1, 0.0])
-    chance = chance_full_set_shows(z / 10.0, np.zeros(4), np.ones(4), 100, models=4)
-    assert chance == pytest.approx([0.0, 1.0, 1.0, 0.0])
+def test_a_fully_judged_set_shows_what_its_ranking_decides() -> None:
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        scores = draw.normal(size=(200, 1)) + draw.normal(size=(200, 5)) + np.linspace(0, 0.6, 5)
+        found = estimate_scores(scores, target="population")
+        assert found.pairs is not None
+        joint = joint_of(found)
+        decided = decide(joint.tests().agreeing(joint.scores), joint.scores)
+        chance = full_set_chances(found.scores, found.pairs)
+        off = ~np.eye(5, dtype=bool)
+        # But for pairs on the verge, since tails are reckoned with in the mean over all pairs.
+        clear = off & (np.abs(np.log(decided.adjusted / 0.05)) > 0.3)
+        assert np.count_nonzero(clear) >= 14
+        assert chance[clear] == pytest.approx((decided.adjusted <= 0.05)[clear].astype(float), abs=1e-6)
+
+
+def test_over_this_set_any_difference_counts_once_all_is_judged() -> None:
+    scores = np.random.default_rng(3).normal(size=(40, 3)) + np.array([0.0, 0.4, 0.1])
+    over_set, beyond = (
+        full_set_chances(found.scores, found.pairs)
+        for target in ("set", "population")
+        if (found := estimate_scores(scores, size=60, target=target)).pairs is not None
+    )
+    off = ~np.eye(3, dtype=bool)
+    assert (over_set > beyond)[off].all()
+    assert (over_set[off] > 0.5).all()
+    order = chance_of_better(scores.mean(axis=0), np.cov(scores.T) * (1 / 40 - 1 / 60), degrees=39, units=120)
+    assert over_set[off] == pytest.approx(np.maximum(order, order.T)[off], abs=0.03)
+
+
+def test_the_correction_for_all_pairs_lowers_chances() -> None:
+    apart, errors = np.array([0.12]), np.array([0.03])
+    alone = chance_full_set_shows(apart, errors, np.ones(1), 400, models=2)
+    many = chance_full_set_shows(
+        np.concatenate([apart, np.zeros(44)]), np.full(45, 0.03), np.ones(45), 400, models=10
+    )
+    assert many[0] < alone[0] - 0.2
+
+
+def test_documents_lower_chances_and_few_of_them_leave_none() -> None:
+    draw = np.random.default_rng(5)
+    document = np.repeat(np.arange(40), 10)
+    shared = draw.normal(size=(40, 3))[document]
+    scores = shared + draw.normal(size=(400, 3)) + np.array([0.0, 0.3, 0.5])
+    scores[draw.random(400) > 0.3] = np.nan
+    plain, by_document, few = (
+        full_set_chances(found.scores, found.pairs)
+        for documents in (None, document, document // 8)
+        if (found := estimate_scores(scores, target="population", documents=documents)).pairs is not None
+    )
+    off = ~np.eye(3, dtype=bool)
+    assert (by_document < plain)[off].all()
+    assert np.isnan(few).all()
+
+
+def test_the_correlation_within_documents_is_learned_where_many_items_tell_it() -> None:
+    few, many = (Documents(50, 11.0, 40.0, repeated, 6.0) for repeated in (0.0, 1e6))
+    assert few.expected_inflation(EffectPrior(within=0.2)) == pytest.approx(3.0)
+    assert many.expected_inflation(EffectPrior(within=0.2)) == pytest.approx(6.0, abs=1e-3)
 
 
 def test_the_chance_that_all_items_show_it_by_numerical_integration() -> None:
     size, seen, noise = 400, 2.5, 3.0
+    # rank adds κ squared deviations for tails.
+    full = 1.0 / size * (1 + 10 / size)
     chance = chance_full_set_shows(
-        np.array([seen / 20.0]), np.array([np.sqrt(noise / size)]), np.ones(1), size, models=2
+        np.array([seen * np.sqrt(full)]),
+        np.array([np.sqrt(noise * full)]),
+        np.ones(1),
+        size,
+        models=2,
+        unseen=10.0,
     )
     log_effect = np.linspace(-3, 3, 601)
     z = np.linspace(-60, 60, 24_001)
-    room = (0.5 * np.exp(0.8 * log_effect)) ** 2 * size
+    room = (0.5 * np.exp(0.8 * log_effect)) ** 2 / full
     prior = np.exp(-0.5 * log_effect[:, None] ** 2) * stats.norm.pdf(z, scale=np.sqrt(room)[:, None])
     posterior = prior.sum(axis=0) * stats.norm.pdf(seen, z, np.sqrt(noise))
     expected = posterior[z > stats.t.ppf(0.975, size - 1)].sum() / posterior.sum()
@@ -86,16 +152,18 @@ def test_chances_need_arrays_that_belong_together() -> None:
 
 def test_chances_of_an_estimate_are_those_of_its_arrays() -> None:
     scores = np.random.default_rng(3).normal(size=(40, 3)) + np.array([0.0, 0.4, 0.1])
-    found = estimate_scores(scores, size=600)
+    found = estimate_scores(scores, size=600, target="population")
     assert found.pairs is not None
     square = full_set_chances(found.scores, found.pairs)
     apart = np.stack([scores[:, 0] - scores[:, 1], scores[:, 0] - scores[:, 2], scores[:, 1] - scores[:, 2]])
     spread = apart.std(axis=1, ddof=1)
     errors = spread * np.sqrt(1 / 40 - 1 / 600)
-    by_hand = chance_full_set_shows(apart.mean(axis=1), errors, spread, 600, models=3, degrees=39)
+    by_hand = chance_full_set_shows(
+        apart.mean(axis=1), errors, spread, 600, models=3, degrees=39, unseen=found.pairs.tails.unseen
+    )
     assert square[[0, 0, 1], [1, 2, 2]] == pytest.approx(by_hand)
     assert square[[1, 2, 2], [0, 0, 1]] == pytest.approx(by_hand)
     assert np.isnan(np.diag(square)).all()
-    few = estimate_scores(scores[:9], size=600)
+    few = estimate_scores(scores[:9], size=600, target="population")
     assert few.pairs is not None
     assert np.isnan(full_set_chances(few.scores, few.pairs)).all()

@@ -69,7 +69,7 @@ def test_the_top_of_a_list_is_ranked_on_its_own_items_and_says_so(demo: EvalSet)
     found = rank(demo, chosen, "overall")
     assert found.target == "chosen"
     assert TOO_SURE in found.notes
-    assert found.would_show is None
+    assert found.would_be_significant is None
     means = demo.aspects["overall"][demo.positions(chosen.items)].mean(axis=0)
     assert found.models[0].score == pytest.approx(means.max())
 

@@ -31,12 +31,16 @@ class EffectPrior:
         alike: For every contrast of models, so many units' worth of belief that the models' errors are
             alike and, beside what the models of an item share, independent.
         borrowed: Items' worth of belief that a pair's differences vary as those of all pairs do.
+        within: The correlation ρ of two items of a document in what they show of two models.
+        documents: Items' worth of belief in that correlation.
     """
 
     centre: float = 0.5
     spread: float = 0.8
     alike: float = 8.0
     borrowed: float = 10.0
+    within: float = 0.2
+    documents: float = 20.0
 
 
 USUAL = EffectPrior()

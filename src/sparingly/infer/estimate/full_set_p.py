@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
+from sparingly.base.stats.cluster_correction import cluster_correction
 from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.shaffer import most_equal
 from sparingly.infer.estimate.effect_prior import USUAL, EffectGrid, EffectPrior, effect_grid, error_scales
+from sparingly.infer.estimate.guard import LEAST
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.sample import Floats
+from sparingly.infer.estimate.sample import Floats, Sample
+from sparingly.infer.estimate.tails import UNSEEN_ALONE
 
 # With fewer items on which both models were judged, the spread of their differences is not trusted.
 FEWEST_COMMON = 30
 # From so many common items on, the chance that judging everything shows a difference is calibrated.
 FEWEST_FOR_CHANCE = 10
+# The number of significant pairs that the correction reckons with is found in steps, up to this change.
+_STEPS, _CHANGE, _UNLIKELY = 40, 0.02, 1e-4
 
 
 def full_set_p_values(
@@ -61,6 +68,30 @@ def _kept(differences: Floats, errors: Floats) -> Floats:
     return np.divide(between, total, out=np.ones_like(total), where=total > 0)
 
 
+class Documents(NamedTuple):
+    """The documents of a set, by which the error of all its items is larger than that of single items.
+
+    Attributes:
+        number: The number of documents in the set.
+        length: The mean length of the document that an item is in, Σm²/Σm.
+        freedom: Degrees of freedom of the errors over all documents.
+        repeated: How many judged items tell of the correlation within documents: items less units.
+        inflation: By how much documents raise the variance, as the judged items have it.
+    """
+
+    number: int
+    length: float
+    freedom: float
+    repeated: float
+    inflation: float
+
+    def expected_inflation(self, prior: EffectPrior) -> float:
+        """Return by how much documents raise the variance, where few items tell it: 1 + (length − 1)·ρ."""
+        usual = 1.0 + (self.length - 1.0) * prior.within
+        total = self.repeated + prior.documents
+        return (self.repeated * max(self.inflation, 1.0) + prior.documents * usual) / total
+
+
 def chance_full_set_shows(
     differences: Floats,
     errors: Floats,
@@ -71,39 +102,41 @@ def chance_full_set_shows(
     degrees: float = math.inf,
     alpha: float = 0.05,
     prior: EffectPrior = USUAL,
+    documents: Documents | None = None,
+    unseen: float | None = None,
+    exact: bool = False,
 ) -> Floats:
-    """Return how likely judging all items shows each difference: same sign, two-sided p < α, paired t test.
+    """Return how likely ``rank`` calls each difference significant once all items are judged, as it is now.
 
-    With z = d·√N/s for the whole set (s the standard deviation of differences item by item), the sample shows
-    ẑ = d̂·√N/s ~ N(z, c), c = N·se²/s², and z ~ N(0, δ²N): models differ by δ standard deviations, where
-    log δ ~ N(log 0.5, 0.8²) is weighed by all pairs, which count as M − 1 observations. The chance is that of
-    z > t_{N−1, 1−α/2}, mean over δ and over how far s may be off (df/χ²_df).
+    With z = d/f for the whole set, f² = s²·D/N + κ·mean(s²)·D/N² (s the standard deviation of differences
+    item by item, D what documents add, κ what ``rank`` adds for tails), the sample shows ẑ = d̂/f ~ N(z, c),
+    c = se²/f², and z ~ N(0, (δs/f)²): models differ by δ standard deviations, where log δ ~ N(log 0.5, 0.8²)
+    is weighed by all pairs, which count as M − 1 observations. The chance is that of z > t_{1−α/2t}, mean
+    over δ and over how far s may be off (df/χ²_df). t is Shaffer's number of pairs that can be equal while as
+    many others differ as are expected to be significant: the correction for all pairs.
 
-    Use it to decide whether more labels are worth it: a difference that judging everything would hardly show
-    is not worth chasing. It is no evidence beyond what was judged. NaN where the judged items all show the
-    same difference, since that says nothing of the others. The chance of a difference the other way round
-    is not given: replays do not support it.
+    Use it to decide whether more labels are worth it. NaN where all judged items show the same difference.
 
     Args:
-        differences: The estimated difference of each pair of models; of all pairs, since how far models lie
-            apart is learned from them.
+        differences: The estimated differences of all pairs of models.
         errors: Its standard error over this very set, which goes to 0 as everything is judged.
         deviations: The standard deviation of the pair's differences over the items.
         size: The number of items of the whole set.
         models: The number of models behind the pairs.
         degrees: Degrees of freedom of the errors.
-        alpha: The level of the whole set's test.
+        alpha: The error rate of all decisions together.
         prior: What is believed of models before any label.
+        documents: The documents of the set; None where items count by themselves.
+        unseen: κ; what it is for judgements without long tails unless given.
+        exact: Whether the ranking speaks of this very set, where any difference of all items counts.
 
     Examples:
         >>> import numpy as np
         >>> from sparingly.infer.estimate.full_set_p import chance_full_set_shows
-        >>> apart, errors, spread = np.array([0.05, 0.3]), np.array([0.09, 0.09]), np.array([1.0, 1.0])
+        >>> apart, errors, spread = np.array([0.05, 0.3, 0.25]), np.full(3, 0.09), np.ones(3)
         >>> chance_full_set_shows(apart, errors, spread, 500, models=3, degrees=99).round(2)
-        array([0.3 , 0.97])
+        array([0.3 , 0.98, 0.93])
     """
-    from scipy.special import stdtrit
-
     given, wrong, own = (np.asarray(values, np.float64) for values in (differences, errors, deviations))
     if not given.shape == wrong.shape == own.shape or given.ndim != 1:
         raise UsageError("There must be one error and one deviation for every difference.")
@@ -111,13 +144,13 @@ def chance_full_set_shows(
         raise UsageError(f"A test needs two items and two models or more, not {size} and {models}.")
     check_alpha(alpha)
     usable = np.isfinite(given) & np.isfinite(wrong) & np.isfinite(own) & (own > 0)
-    chance = np.full(given.shape, np.nan)
-    if usable.any():
-        seen = np.abs(given[usable]) * math.sqrt(size) / _steadied(own[usable], degrees, prior.borrowed)
-        noise = size * (wrong[usable] / own[usable]) ** 2
-        scales = error_scales(degrees + (prior.borrowed if models > 2 else 0.0))
-        least = float(stdtrit(size - 1, 1 - alpha / 2))
-        chance[usable] = _chance_above(least, seen, noise, effect_grid(prior), scales, size, models)
+    chance = np.full(usable.shape, np.nan)
+    if not usable.any():
+        return chance
+    given, wrong, own = given[usable], wrong[usable], own[usable]
+    belief = _Belief.of_sample(given, wrong, own, size, models, degrees, prior, documents, unseen)
+    freedom = size - 1.0 if documents is None else documents.freedom
+    chance[usable] = belief.chance_above(effect_grid(prior), None if exact else (alpha, freedom))
     return chance
 
 
@@ -129,43 +162,149 @@ def _steadied(deviations: Floats, degrees: float, borrowed: float) -> Floats:
     return np.asarray(np.sqrt((degrees * deviations**2 + borrowed * common) / (degrees + borrowed)))
 
 
-def _chance_above(
-    least: float, seen: Floats, noise: Floats, effects: EffectGrid, scales: Floats, size: int, models: int
-) -> Floats:
-    """Return the posterior probability that z of the whole set lies above the critical value."""
-    from scipy.special import ndtr
+class _Belief(NamedTuple):
+    """What the sample shows of z of the whole set.
 
-    room = (effects.values**2 * size)[:, None]
-    likely = -0.5 * (np.log(room + noise) + seen**2 / (room + noise)).mean(axis=1) * (models - 1)
-    weight = likely + effects.log_weight
-    weight = np.exp(weight - weight.max())
-    pull = room / (room + noise)
-    away = np.maximum(np.sqrt(pull * noise), 1e-9)
-    above = [weight @ ndtr((pull * seen / math.sqrt(scale) - least) / away) for scale in scales]
-    return np.asarray(np.mean(above, axis=0) / weight.sum())
+    Attributes:
+        seen: ẑ of every pair, without its sign.
+        noise: c, the variance of ẑ about z.
+        room: The variance of z for models that differ by one standard deviation.
+        models: The number of models.
+        scales: Equally likely values of (true variance)/(estimated variance).
+    """
+
+    seen: Floats
+    noise: Floats
+    room: float
+    models: int
+    scales: Floats
+
+    @classmethod
+    def of_sample(
+        cls,
+        given: Floats,
+        wrong: Floats,
+        own: Floats,
+        size: int,
+        models: int,
+        degrees: float,
+        prior: EffectPrior,
+        documents: Documents | None,
+        unseen: float | None,
+    ) -> _Belief:
+        """Return what differences with their errors and deviations show."""
+        single = _steadied(own, degrees, prior.borrowed) ** 2
+        unit = size if documents is None else documents.number
+        full = single / size * (1.0 if documents is None else documents.expected_inflation(prior))
+        kappa = UNSEEN_ALONE / models if unseen is None else unseen
+        full = full + kappa / unit * float(full.mean())
+        worth = single / full
+        return cls(
+            seen=np.abs(given) / np.sqrt(full),
+            noise=worth * (wrong / own) ** 2,
+            room=float(worth.mean()),
+            models=models,
+            scales=error_scales(degrees + (prior.borrowed if models > 2 else 0.0)),
+        )
+
+    def chance_above(self, effects: EffectGrid, test: tuple[float, float] | None) -> Floats:
+        """Return the posterior probability of z above 0, or above the test's critical value (α, freedom)."""
+        from scipy.special import ndtr
+
+        room = (effects.values**2 * self.room)[:, None]
+        total = room + self.noise
+        weight = effects.log_weight - 0.5 * (np.log(total) + self.seen**2 / total).mean(axis=1) * (
+            self.models - 1
+        )
+        weight = np.exp(weight - weight.max())
+        # Values of δ that the sample rules out need not be reckoned with.
+        likely = weight > _UNLIKELY
+        weight, room, total = weight[likely] / weight[likely].sum(), room[likely], total[likely]
+        centre = room / total * self.seen
+        away = np.maximum(np.sqrt(room / total * self.noise), 1e-9)
+        if test is None:
+            above = [weight @ ndtr(centre / math.sqrt(scale) / away) for scale in self.scales]
+            return np.asarray(np.mean(above, axis=0))
+        parts = [np.zeros(len(self.seen))]
+        # The larger the errors, the fewer pairs are significant: each scale begins where the last ended.
+        for scale in np.sort(self.scales)[::-1]:
+            parts.append(_corrected(weight, centre / math.sqrt(scale), away, self.models, test, parts[-1]))
+        return np.asarray(np.mean(parts[1:], axis=0))
+
+
+def _corrected(
+    weight: Floats, centre: Floats, away: Floats, models: int, test: tuple[float, float], chance: Floats
+) -> Floats:
+    """Return the chance of every pair, where as many others are significant as their chances add up to."""
+    from scipy.special import ndtr, stdtrit
+
+    alpha, freedom = test
+    pairs = len(chance)
+    equal = np.minimum(most_equal(models)[:pairs], np.arange(pairs, 0.0, -1.0))
+    for _ in range(_STEPS):
+        tests = np.interp(chance.sum() - chance, np.arange(pairs), equal)
+        before, least = chance, stdtrit(freedom, 1.0 - alpha / (2.0 * tests))
+        chance = np.asarray(weight @ ndtr((centre - least) / away))
+        if chance.sum() <= before.sum() + _CHANGE:
+            break
+    return chance
 
 
 def full_set_chances(scores: Floats, pairs: PairErrors, *, alpha: float = 0.05) -> Floats:
-    """Return models × models: how likely judging all items shows the difference that the scores show.
+    """Return models × models: how likely a ranking of the fully judged set shows what the scores show.
 
-    ``chance_full_set_shows`` for every pair of models of an estimate, over this very set whatever its target.
-    NaN on the diagonal, and where fewer than 10 items were judged for both models while others wait.
+    ``chance_full_set_shows`` for every pair of models of an estimate: for inputs like these a difference that
+    is significant after the correction for all pairs, counted by documents where there are any; for this very
+    set any difference in the same direction. NaN on the diagonal, where fewer than 10 items were judged for
+    both models while others wait, and where the whole set has too few documents to decide anything.
     """
     square = np.full((len(scores), len(scores)), np.nan)
-    scored = int(np.isfinite(scores).sum())
-    if scored < 2 or pairs.sample.size < 2:
+    scored, sample = int(np.isfinite(scores).sum()), pairs.sample
+    exact = pairs.errors.fraction > 0
+    documents = None if exact else documents_of(pairs)
+    if scored < 2 or sample.size < 2 or (documents is not None and documents.number < LEAST):
         return square
     first, second = pair_indices(len(scores))
-    errors = pairs.over_set.of_pairs(first, second)[0]
     chance = chance_full_set_shows(
         scores[first] - scores[second],
-        errors,
+        pairs.over_set.of_pairs(first, second)[0],
         pairs.deviations(first, second),
-        pairs.sample.size,
+        sample.size,
         models=scored,
-        degrees=math.inf if pairs.sample.is_whole else pairs.over_set.freedom,
+        degrees=math.inf if sample.is_whole else pairs.over_set.freedom,
         alpha=alpha,
+        documents=documents,
+        unseen=pairs.tails.unseen,
+        exact=exact,
     )
-    few = (pairs.common(first, second) < FEWEST_FOR_CHANCE) & (not pairs.sample.is_whole)
+    few = (pairs.common(first, second) < FEWEST_FOR_CHANCE) & (not sample.is_whole)
     square[first, second] = square[second, first] = np.where(few, np.nan, chance)
     return square
+
+
+def documents_of(pairs: PairErrors) -> Documents | None:
+    """Return the documents behind errors for inputs like these; None where items count by themselves."""
+    sample = pairs.sample
+    if sample.document is None or "document" not in pairs.errors.drawn:
+        return None
+    lengths = _lengths(sample)
+    first, second = pair_indices(sample.models)
+    added = [one.of_pairs(first, second)[0] ** 2 for one in (pairs.errors, pairs.over_set)]
+    single = pairs.deviations(first, second) ** 2
+    there = np.isfinite(single) & np.isfinite(added[0]) & np.isfinite(added[1])
+    items = float(single[there].sum()) / sample.size
+    more = float(np.maximum(added[0] - added[1], 0.0)[there].sum())
+    return Documents(
+        number=len(lengths),
+        length=float((lengths**2).sum() / lengths.sum()),
+        freedom=max(float(cluster_correction(lengths[:, None], lengths[:, None])[1][0]), 1.0),
+        repeated=max(float((sample.importance > 0).sum()) - pairs.errors.units, 0.0),
+        inflation=more / items if items > 0 else 1.0,
+    )
+
+
+def _lengths(sample: Sample) -> Floats:
+    """Return how many items that count every document of the set has."""
+    weights = None if sample.weights is None else (sample.weights > 0).astype(np.float64)
+    lengths = np.bincount(np.asarray(sample.document), weights).astype(np.float64)
+    return np.asarray(lengths[lengths > 0])

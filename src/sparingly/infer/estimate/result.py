@@ -239,8 +239,10 @@ class Estimate:
     def full_set_chance(self) -> Floats:
         """Return, models × models, how likely judging everything shows the difference that the scores show.
 
-        A significant one (p < 0.05, paired t over all items) in the same direction; NaN where fewer than 10
-        items were judged for both models. It tells whether judging on is worth it, and is no evidence.
+        It speaks of the estimate's target. For inputs like these: a ranking of the fully judged set calls it
+        significant, corrected for all pairs, in the same direction. For this set: the order stays. NaN where
+        fewer than 10 items were judged for both models. It tells whether judging on is worth it, and is no
+        evidence.
         """
         if self.pairs is None:
             raise UsageError(_NOT_DRAWN if self.target == CHOSEN else _FROM_FILE)

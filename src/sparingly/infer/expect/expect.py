@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.html import html_table
 from sparingly.base.levels import check_level
-from sparingly.base.percent import percent
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet, Floats, the_only
 from sparingly.data.importance import importance
@@ -28,7 +27,6 @@ EVERY_LABEL = (
 # Labels' worth of evidence that a model's residuals vary as all models' do.
 _BORROWED = 10.0
 _NOTHING = 1e-9
-_CRITICAL = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,17 +73,6 @@ class Expected:
 
         return self._square(2.0 * ndtr(-np.abs(self.z)))
 
-    @property
-    def chances(self) -> Floats:
-        """How likely judging everything shows each difference: p < .05, two-sided, in the expected direction.
-
-        models × models, NaN on the diagonal: Φ((|z| − 1.96)/spread). Print it beside an expected p-value,
-        which alone hides how uncertain it is.
-        """
-        from scipy.special import ndtr
-
-        return self._square(ndtr((np.abs(self.z) - _CRITICAL) / np.maximum(self.spread, _NOTHING)))
-
     def two_sided_range(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return the ends between which the two-sided p-values of all items are expected, models × models."""
         from scipy.special import ndtr, ndtri
@@ -112,9 +99,8 @@ class Expected:
         is_ahead = bool(self.z[pairs.index((min(one, other), max(one, other)))] >= 0) == (one < other)
         better, worse = (first, second) if is_ahead else (second, first)
         return (
-            f"Judging everything would show {better} above {worse} (p < .05): "
-            f"{percent(self.chances[one, other])}; expected p {self.two_sided[one, other]:.2g}, "
-            f"95 % interval {low:.2g} to {high:.2g}."
+            f"Judging everything is expected to show {better} above {worse} with p = "
+            f"{self.two_sided[one, other]:.2g} (95 % interval {low:.2g} to {high:.2g})."
         )
 
     def _place(self, model: str) -> int:
@@ -132,7 +118,7 @@ class Expected:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name, for JSON."""
         first, second = pair_indices(len(self.models))
-        chances, (low, high) = self.chances, self.two_sided_range()
+        low, high = self.two_sided_range()
         pairs = [
             {
                 "first": self.models[one],
@@ -140,7 +126,6 @@ class Expected:
                 "p": float(self.p_values[place]),
                 "z": float(self.z[place]),
                 "spread": float(self.spread[place]),
-                "chance": float(chances[one, other]),
                 "two_sided_range": [float(low[one, other]), float(high[one, other])],
             }
             for place, (one, other) in enumerate(zip(first, second, strict=True))

@@ -140,7 +140,7 @@ def _of_judged(
         target=base.target,
         scores_of=shown.target,
         signature=_signature(shown, base.target, test, groups_by, alpha),
-        would_show=None if on_chosen else _would_show(shown, joint),
+        would_be_significant=None if on_chosen else _would_show(base, joint, alpha),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -336,11 +336,11 @@ def _with_standardised(ranking: Ranking, found: Estimate, judged: Judged) -> Ran
     return replace(ranking, models=tuple(models))
 
 
-def _would_show(found: Estimate, joint: JointScores) -> Floats | None:
+def _would_show(found: Estimate, joint: JointScores, alpha: float) -> Floats | None:
     """Return how likely judging everything shows each difference, as a matrix in the ranking's order."""
     if found.pairs is None or found.pairs.sample.is_whole:
         return None
-    square = full_set_chances(found.scores, found.pairs)
+    square = full_set_chances(found.scores, found.pairs, alpha=alpha)
     order = [found.models.index(joint.models[place]) for place in joint.order]
     return np.asarray(square[np.ix_(order, order)])
 

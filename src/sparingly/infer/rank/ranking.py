@@ -83,8 +83,9 @@ class Ranking:
         p_values: Two-sided p-values of all pairs in that order, NaN on the diagonal.
         corrected: The same, corrected for all pairs (Shaffer's step-down): at most alpha where a pair is
             decided. Where test and scores contradict each other, 1.
-        would_show: How likely judging everything shows each difference (p < .05, in the same direction); None
-            where nothing is known of the whole set. Beside the decisions, never in their place.
+        would_be_significant: How likely each difference is significant (corrected for all pairs, in the same
+            direction) in the ranking of the fully judged set; None where nothing is known of that. Beside the
+            decisions, never in their place.
         covariance: models × models of the scores, in that order.
         freedom: Degrees of freedom of the errors.
         test: The test behind the p-values.
@@ -117,7 +118,7 @@ class Ranking:
     test: str
     alpha: float
     groups_by: str = DECISIONS
-    would_show: Floats | None = None
+    would_be_significant: Floats | None = None
     aspect: str = "score"
     target: str = "population"
     scores_of: str = "set"
@@ -283,7 +284,9 @@ class Ranking:
             "groups": [list(group) for group in self.groups],
             "p_values": plain(self.p_values),
             "corrected": plain(self.corrected),
-            "would_show": None if self.would_show is None else plain(self.would_show),
+            "would_be_significant": None
+            if self.would_be_significant is None
+            else plain(self.would_be_significant),
             "covariance": plain(self.covariance),
             "notes": list(self.notes),
             "claim": None if self.claim is None else {**vars(self.claim), "shown": self.claim.shown},

@@ -49,7 +49,7 @@ _KNOWN = frozenset(
         "groups",
         "p_values",
         "corrected",
-        "would_show",
+        "would_be_significant",
         "covariance",
         "notes",
         "claim",
@@ -69,7 +69,7 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
     """Make a ranking from the values of its file."""
     check_version(dict(values), FORMAT, VERSION)
     models = tuple(_model(row, f"models[{place}]") for place, row in enumerate(_listed(values)))
-    signature, claim, shows = values.get("signature"), values.get("claim"), values.get("would_show")
+    signature, claim, shows = values.get("signature"), values.get("claim"), values.get("would_be_significant")
     held: dict[str, Any] = {name: _count(values.get(name), name) for name in ("n", "size")}
     held |= {name: said(values, name, name) for name in ("test", "groups_by", "aspect", "estimator")}
     made = Ranking(
@@ -78,7 +78,7 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
         corrected=as_matrix(values.get("corrected"), "corrected", len(models)),
         covariance=as_matrix(values.get("covariance"), "covariance", len(models)),
         freedom=freedom_of(values),
-        would_show=None if shows is None else as_matrix(shows, "would_show", len(models)),
+        would_be_significant=None if shows is None else as_matrix(shows, "would_be_significant", len(models)),
         **held,
         alpha=as_number(values.get("alpha"), "alpha"),
         target=target_of(values),

@@ -82,12 +82,8 @@ def _broken(head: str) -> str:
 
 
 def _show_pairs(console: Console, ranking: Ranking) -> None:
-    """Print neighbours in the order: whether each is significantly better than the next.
-
-    How likely judging everything shows it is left to what is expected, where that is printed below.
-    """
-    better = ranking.decisions.better
-    shows = None if ranking.expected is not None else ranking.would_show
+    """Print neighbours in the order: whether each is significantly better than the next."""
+    better, shows = ranking.decisions.better, ranking.would_be_significant
     rows = []
     for place in range(min(len(ranking.models) - 1, _MOST_PAIRS)):
         first, second = ranking.models[place], ranking.models[place + 1]
@@ -114,24 +110,21 @@ def show_expected(expected: Expected) -> None:
 def _show_expected(console: Console, ranking: Ranking | None, expected: Expected) -> None:
     """Print neighbours in the expected order; beside a ranking, with the p-values of its test, too.
 
-    An expected p-value comes with its 95 % interval, and with how likely everything judged would show it.
+    An expected p-value comes with its 95 % interval.
     """
     line(console, f"Expected order if everything were judged: {', '.join(expected.order)}", style="bold")
     tested = {} if ranking is None else {model.model: place for place, model in enumerate(ranking.models)}
-    middle, (low, high), chances = expected.two_sided, expected.two_sided_range(), expected.chances
+    middle, (low, high) = expected.two_sided, expected.two_sided_range()
     rows = []
     for better, worse in pairwise(expected.order[: _MOST_PAIRS + 1]):
         at = expected.models.index(better), expected.models.index(worse)
         row = [f"{better} over {worse}", number(float(middle[at]), 2)]
-        row += [
-            f"{number(float(low[at]), 2)} to {number(float(high[at]), 2)}",
-            chance_text(float(chances[at])),
-        ]
+        row.append(f"{number(float(low[at]), 2)} to {number(float(high[at]), 2)}")
         if ranking is not None:
             there = better in tested and worse in tested
             row.append(number(float(ranking.p_values[tested[better], tested[worse]]), 2) if there else "-")
         rows.append(row)
-    heads = ["neighbours, as expected", "p, expected", "95 % interval", "judging everything\nwould show it"]
+    heads = ["neighbours, as expected", "p, expected", "95 % interval"]
     heads += [] if ranking is None else ["p, now"]
     console.print(make_table(heads, rows, numbers=len(heads) - 1))
     line(console, EVERY_LABEL)
