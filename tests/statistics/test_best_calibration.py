@@ -70,6 +70,8 @@ def replayed(prior: EffectPrior, sets: int) -> tuple[Cases, Cases, Cases]:
         best.append((chance, (truth == truth.max()) / (truth == truth.max()).sum()))
         first, second = np.triu_indices(len(means), 1)
         deviations = pair_errors(spread)[first, second]
+        pairs = estimate_scores(sample, size=SIZE, target="population", interval="none").pairs
+        assert pairs is not None
         said = chance_full_set_shows(
             means[first] - means[second],
             np.sqrt(left) * deviations,
@@ -78,6 +80,7 @@ def replayed(prior: EffectPrior, sets: int) -> tuple[Cases, Cases, Cases]:
             models=len(means),
             degrees=n - 1.0,
             prior=prior,
+            unseen=pairs.tails.unseen,
         )
         full = joint_of(estimate_scores(scores, target="population", interval="none"))
         decided = decide(full.tests().agreeing(full.scores), full.scores).better

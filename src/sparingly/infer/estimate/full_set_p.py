@@ -113,7 +113,7 @@ def chance_full_set_shows(
     c = se²/f², and z ~ N(0, (δs/f)²): models differ by δ standard deviations, where log δ ~ N(log 0.5, 0.8²)
     is weighed by all pairs, which count as M − 1 observations. The chance is that of z > t_{1−α/2t}, mean
     over δ and over how far s may be off (df/χ²_df). t is Shaffer's number of pairs that can be equal while as
-    many others differ as are expected to be significant: the correction for all pairs.
+    many clearer ones differ as are expected to be significant: the correction for all pairs.
 
     Use it to decide whether more labels are worth it. NaN where all judged items show the same difference.
 
@@ -235,14 +235,17 @@ class _Belief(NamedTuple):
 def _corrected(
     weight: Floats, centre: Floats, away: Floats, models: int, test: tuple[float, float], chance: Floats
 ) -> Floats:
-    """Return the chance of every pair, where as many others are significant as their chances add up to."""
+    """Return the chance of every pair, with as many clearer ones significant as their chances add up to."""
     from scipy.special import ndtr, stdtrit
 
     alpha, freedom = test
     pairs = len(chance)
     equal = np.minimum(most_equal(models)[:pairs], np.arange(pairs, 0.0, -1.0))
+    clearest = np.argsort(-(weight @ centre), kind="stable")
     for _ in range(_STEPS):
-        tests = np.interp(chance.sum() - chance, np.arange(pairs), equal)
+        ahead = np.empty(pairs)
+        ahead[clearest] = np.cumsum(chance[clearest]) - chance[clearest]
+        tests = np.interp(ahead, np.arange(pairs), equal)
         before, least = chance, stdtrit(freedom, 1.0 - alpha / (2.0 * tests))
         chance = np.asarray(weight @ ndtr((centre - least) / away))
         if chance.sum() <= before.sum() + _CHANGE:
