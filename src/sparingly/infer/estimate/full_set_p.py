@@ -135,7 +135,7 @@ def chance_full_set_shows(
         >>> from sparingly.infer.estimate.full_set_p import chance_full_set_shows
         >>> apart, errors, spread = np.array([0.05, 0.3, 0.25]), np.full(3, 0.09), np.ones(3)
         >>> chance_full_set_shows(apart, errors, spread, 500, models=3, degrees=99).round(2)
-        array([0.3 , 0.98, 0.93])
+        array([0.3 , 0.96, 0.93])
     """
     given, wrong, own = (np.asarray(values, np.float64) for values in (differences, errors, deviations))
     if not given.shape == wrong.shape == own.shape or given.ndim != 1:
