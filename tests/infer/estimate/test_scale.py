@@ -99,7 +99,7 @@ def test_labels_that_all_agree_are_a_bound_in_words(passed: int, text: str) -> N
 
 def test_scores_that_are_all_0_are_no_pass_rate_without_a_scale() -> None:
     assert estimate_scores(labels(0, 50, 100)).intervals == ("none",)
-    assert values_of(sample_of(labels(0, 50, 100)), None) == Values()
+    assert values_of(np.zeros(50), None) == Values()
 
 
 def test_wins_with_ties_are_proportions_and_stay_inside() -> None:
