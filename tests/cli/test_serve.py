@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 import resource
 import signal
 import socket
@@ -13,7 +15,7 @@ import pytest
 
 from sparingly.base.errors import InputError
 from sparingly.cli.app import run
-from sparingly.cli.serve import Serving, _secret
+from sparingly.cli.serve import Serving, _secret, _write_private
 from tests.run.campaign.made import begin
 
 
@@ -53,6 +55,27 @@ def test_a_full_disk_leaves_no_empty_secret(tmp_path: Path) -> None:
         _secret(str(where), None)
     assert [one.name for one in tmp_path.iterdir()] == ["c.db"]
     assert len(_secret(str(where), None)) >= 43
+
+
+def test_a_secret_is_made_where_the_file_system_has_no_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    where, file = tmp_path / "c.db", tmp_path / "c.db.secret"
+    begin(str(where)).disconnect()
+    with a_full_disk(), pytest.raises(InputError, match="the file cannot be written"):
+        _secret(str(where), None)
+    assert [one.name for one in tmp_path.iterdir()] == ["c.db"]
+    secret = _secret(str(where), None)
+    assert len(secret) >= 43
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    # A second process that saw no file yet leaves the first one's secret as it is.
+    _write_private(file, "x" * 43)
+    assert _secret(str(where), None) == secret
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["c.db", "c.db.secret"]
 
 
 def test_nothing_is_written_beside_a_database_of_others(

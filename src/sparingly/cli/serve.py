@@ -245,7 +245,33 @@ def _write_private(path: Path, text: str, *, replace: bool = False) -> None:
             if replace:
                 Path(temporary).replace(path)
                 return
-            with suppress(FileExistsError):
+            try:
                 path.hardlink_to(temporary)
+            except FileExistsError:
+                return
+            except OSError:
+                # Some file systems have no hard links.
+                _rename_new(Path(temporary), path)
         finally:
             Path(temporary).unlink(missing_ok=True)
+
+
+def _rename_new(temporary: Path, path: Path) -> None:
+    """Rename a file unless the target exists.
+
+    Others wait at the lock of the folder meanwhile; it leaves no file and ends with the process that has it.
+    """
+    if sys.platform == "win32":
+        # There a target that exists is refused.
+        with suppress(FileExistsError):
+            temporary.rename(path)
+        return
+    import fcntl
+
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if not path.exists():
+            temporary.rename(path)
+    finally:
+        os.close(folder)
