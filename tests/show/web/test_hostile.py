@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from pathlib import Path
@@ -224,6 +225,90 @@ def test_large_bodies_count_as_many_requests_and_new_sessions_as_none(tmp_path: 
             anna.client.get(f"/r/{token}")
         assert anna.client.get("/rate").status_code == 429
         assert ben.client.get("/rate").status_code == 200
+
+
+def endless(visitor: Visitor, part: bytes, most: int) -> tuple[dict[str, Any], Any, Any, dict[str, Any]]:
+    """A request of a rater whose body arrives in parts and then stops without an end, and what came of it."""
+    cookies = "; ".join(f"{name}={value}" for name, value in visitor.client.cookies.items())
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/leave",
+        "query_string": b"",
+        "headers": [
+            (b"cookie", cookies.encode()),
+            (b"content-type", FORM.encode()),
+            (b"transfer-encoding", b"chunked"),
+        ],
+        "client": ("127.0.0.1", 1),
+    }
+    seen: dict[str, Any] = {"parts": 0, "status": None}
+
+    async def receive() -> dict[str, Any]:
+        if seen["parts"] == most:
+            await asyncio.Event().wait()
+        seen["parts"] += 1
+        return {"type": "http.request", "body": part, "more_body": True}
+
+    async def send(message: dict[str, Any]) -> None:
+        seen["status"] = message.get("status", seen["status"])
+
+    return scope, receive, send, seen
+
+
+def test_a_body_is_charged_while_it_arrives(tmp_path: Path) -> None:
+    limits = Limits(each_second=0.001, at_once=30, request_bytes=10_000)
+    with served(tmp_path, options={"limits": limits}) as app:
+        anna, ben = Visitor(app, "anna"), Visitor(app, "ben")
+        scope, receive, send, seen = endless(anna, b"x" * 20_000, 90)
+        asyncio.run(asyncio.wait_for(app(scope, receive, send), 10))
+        assert seen["status"] == 429
+        assert seen["parts"] <= 15
+        assert ben.client.get("/rate").status_code == 200
+
+
+def test_few_bodies_of_a_link_are_unfinished(tmp_path: Path) -> None:
+    async def flood(app: Any, visitors: list[Visitor]) -> list[list[int | None]]:
+        requests = [[endless(one, b"csrf=x", 1) for _ in range(10)] for one in visitors]
+        tasks = [
+            asyncio.create_task(app(scope, receive, send))
+            for some in requests
+            for scope, receive, send, _ in some
+        ]
+        async with asyncio.timeout(10):
+            while sum(task.done() for task in tasks) < 6 * len(visitors):
+                await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return [[seen["status"] for *_, seen in some] for some in requests]
+
+    with served(tmp_path) as app:
+        visitors = [Visitor(app, "anna"), Visitor(app, "ben")]
+        # The second time those of the first time are gone, and count no more.
+        for _ in range(2):
+            for statuses in asyncio.run(flood(app, visitors)):
+                assert sorted(statuses, key=str) == [429] * 6 + [None] * 4
+        assert visitors[0].client.get("/rate").status_code == 200
+
+
+def test_a_form_after_the_end_of_the_session_gets_the_page_that_asks_for_the_link(tmp_path: Path) -> None:
+    with served(tmp_path) as app:
+        anna = Visitor(app, "anna")
+        page = anna.page()
+        bodies = counted(app)
+        web_of(app).access.retire("anna")
+        answer = anna.client.post(action_of(page), data=fields_of(page))
+        assert (answer.status_code, bodies["anna"]) == (401, 0)
+        assert answer.headers["content-type"].startswith("text/html")
+        assert "Your session has ended, so this form was not accepted." in answer.text
+        assert "the personal link that you were sent" in answer.text
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        # Programs get a sentence; a page that is only opened says nothing of a form.
+        assert anna.client.post("/api/answer", json={}).json() == {
+            "detail": "Open the link that you were sent."
+        }
+        assert "this form" not in anna.client.get("/rate").text
 
 
 # --- pages of others ---------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -24,7 +24,7 @@ from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web import organiser
 from sparingly.show.web.access import links
 from sparingly.show.web.access.doors import ForeignFormError, NoEntryError
-from sparingly.show.web.access.guard import LOOPBACK, Guard, Limits
+from sparingly.show.web.access.guard import LOOPBACK, Guard, Limits, Message, Receive, Send
 from sparingly.show.web.rater import api, router
 from sparingly.show.web.rater.counter import Counter
 from sparingly.show.web.rater.given import UnreadableError, problem_of
@@ -76,6 +76,7 @@ def create_app(
         sessions=sessions,
         hosts=_hosts(hosts, public),
         limits=limits or Limits(),
+        no_entry=_no_entry(web),
     )
     static = files("sparingly.show.web").joinpath("static")
     app.mount("/static", StaticFiles(directory=str(static)), name="static")
@@ -96,6 +97,13 @@ def _lifespan(campaign: Campaign) -> Callable[[FastAPI], AbstractAsyncContextMan
     return lifespan
 
 
+def _no_entry(web: Web) -> Callable[[Message, Receive, Send], Awaitable[None]]:
+    async def answer(scope: Message, receive: Receive, send: Send) -> None:
+        await links.stranger(web, form_refused=True)(scope, receive, send)
+
+    return answer
+
+
 def _hosts(hosts: Sequence[str] | None, public: str | None) -> Sequence[str] | None:
     if hosts is None or public is None:
         return hosts
@@ -108,7 +116,7 @@ def _add_errors(app: FastAPI, web: Web) -> None:
 
     @app.exception_handler(NoEntryError)
     def no_entry(request: Request, _: Exception) -> Response:
-        return _said(request, web, 401, "Open the link that you were sent.", "no_entry.html")
+        return _no_session(request, web)
 
     @app.exception_handler(ForeignFormError)
     def foreign(request: Request, _: Exception) -> Response:
@@ -144,7 +152,13 @@ def _is_program(request: Request) -> bool:
     return request.url.path.startswith("/api/")
 
 
-def _said(request: Request, web: Web, status: int, sentence: str, page: str = "error.html") -> Response:
+def _no_session(request: Request, web: Web) -> Response:
+    if _is_program(request):
+        return _said(request, web, 401, "Open the link that you were sent.")
+    return links.stranger(web)
+
+
+def _said(request: Request, web: Web, status: int, sentence: str) -> Response:
     if _is_program(request):
         return JSONResponse({"detail": sentence}, status)
-    return web.page(page, status=status, sentence=sentence)
+    return web.page("error.html", status=status, sentence=sentence)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -48,6 +48,7 @@ SESSION = "sparingly.session"
 _MOST_BUCKETS = 10_000
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 _FORM, _JSON = "application/x-www-form-urlencoded", "application/json"
+_NO_SESSION = (401, "Open the link that you were sent.")
 _TOO_LARGE = (413, "This is too large.")
 _TOO_MANY = (429, "Too many requests: wait a moment.")
 Refusal = tuple[int, str]
@@ -63,6 +64,7 @@ class Limits:
         at_once: How many at once.
         request_bytes: A body counts as one more request for every so many bytes.
         body_seconds: How long a body may take to arrive.
+        unfinished_bodies: How many bodies may have arrived in part at the same time.
     """
 
     most_bytes: int = 2_000_000
@@ -70,6 +72,7 @@ class Limits:
     at_once: int = 200
     request_bytes: int = 50_000
     body_seconds: float = 60.0
+    unfinished_bodies: int = 4
 
 
 class _Buckets:
@@ -97,12 +100,16 @@ class _GoneError(Exception):
 
 
 class Guard:
-    """Stands before the application."""
+    """Stands before the application; ``no_entry`` answers people who send a form without a session."""
 
-    def __init__(self, app: App, *, sessions: Sessions, hosts: Sequence[str] | None, limits: Limits) -> None:
-        self._app, self._sessions, self._limits = app, sessions, limits
+    def __init__(
+        self, app: App, *, sessions: Sessions, hosts: Sequence[str] | None, limits: Limits, no_entry: App
+    ) -> None:
+        self._app, self._sessions, self._limits, self._no_entry = app, sessions, limits, no_entry
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
         self._buckets = _Buckets(limits)
+        # Bodies that have arrived in part, by sender; only the event loop counts them.
+        self._unfinished: Counter[str] = Counter()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -121,10 +128,12 @@ class Guard:
                 await self._app(scope, _again(received, receive), sent)
                 return
             refusal = received
-        if refusal is not None:
+        if refusal is None:
+            await self._app(scope, receive, sent)
+        elif refusal == _NO_SESSION and not _is_program(scope):
+            await self._no_entry(scope, receive, sent)
+        else:
             await _refuse(scope, sent, *refusal)
-            return
-        await self._app(scope, receive, sent)
 
     def _refusal(self, scope: Message) -> Refusal | None:
         """Return why a request is refused, by its head alone."""
@@ -159,38 +168,54 @@ class Guard:
         except DataError:
             return 503, "This cannot be done at the moment. Try again."
         if session is None:
-            return 401, "Open the link that you were sent."
+            return _NO_SESSION
         scope[SESSION] = session
         expected = _JSON if _is_program(scope) else _FORM
         if not _is_kind(dict(scope["headers"]), expected):
             return 415, f"Send this as {expected}, in UTF-8."
         try:
             async with asyncio.timeout(self._limits.body_seconds):
-                body = await self._body(receive)
+                return await self._body(self._whose(scope), receive)
         except TimeoutError:
             return 408, "This took too long to arrive. Send it again."
-        if body is None:
-            return _TOO_LARGE
-        return (
-            body
-            if self._buckets.take(self._whose(scope), len(body) / self._limits.request_bytes)
-            else _TOO_MANY
-        )
 
-    async def _body(self, receive: Receive) -> bytes | None:
-        """Return a whole body; None where it is larger than what is taken, whatever length it claimed."""
-        parts, left = [], self._limits.most_bytes
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise _GoneError
-            part = message.get("body", b"")
-            left -= len(part)
-            if left < 0:
-                return None
-            parts.append(part)
-            if not message.get("more_body", False):
-                return b"".join(parts)
+    async def _body(self, whose: str, receive: Receive) -> bytes | Refusal:
+        """Return a whole body, or why it is refused, whatever length it claimed.
+
+        Every part is charged as it arrives, and few bodies may be unfinished: what one link can make the
+        server hold is bounded even if no body ever ends.
+        """
+        parts: list[bytes] = []
+        left = self._limits.most_bytes
+        try:
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise _GoneError
+                part, is_last = message.get("body", b""), not message.get("more_body", False)
+                left -= len(part)
+                refusal = _TOO_LARGE if left < 0 else self._charge(whose, len(part))
+                if refusal is not None:
+                    return refusal
+                if is_last:
+                    return b"".join((*parts, part))
+                if not parts and not self._begin_body(whose):
+                    return _TOO_MANY
+                parts.append(part)
+        finally:
+            if parts:
+                # Who has no other unfinished body is forgotten.
+                self._unfinished -= Counter((whose,))
+
+    def _charge(self, whose: str, size: int) -> Refusal | None:
+        return None if self._buckets.take(whose, size / self._limits.request_bytes) else _TOO_MANY
+
+    def _begin_body(self, whose: str) -> bool:
+        """Count one more unfinished body, where that many are allowed."""
+        if self._unfinished[whose] >= self._limits.unfinished_bodies:
+            return False
+        self._unfinished[whose] += 1
+        return True
 
 
 def _is_program(scope: Message) -> bool:

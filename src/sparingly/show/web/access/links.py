@@ -46,9 +46,9 @@ def leave(session: RaterForm, web: Annotated[Web, Depends(web_of)]) -> Response:
     return response
 
 
-def stranger(web: Web) -> HTMLResponse:
-    """Return the page for somebody who has no link."""
-    return web.page("no_entry.html", status=401)
+def stranger(web: Web, *, form_refused: bool = False) -> HTMLResponse:
+    """Return the page for somebody who has no link, or whose form came after the end of the session."""
+    return web.page("no_entry.html", status=401, form_refused=form_refused)
 
 
 def _enter(token: str, request: Request, web: Web, role: Role) -> Response:
