@@ -20,7 +20,8 @@ class FinishedParts:
     """A folder of finished parts, found again by their key, the code, or what their first draws give.
 
     Where a part can be begun again cheaply, its first draws are saved with it, and it counts for as long as
-    they come out the same: code may be moved and reworded, and no figure of another estimator survives.
+    they come out the same. So code may be moved and reworded; a change that shows in none of these draws is
+    not noticed, and whoever makes one empties the folder.
 
     Args:
         folder: Where they are saved.

@@ -52,7 +52,7 @@ SIZES = (10, 12, 16, 20, 30, 50, 100, 200)
 SITUATIONS = ("equal", "half")
 RUNS, ALPHA, BLOCK = 2000, 0.05, 40
 # Runs that say whether a finished cell would still come out the same.
-FIRST = 5
+FIRST = 20
 
 
 class Cell(NamedTuple):

@@ -3,8 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import sparingly
 from sparingly.base.errors import DataError
 from sparingly.base.stats.proportion import proportion_interval
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
 from sparingly.infer.estimate.sample import Floats, sample_of
@@ -126,3 +128,28 @@ def test_differences_of_pass_rates_stay_inside_and_know_what_was_not_seen() -> N
     assert -0.3 < pair.low < -0.03
     assert pair.high == pytest.approx(-pair.low)
     assert found.pair_p_values()[0, 1] == 1.0
+
+
+def test_a_judge_narrows_the_interval_of_a_pass_rate_and_the_score_lies_inside() -> None:
+    drawn = np.random.default_rng(0)
+    widths = []
+    for accuracy in (0.5, 0.9, 0.99):
+        passed = (drawn.random((2000, 1)) < 0.85).astype(np.float64)
+        judge = np.where(drawn.random((2000, 1)) < accuracy, passed, 1.0 - passed)
+        scores = np.where(np.isin(np.arange(2000), drawn.permutation(2000)[:100])[:, None], passed, np.nan)
+        data = EvalSet.from_arrays(
+            [f"{place:04d}" for place in range(2000)], ["m"], metrics={"j": judge}, aspects={"q": scores}
+        )
+        found = sparingly.estimate(data)
+        plain = sparingly.estimate(data, estimator="weighted_mean")
+        assert found.low[0] <= found.scores[0] <= found.high[0]
+        widths.append(float((found.high - found.low)[0] / (plain.high - plain.low)[0]))
+    assert 0.95 < widths[0] < 1.1
+    assert widths[1] < 0.95
+    assert widths[2] < 0.8
+
+
+def test_scores_that_are_all_1_say_that_they_are_taken_as_passes() -> None:
+    note = "all scores are 1 and are taken as passes"
+    assert any(note in text for text in estimate_scores(np.ones((20, 1))).notes)
+    assert not any(note in text for text in estimate_scores(np.ones((20, 1)), scale=(0.0, 1.0)).notes)

@@ -18,7 +18,14 @@ from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.population import population_errors
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import Floats, Sample
-from sparingly.infer.estimate.scale import Scale, bounded_pairs, bounded_scores, proportions_of, values_of
+from sparingly.infer.estimate.scale import (
+    Scale,
+    bounded_pairs,
+    bounded_scores,
+    passes_note,
+    proportions_of,
+    values_of,
+)
 from sparingly.infer.estimate.variance import Errors, set_errors
 
 Target = Literal["set", "population"]
@@ -64,7 +71,8 @@ def assemble(
     whole = sample.is_whole and asked.target == "set"
     few = _too_few(errors, asked, whole)
     covariance = _known(errors, scores, whole, few)
-    values = values_of(sample.scores[sample.judged], asked.scale)
+    labels = sample.scores[sample.judged]
+    values = values_of(labels, asked.scale)
     spread = replace(
         spread_of(models, scores, np.sqrt(np.diag(covariance)), errors.shape, errors, whole),
         scale=values.scale,
@@ -93,7 +101,14 @@ def assemble(
         size=sample.size if sample.weights is None else int((sample.weights > 0).sum()),
         outcome=replace(found.outcome, fallen_back=back),
         is_rate=values.is_rate,
-        notes=(*sample.notes, *linear.notes, *errors.notes, *_error_notes(errors, asked, few), *found.notes),
+        notes=(
+            *sample.notes,
+            *linear.notes,
+            *errors.notes,
+            *_error_notes(errors, asked, few),
+            *found.notes,
+            *passes_note(labels, asked.scale),
+        ),
         pairs=PairErrors(
             sample,
             replace(errors, covariance=covariance),

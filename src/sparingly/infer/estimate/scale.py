@@ -44,7 +44,7 @@ def values_of(scores: Floats, scale: Scale | None) -> Values:
     """Return what is known of the scores' values: the scale that was given, or that of 0/1 and of wins.
 
     ``scores`` are those that were judged. Scores that are all 0 may be of any scale, so they are proportions
-    only where the scale says so.
+    only where the scale says so; scores that are all 1 are taken as passes, and a note says so.
     """
     if scale is not None:
         low, high = scale
@@ -59,14 +59,21 @@ def values_of(scores: Floats, scale: Scale | None) -> Values:
     return Values((0.0, 1.0), bool((scores != 0.5).all()), True) if share else Values()
 
 
+def passes_note(scores: Floats, scale: Scale | None) -> tuple[str, ...]:
+    """Say that scores which are all 1 are taken as passes, where no scale tells what 1 is."""
+    if scale is not None or not scores.size or (scores != 1.0).any():
+        return ()
+    return ("all scores are 1 and are taken as passes; name the scale where 1 is a grade on another one.",)
+
+
 def proportions_of(
     sample: Sample, errors: Errors, scores: Floats, values: Values, target: str
 ) -> Proportions | None:
     """Return what makes intervals of proportions: exact ones for plain samples, else by the effective size.
 
-    A plain sample is a uniform draw of single items without predictions, for the set or, without documents,
-    for inputs like these. With predictions, weights or documents the number of judgements that would give the
-    same standard error takes the place of their number.
+    A plain sample is a uniform draw of single items whose mean is the score, for the set or, without
+    documents, for inputs like these. With predictions, weights or documents the number of judgements that
+    would give the same standard error takes the place of their number.
     """
     if not values.proportion or values.scale is None:
         return None
@@ -75,14 +82,14 @@ def proportions_of(
     share, error = (scores - low) / reach, errors.standard_errors / reach
     size = float(sample.size) if target == "set" else np.inf
     judged = sample.judged.sum(axis=0).astype(np.float64)
-    plain = values.two_valued and _holds(sample, target)
-
     observed = np.divide(
         sample.values.sum(axis=0) - low * judged,
         reach * judged,
         out=np.full(len(judged), np.nan),
         where=judged > 0,
     )
+    # Where predictions move a score off the mean of the labels, the labels alone no longer tell its error.
+    plain = (np.abs(share - observed) <= 1e-9) & (values.two_valued and _holds(sample, target))
     # Labels that are all alike tell no design effect: then units count, not the labels in them.
     alike = (observed == 0.0) | (observed == 1.0)
     labels = np.where(alike & ~plain, np.minimum(judged, np.maximum(errors.counts, 1.0)), judged)
@@ -90,19 +97,20 @@ def proportions_of(
     def of(level: float) -> tuple[Floats, Floats]:
         least, most = np.full(len(share), np.nan), np.full(len(share), np.nan)
         scored = (judged > 0) & np.isfinite(share)
-        if plain:
-            ends = proportion_interval(np.round(observed * judged)[scored], judged[scored], size, level)
-        else:
-            ends = effective_proportion_interval(
-                share[scored],
-                error[scored],
-                labels[scored],
+        exact, other = scored & plain, scored & ~plain
+        if exact.any():
+            counts = np.round(observed * judged)[exact]
+            least[exact], most[exact] = proportion_interval(counts, judged[exact], size, level)
+        if other.any():
+            least[other], most[other] = effective_proportion_interval(
+                share[other],
+                error[other],
+                labels[other],
                 size,
                 level,
-                share=observed[scored],
+                share=observed[other],
                 freedom=errors.freedom,
             )
-        least[scored], most[scored] = ends
         return low + reach * least, low + reach * most
 
     return of

@@ -6,8 +6,8 @@ p-value is the level at which the interval begins to hold 0:
 
 * Each side gets the errors that were not seen. To the variance of the score are added κ squared deviations
   of a judgement on that side, as they are over all models: V_side = V + κ·(1 − f)·m_side/n². Other models'
-  rare errors tell what this model's may be like: κ grows with the kurtosis of all models' judgements (it adds
-  nothing where they are no longer-tailed than normal ones), and where few models tell it.
+  rare errors tell what this model's may be like: one part of κ grows with the kurtosis of all models'
+  judgements (0 where they are no longer-tailed than normal ones), the other where few models tell it.
 * The quantile of Student's distribution is moved by the skewness of the studentised mean of a sample without
   replacement. With λ = γ/√n and ρ = λ·√(1 − f), T has the mean −ρ/2 and the third cumulant
   λ(1 − 2f)/√(1 − f) − 3ρ, so its quantile lies at q − ρ/2 + (λ(1 − 2f)/√(1 − f) − 3ρ)(q² − 1)/6 (Cornish and
