@@ -1,6 +1,6 @@
 """How often any of many model pairs is called different although the two are equal, and what is found.
 
-    .venv/bin/python benchmarks/false_separations.py --jobs 8            # 448 cells of 2,000 runs
+    .venv/bin/python benchmarks/false_separations.py --jobs 8            # 416 cells of 2,000 runs
     .venv/bin/python benchmarks/false_separations.py --jobs 8 --docs     # and its table in docs/rank.md
     .venv/bin/python benchmarks/false_separations.py --runs 100          # few: does it still run?
     .venv/bin/python benchmarks/false_separations.py --only binary --models 8 --n 10 --n 12
@@ -21,7 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -50,7 +50,7 @@ KEPT = ROOT / ".bench" / "false_separations"
 MODELS = (2, 4, 8, 15, 25, 40, 60)
 SIZES = (10, 12, 16, 20, 30, 50, 100, 200)
 SITUATIONS = ("equal", "half")
-RUNS, ALPHA, BLOCK = 2000, 0.05, 40
+RUNS, ALPHA, BLOCK, CHUNK = 2000, 0.05, 40, 500
 # Runs that say whether a finished cell would still come out the same.
 FIRST = 20
 
@@ -95,7 +95,7 @@ FAMILIES: dict[str, Callable[..., Floats]] = {
 }
 
 
-def run_cell(cell: Cell, runs: int = RUNS) -> Row:
+def run_cell(cell: Cell, runs: int = RUNS, chunk: int = 0) -> Row:
     """Return the share of runs with a false separation, and pairs decided by us and by Holm, in means."""
     better = np.zeros(cell.models)
     if cell.situation == "half":
@@ -103,7 +103,7 @@ def run_cell(cell: Cell, runs: int = RUNS) -> Row:
     # The 90 % half of the pass rates is the better one.
     sign = -1.0 if cell.family == "binary .9" else 1.0
     first, second = pair_indices(cell.models)
-    generator = rng.generator(0, "false separations", *map(str, cell))
+    generator = rng.generator(chunk, "false separations", *map(str, cell))
     false, ours, theirs, p_values = [], [], [], 0.0
     for start in range(0, runs, BLOCK):
         scores = FAMILIES[cell.family](generator, BLOCK, cell.n, better)
@@ -116,15 +116,19 @@ def run_cell(cell: Cell, runs: int = RUNS) -> Row:
             ours.append(decisions.decided)
             theirs.append(int((holm(tests.two_sided[first, second]) <= ALPHA).sum()))
             p_values += float(tests.two_sided[first, second].sum())
-    share = float(np.mean(false))
+    counts = {"false": sum(false), "decided": sum(ours), "holm": sum(theirs), "p": p_values}
+    return _row(cell, runs, counts)
+
+
+def _row(cell: Cell, runs: int, counts: dict[str, float]) -> Row:
+    share = counts["false"] / runs
     return {
         **cell._asdict(),
         "runs": runs,
-        "false": sum(false),
+        "false": int(counts["false"]),
         "error": round(float(np.sqrt(max(share * (1 - share), 0.0) / runs)), 5),
-        "decided": round(float(np.mean(ours)), 4),
-        "holm": round(float(np.mean(theirs)), 4),
-        "p": p_values / runs,
+        **{name: round(counts[name] / runs, 4) for name in ("decided", "holm")},
+        "p": counts["p"] / runs,
     }
 
 
@@ -136,14 +140,37 @@ def above(rows: Sequence[Row]) -> list[Row]:
     return [row for row, p in zip(rows, holm(tails), strict=True) if p < ALPHA]
 
 
-def run_cells(cells: Sequence[Cell], runs: int, folder: Path, jobs: int) -> Iterable[Row]:
-    """Yield the cells in order, computed in so many processes."""
-    yield from FinishedParts(folder).rows(
-        cells,
-        lambda cell: {**cell._asdict(), "runs": runs},
-        partial(run_cell, runs=runs),
-        jobs,
-        partial(run_cell, runs=min(FIRST, runs)),
+def run_cells(cells: Sequence[Cell], asked: argparse.Namespace) -> list[Row]:
+    """Return the cells in order: the first runs of all are computed before further ones of any."""
+    size = min(CHUNK, asked.runs)
+    parts = [(cell, chunk) for chunk in range(-(-asked.runs // size)) for cell in cells]
+    finished = FinishedParts(asked.kept)
+
+    def key(part: tuple[Cell, int]) -> Row:
+        return {**part[0]._asdict(), "chunk": part[1], "runs": size}
+
+    if asked.finished:
+        rows = [finished.saved(key(part)) for part in parts]
+    else:
+        work = finished.rows(
+            parts,
+            key,
+            lambda part: run_cell(part[0], size, part[1]),
+            asked.jobs,
+            lambda part: run_cell(part[0], min(FIRST, size), part[1]),
+        )
+        rows = list(work)
+    return [
+        _together(cell, [row for (place, _), row in zip(parts, rows, strict=True) if row and place == cell])
+        for cell in cells
+        if any(row and place == cell for (place, _), row in zip(parts, rows, strict=True))
+    ]
+
+
+def _together(cell: Cell, rows: Sequence[Row]) -> Row:
+    counts = {name: sum(row[name] * row["runs"] for row in rows) for name in ("decided", "holm", "p")}
+    return _row(
+        cell, sum(row["runs"] for row in rows), {"false": sum(row["false"] for row in rows), **counts}
     )
 
 
@@ -152,7 +179,7 @@ def blocks(computed: Row) -> dict[str, str]:
     rows = computed["rows"]
     said = (
         f"Computed on {computed['date']} with version {computed['version']}: {len(rows)} cells of "
-        f"{rows[0]['runs']:,} runs."
+        f"{min(row['runs'] for row in rows):,} runs or more."
     )
     if len(rows) < computed["cells"]:
         said += f" {computed['cells'] - len(rows)} of the {computed['cells']} cells are not computed."
@@ -216,6 +243,7 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     reader.add_argument("--n", action="append", type=int, help="one number of items")
     reader.add_argument("--kept", type=Path, default=KEPT, help="finished cells")
     reader.add_argument("--docs", action="store_true", help="write figures and table")
+    reader.add_argument("--finished", action="store_true", help="compute and check nothing: what is saved")
     reader.add_argument("--results", type=Path, default=RESULTS, help="where figures are written")
     reader.add_argument("--page", type=Path, default=PAGE, help="the page that holds the table")
     return reader.parse_args(arguments)
@@ -235,7 +263,7 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     print(f"{'scores':<10} {'situation':<9} {'models':>6} {'n':>4}   false %        decided    Holm's")
     rows = []
-    for row in run_cells(cells, asked.runs, asked.kept, asked.jobs):
+    for row in run_cells(cells, asked):
         rows.append(row)
         where = f"{row['family']:<10} {row['situation']:<9} {row['models']:>6} {row['n']:>4}"
         print(f"{where}   {_share(row):<12} {row['decided']:>9.2f} {row['holm']:>9.2f}", flush=True)
