@@ -119,3 +119,33 @@ def test_differences_in_standard_deviations(command: Command) -> None:
     code, out, _ = command("plan data.jsonl pilot.json -a overall --detect 1sd --json")
     assert code == EXIT_DONE
     assert 5 < json.loads(out)["wanted"]["detect"] < 50
+
+
+def test_a_win_rate_ends_in_a_command_that_reads_preferences(command: Command, folder: Path) -> None:
+    lines = [
+        {"item": f"i{at}", "preferences": [{"first": "a", "second": "b", "value": 1 if at % 4 else -1}]}
+        for at in range(80)
+    ]
+    (folder / "duels.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    code, out, err = command("plan duels.jsonl --win-rate 70%")
+    assert (code, err) == (EXIT_DONE, "")
+    typed = [line.strip() for line in out.splitlines() if line.startswith("  sparingly ")]
+    assert typed[-1] == "sparingly strengths duels.jsonl"
+    for line in typed:
+        code, out, err = command(line.removeprefix("sparingly "))
+        assert (code, err) == (EXIT_DONE, "")
+    assert "strengths of 2 models from 80 comparisons" in out
+
+
+def test_a_plan_for_differences_ends_in_rank(command: Command) -> None:
+    code, out, _ = command("plan data.jsonl pilot.json -a overall --detect 20")
+    assert code == EXIT_DONE
+    typed = [line.strip() for line in out.splitlines() if line.startswith("  sparingly ")]
+    assert typed[-1] == "sparingly rank data.jsonl chosen.json --aspect overall"
+
+
+@pytest.mark.parametrize("goal", ["--win-rate -5%", "--pass-rate -5% --width 4%", "--detect -1sd"])
+def test_goals_below_zero_get_one_sentence(command: Command, goal: str) -> None:
+    code, out, err = command(f"plan {goal}")
+    assert (code, out, err.count("\n")) == (EXIT_WRONG, "", 1)
+    assert "Give a number above zero, not -" in err

@@ -29,10 +29,14 @@ class Goals:
     """What the judgements are to show."""
 
     width: Annotated[
-        str | None, Parameter(help="The half-width (±) of the interval of a score or rate: 2.5, 4%.")
+        str | None,
+        Parameter(
+            help="The half-width (±) of the interval of a score or rate: 2.5, 4%.", allow_leading_hyphen=True
+        ),
     ] = None
     detect: Annotated[
-        str | None, Parameter(help="The difference between two models to be found: 5, 0.3sd.")
+        str | None,
+        Parameter(help="The difference between two models to be found: 5, 0.3sd.", allow_leading_hyphen=True),
     ] = None
     level: Annotated[float, Parameter(help="How often intervals hold; 1 minus the error rate of tests.")] = (
         0.95
@@ -46,9 +50,14 @@ class Formula:
     """Questions that need no data."""
 
     win_rate: Annotated[
-        str | None, Parameter(help="A win rate that should differ significantly from 50 %: 60%.")
+        str | None,
+        Parameter(
+            help="A win rate that should differ significantly from 50 %: 60%.", allow_leading_hyphen=True
+        ),
     ] = None
-    pass_rate: Annotated[str | None, Parameter(help="The pass rate to expect, with --width: 90%.")] = None
+    pass_rate: Annotated[
+        str | None, Parameter(help="The pass rate to expect, with --width: 90%.", allow_leading_hyphen=True)
+    ] = None
     models: Annotated[
         int | None, Parameter(help="How many models are compared, all pairs; 2 unless given.")
     ] = None

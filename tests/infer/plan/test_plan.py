@@ -9,6 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.plan.outlook import Outlook, Unit, Wanted
 from sparingly.infer.plan.pilot import pilot_of
 from sparingly.infer.plan.plan import SHARES, plan
@@ -92,7 +93,7 @@ def test_probabilities_that_are_earned_can_be_pasted() -> None:
 
 def test_nothing_wanted_asks_for_the_winner() -> None:
     told = plan(DATA, PILOT, "people", budgets=[100])
-    assert "the best model comes out best with a probability of at least 90 %" in told.advice.sentences[0]
+    assert "the best model comes out best with a probability of about 90 %" in told.advice.sentences[0]
     row = next(row for row in told.table if row.n == told.needed)
     assert row.right_winner >= 0.9
 
@@ -103,11 +104,12 @@ def test_differences_on_other_inputs_may_be_out_of_reach() -> None:
     assert told.advice.method is None
     assert "All 400 items are too few" in told.advice.sentences[0]
     assert "not of 0.05" in told.advice.sentences[0]
-    assert told.advice.commands() == ("sparingly estimate DATA --aspect people",)
+    assert told.advice.commands() == ("sparingly rank DATA --aspect people",)
     on_this_set = plan(DATA, PILOT, "people", detect=0.15, target="set", budgets=[100])
     assert on_this_set.needed is not None
     row = next(row for row in on_this_set.table if row.n == on_this_set.needed)
     assert row.detectable <= 0.15
+    assert on_this_set.advice.commands()[-1] == "sparingly rank DATA chosen.json --aspect people --target set"
 
 
 def test_both_a_width_and_a_difference_are_reached() -> None:
@@ -142,6 +144,11 @@ def test_one_model_has_a_width_and_no_winner() -> None:
     alone = DATA.take(models=["model 1"])
     told = plan(alone, PILOT, "people", width=0.15, budgets=[100])
     assert not any("best model" in sentence for sentence in told.advice.sentences)
+    # What was asked for is what is expected: said once, unless much more is reached.
+    assert not any("Expect" in sentence for sentence in told.advice.sentences)
+    assert told.advice.commands()[-1] == "sparingly estimate DATA chosen.json --aspect people"
+    wide = plan(alone, PILOT, "people", width=3.0, budgets=[100])
+    assert any(sentence.startswith("Expect ± ") for sentence in wide.advice.sentences)
     nothing = plan(alone, PILOT, "people", budgets=[100])
     assert nothing.needed is None
     assert "name the width" in nothing.advice.sentences[0]
@@ -293,3 +300,48 @@ def test_wrong_wishes() -> None:
         plan(DATA, PILOT, "people", unit="word")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="target"):
         plan(DATA, PILOT, "people", target="world")  # type: ignore[arg-type]
+
+
+def passes(models: int = 3) -> EvalSet:
+    """Pass or fail, of a pilot of 60 of 300 items."""
+    drawn = np.random.default_rng(0)
+    scores = (drawn.random((300, models)) < 0.75 + 0.05 * np.arange(models)).astype(float)
+    scores[60:] = np.nan
+    names = [f"item {place:04d}" for place in range(300)]
+    return EvalSet.from_arrays(names, [f"m{place}" for place in range(models)], aspects={"ok": scores})
+
+
+def test_plans_for_pass_rates_are_in_points() -> None:
+    told = plan(passes(), None, "ok", width="5%", detect="20%", budgets=[30, 300])
+    assert told.is_rate
+    assert told.to_dict()["is_rate"] is True
+    first, second, *_ = told.advice.sentences
+    assert "known to ± 5 points and a difference of 20 points is significant" in first
+    row = next(row for row in told.table if row.n == told.needed)
+    assert f"Expect scores to ± {100 * row.half_width:.1f} points" in second
+    assert f"differences of {100 * row.detectable:.1f} points" in second
+    assert f"{100 * row.half_width:.1f} points" in str(told)
+    few = plan(passes(), None, "ok", detect="1%", budgets=[30])
+    assert "points, not of 1 point. Add items" in few.advice.sentences[0]
+    assert not plan(DATA, PILOT, "people", width=0.15, budgets=[100]).is_rate
+
+
+@pytest.mark.parametrize(
+    ("goal", "words"),
+    [
+        ({"width": 5}, "A half-width of 5 is too large for ok, .* between 0 and 1: write 5%[.]"),
+        ({"width": "50%"}, "A half-width of 50% is too large .*: ask for less than 50%[.]"),
+        ({"width": 60}, "A half-width of 60 is too large .*: ask for less than 50%[.]"),
+        ({"detect": 10}, "A difference of 10 is too large .*: write 10%[.]"),
+        ({"detect": "9sd"}, "A difference of 9sd is too large .*: ask for less than 100%[.]"),
+        ({"width": 8, "scale": (-10, 10)}, None),
+        ({"width": 10, "scale": (-10, 10)}, "between -10 and 10: ask for less than 10[.]"),
+    ],
+)
+def test_goals_lie_inside_the_scale(goal: dict[str, Any], words: str | None) -> None:
+    data, name = (DATA, "people") if "scale" in goal else (passes(), "ok")
+    if words is None:
+        assert plan(data, None, name, budgets=[30], **goal).needed is not None
+        return
+    with pytest.raises(UsageError, match=words):
+        plan(data, None, name, budgets=[30], **goal)

@@ -154,3 +154,15 @@ def test_quantities() -> None:
         "over 99 %",
         "100 %",
     ]
+
+
+def test_levels_of_many_pairs_have_two_digits() -> None:
+    assert "(0.0028 % for each)" in sample_size(detect="0.3sd", models=60).notes[-1]
+    assert "(0.5 % for each)" in sample_size(detect="0.3sd", models=5).notes[-1]
+
+
+def test_a_win_rate_says_what_strengths_prints() -> None:
+    found = sample_size(win_rate="60%")
+    assert found.commands[-1] == "sparingly strengths DATA"
+    assert "one without 0 means a win rate other than 50 %" in found.notes[-1]
+    assert "without 0" not in sample_size(win_rate="60%", models=3).notes[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sparingly
@@ -50,3 +51,14 @@ def test_the_weakest_metrics_are_left_out(demo: EvalSet) -> None:
     show_plan(sparingly.plan(demo, pilot, "overall"), console=make_console(kept), most=2)
     assert "… and 2 weaker ones (--json shows all)" in kept.getvalue()
     assert "noisy" not in kept.getvalue()
+
+
+def test_pass_rates_are_in_points() -> None:
+    drawn = np.random.default_rng(1)
+    scores = (drawn.random((100, 2)) < 0.8).astype(float)
+    data = EvalSet.from_arrays([f"i{at}" for at in range(100)], ["a", "b"], aspects={"ok": scores})
+    buffer = StringIO()
+    found = sparingly.plan(data, None, "ok", width="5%", budgets=[50])
+    show_plan(found, "data.csv", make_console(buffer))
+    row = next(row for row in found.table if row.n == 50)
+    assert f"± {100 * row.half_width:.1f} points   {100 * row.detectable:.1f} points" in buffer.getvalue()

@@ -10,13 +10,14 @@ from sparingly.base import rng
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.percent import counted
 from sparingly.data import fields
-from sparingly.data.combine import truth_fields
+from sparingly.data.combine import truth_fields, truth_scale
 from sparingly.data.describe.correlations import Correlation, correlation
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.drawn import ASSUMED, frame_of, sample_from
 from sparingly.infer.estimate.linear import Linear, difference_form
 from sparingly.infer.estimate.sample import Floats, Sample
+from sparingly.infer.estimate.scale import Values, values_of
 from sparingly.infer.estimate.small_sample import FEWEST, calibrated
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.infer.plan.learn import learned_from
@@ -108,6 +109,12 @@ class Pilot:
     def size(self) -> int:
         """The number of items."""
         return self.sample.size
+
+    @property
+    def values(self) -> Values:
+        """What is known of the values that scores can take, as ``estimate`` will see them."""
+        judged = self.sample.scores[self.sample.judged]
+        return values_of(judged, truth_scale(self.data, self.truth))
 
 
 def pilot_of(

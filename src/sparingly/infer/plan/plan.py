@@ -29,6 +29,8 @@ SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 # What people can judge does not grow with the set: these come first where the set is large.
 COUNTS = (100, 300, 1000, 3000)
 _FEWEST_ITEMS = 10
+# Goals, and the share of the scale from which on they say nothing.
+_WIDTH, _GAP = ("half-width", 0.5), ("difference", 1.0)
 
 
 def plan(
@@ -85,7 +87,7 @@ def plan(
     wide, gap = (None if goal is None else Quantity.parse(goal) for goal in (width, detect))
     wanted, data = Wanted(None, None, unit, target, level, power, seed), with_scale(data, aspect, scale)
     pilot = pilot_of(data, selection, aspect, for_differences=wide is None and gap is not None, seed=seed)
-    wanted = replace(wanted, width=_in_scores(wide, pilot), detect=_in_scores(gap, pilot))
+    wanted = replace(wanted, width=_in_scores(wide, pilot, _WIDTH), detect=_in_scores(gap, pilot, _GAP))
     prices = judge_prices(pilot, judge, judge_price, person_price)
     settled = cost if cost is not None else _known_cost(pilot.data)
     found = _planned(outlook := Outlook(pilot, wanted, _mean_seconds(pilot.data, settled)), budgets, settled)
@@ -93,10 +95,27 @@ def plan(
     return replace(found, judge=mix)
 
 
-def _in_scores(goal: Quantity | None, pilot: Pilot) -> float | None:
-    """Return a half-width or a difference in the unit of the scores."""
-    if goal is None or not goal.unit:
-        return None if goal is None else goal.value
+def _in_scores(goal: Quantity | None, pilot: Pilot, kind: tuple[str, float]) -> float | None:
+    """Return a half-width or a difference in the unit of the scores; refuse one that leaves their scale."""
+    if goal is None:
+        return None
+    what, limit = kind
+    value, values = _without_unit(goal, pilot), pilot.values
+    if values.scale is None or value < (most := limit * (values.scale[1] - values.scale[0])):
+        return value
+    advice = f"ask for less than {f'{100 * most:g}%' if values.is_rate else f'{most:g}'}"
+    if values.is_rate and not goal.unit and goal.value / 100 < most:
+        advice = f"write {goal.value:g}%"
+    low, high = values.scale
+    raise UsageError(
+        f"A {what} of {goal} is too large for {pilot.truth}, whose scores lie between {low:g} and {high:g}: "
+        f"{advice}."
+    )
+
+
+def _without_unit(goal: Quantity, pilot: Pilot) -> float:
+    if not goal.unit:
+        return goal.value
     if goal.unit == SD:
         apart = pair_deviations(pilot.plain)
         return goal.value * float(np.median(apart)) if len(apart) else goal.value
@@ -119,6 +138,7 @@ def _planned(outlook: Outlook, budgets: Budgets | None, cost: str | None) -> Pla
         n=pilot.n,
         size=pilot.size,
         wanted=outlook.wanted,
+        is_rate=pilot.values.is_rate,
         correlations=pilot.correlations,
         saving=pilot.saving,
         unequal=pilot.unequal,

@@ -17,6 +17,9 @@ class Quantity:
     value: float
     unit: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.value:g}{self.unit}"
+
     @classmethod
     def parse(cls, text: float | str | Quantity) -> Quantity:
         """Read 2.5, "4%" or "0.3sd"."""
@@ -47,9 +50,9 @@ def share(text: float | str, what: str) -> float:
     return value
 
 
-def points(value: float) -> str:
+def points(value: float, digits: int = 4) -> str:
     """Return a share as a percentage, without needless digits."""
-    return f"{100 * value:.4g} %"
+    return f"{100 * value:.{digits}g} %"
 
 
 def spoken(width: float, digits: int = 4) -> str:

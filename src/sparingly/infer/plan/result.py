@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sparingly.base.html import html_table
-from sparingly.base.percent import counted
+from sparingly.base.percent import counted, error_text
 from sparingly.data.describe.correlations import Correlation
 from sparingly.data.plain import plain
 from sparingly.infer.plan.advice import Advice
@@ -33,6 +33,8 @@ class Plan:
         n: Judged items of the pilot.
         size: Items of the set.
         wanted: What was asked for.
+        is_rate: Whether scores are shares of passes or wins: half-widths and differences are then printed in
+            points, as in an estimate.
         correlations: How every metric agrees with what was judged, the best by differences first.
         saving: The share of the variance that predictions from metrics explain; None if it cannot be told.
         unequal: What unequal probabilities would do to the variance; None likewise.
@@ -52,6 +54,7 @@ class Plan:
     n: int
     size: int
     wanted: Wanted
+    is_rate: bool
     correlations: tuple[Correlation, ...]
     saving: Saving | None
     unequal: Unequal | None
@@ -107,8 +110,8 @@ class Plan:
         return [
             (
                 str(row.n),
-                _number(row.half_width),
-                _number(row.detectable),
+                error_text(row.half_width, is_rate=self.is_rate),
+                error_text(row.detectable, is_rate=self.is_rate),
                 *_chances(row, len(self.models)),
                 "-" if row.hours is None else f"{row.hours:.1f}",
             )
@@ -118,7 +121,7 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values; what is not known is None."""
         told = self.unequal
-        kept = ("truth", "stands_in", "n", "size", "needed", "cost")
+        kept = ("truth", "stands_in", "n", "size", "is_rate", "needed", "cost")
         return {
             **{name: getattr(self, name) for name in kept},
             "models": list(self.models),
@@ -154,7 +157,3 @@ def _unequal_fact(unequal: Unequal) -> str:
         f"Unequal sampling would cut the variance to about {chance(unequal.trial.found)} "
         f"(± {100 * unequal.trial.error:.0f}): --method {method_text(unequal.trial)}"
     )
-
-
-def _number(value: float) -> str:
-    return "-" if value != value else f"{value:.3g}"

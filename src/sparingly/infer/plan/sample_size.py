@@ -170,7 +170,7 @@ def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSiz
     each = "" if models == 2 else f" for each of the {pair_count(models):,} pairs of {models:,} models"
     answer = (
         f"Get {n:,} comparisons{each}: a win rate of {points(rate)} (± {spoken(half, 2)}) then differs "
-        f"significantly from 50 % with a probability of at least {points(power)}."
+        f"significantly from 50 % with a probability of about {points(power)}."
     )
     fewer = math.ceil(n / 0.8 - 1e-9)
     return SampleSize(
@@ -185,8 +185,19 @@ def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSiz
             f"A tie counts as half a win. If you drop ties and 20 % are ties, get {fewer:,} comparisons.",
             f"Two-sided binomial test at the {points(1 - level)} level{_corrected(models, level)}, one "
             "comparison for each item.",
+            _strengths_note(models),
         ),
-        _select(n, "sparingly rank DATA chosen.json"),
+        _select(n, "sparingly strengths DATA"),
+    )
+
+
+def _strengths_note(models: int) -> str:
+    """Say what the next command prints, and which one takes wins as scores."""
+    meaning = ": one without 0 means a win rate other than 50 %" if models == 2 else ""
+    return (
+        "From the preferences in DATA, strengths prints each model's strength (log-odds of a win) with its "
+        f"interval{meaning}. Where wins, ties and losses are scores 1, 0.5 and 0, use estimate: it prints "
+        "the win rate."
     )
 
 
@@ -308,7 +319,7 @@ def _difference(detect: Quantity, models: int, level: float, power: float) -> Sa
     half = normal_half_width(n, models, level)
     answer = (
         f"Judge {n:,} items with {whom} ({n * models:,} labels): a difference of {effect:g} standard "
-        f"deviations (± {half:.2g}) is then significant with a probability of at least "
+        f"deviations (± {half:.2g}) is then significant with a probability of about "
         f"{points(power)}."
     )
     return SampleSize(
@@ -350,7 +361,7 @@ def _corrected(models: int, level: float) -> str:
     """Say at which level one of several pairs is tested."""
     if models == 2:
         return ""
-    each = points(1.0 - pair_level(models, level))
+    each = points(1.0 - pair_level(models, level), 2)
     return f", corrected for all {pair_count(models):,} pairs ({each} for each)"
 
 

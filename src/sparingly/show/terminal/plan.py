@@ -6,10 +6,11 @@ import shlex
 
 from rich.console import Console
 
+from sparingly.base.percent import error_text
 from sparingly.infer.plan.precision import Precision
 from sparingly.infer.plan.result import Plan
 from sparingly.infer.plan.sample_size import SampleSize
-from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
+from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
 
 
 def show_plan(plan: Plan, data: str = "DATA", console: Console | None = None, most: int = 5) -> None:
@@ -62,8 +63,8 @@ def _show_table(console: Console, plan: Plan) -> None:
         (
             f"{row.n}{' *' if row.n == plan.needed else ''}",
             percent(row.share, 0),
-            f"± {number(row.half_width, 3)}",
-            *(_comparisons(row) if several else ()),
+            f"± {error_text(row.half_width, is_rate=plan.is_rate)}",
+            *(_comparisons(row, plan.is_rate) if several else ()),
             fixed(row.hours, 1),
         )
         for row in plan.table
@@ -81,9 +82,9 @@ def _show_table(console: Console, plan: Plan) -> None:
         line(console, f"difference: {smallest}")
 
 
-def _comparisons(row: Precision) -> tuple[str, ...]:
+def _comparisons(row: Precision, is_rate: bool) -> tuple[str, ...]:
     return (
-        number(row.detectable, 3),
+        error_text(row.detectable, is_rate=is_rate),
         percent(row.right_winner, 0),
         percent(row.right_pairs, 0),
         percent(row.right_order, 0),
