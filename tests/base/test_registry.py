@@ -24,6 +24,7 @@ from sparingly.base.registry import (
     parse_method,
     register,
     registered,
+    spell_saved,
 )
 
 
@@ -277,3 +278,13 @@ def test_listings_show_everything() -> None:
         "note": "text",
     }
     assert describe_method(Taste)["parameters"][1]["type"] == "list of text"
+
+
+def test_a_saved_text_means_what_it_did_before_a_parameter_came() -> None:
+    before = "auto:question=ranking,rounds=5,pilot=0.3,floor=0.3,trust=0,spread=true,folds=4"
+    spelled = spell_saved(before)
+    assert spelled == before.replace("floor=0.3,", "floor=0.3,inflation=inf,")
+    today = parse_method("auto").full_text
+    assert "inflation=0.05" in today
+    for text in (spelled, today, "uniform:unit=item", "of_nobody:x=1"):
+        assert spell_saved(text) == text

@@ -73,9 +73,14 @@ _METHODS: dict[str, type[Method]] = {}
 _HINTS: dict[type[Method], dict[str, Any]] = {}
 
 
-def parameter(default: Any = MISSING, help: str = "", minimum: float | None = None) -> Any:
-    """Declare a parameter of a method: its default, what it means, and the least value it may have."""
-    return field(default=default, metadata={"help": help, "minimum": minimum})
+def parameter(
+    default: Any = MISSING, help: str = "", minimum: float | None = None, *, before: Any = MISSING
+) -> Any:
+    """Declare a parameter of a method: its default, what it means, and the least value it may have.
+
+    ``before`` is what a text means that was saved, with all parameters spelled, before there was this one.
+    """
+    return field(default=default, metadata={"help": help, "minimum": minimum, "before": before})
 
 
 def register(name: str) -> Callable[[MethodType], MethodType]:
@@ -233,6 +238,24 @@ def _convert_number(where: str, hint: type[int] | type[float], text: str) -> flo
         kind = "whole number" if hint is int else "number"
         raise UsageError(one_line(f'The parameter {where} is a {kind}, not "{text}".'))
     return number
+
+
+def spell_saved(text: str) -> str:
+    """Return a method as an earlier version saved it, with the parameters that came later spelled, too.
+
+    A text typed today has today's defaults; one that was saved means what its version did.
+    """
+    call = parse_call(text)
+    method = registered().get(call.name)
+    written = {key for key, _ in call.values}
+    later = [
+        (part.name, _value_of(part.metadata["before"], True))
+        for part in (() if method is None else fields(method))
+        if part.name not in written and part.metadata.get("before", MISSING) is not MISSING
+    ]
+    if method is None or not later:
+        return text
+    return filled_in(method, Call(call.name, (*call.values, *later))).full_text
 
 
 # --- to text ----------------------------------------------------------------------------------------

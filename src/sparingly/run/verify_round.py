@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sparingly.base.errors import SparinglyError
+from sparingly.base.registry import spell_saved
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.next_round import digest_of_rounds, next_round
@@ -29,7 +30,7 @@ def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selectio
     try:
         again = next_round(
             data,
-            signature.method,
+            spell_saved(signature.method),
             signature.budget,
             aspect=signature.aspect,
             rounds=earlier,

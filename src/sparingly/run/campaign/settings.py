@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
+from sparingly.base.registry import spell_saved
 from sparingly.choose.design.budget import Budget
 from sparingly.run.campaign.soundness import beginning_problems
 from sparingly.run.campaign.tables import CAMPAIGNS, DATA_SETS
@@ -79,7 +80,7 @@ def read_settings(connection: Connection, name: str | None, where: str) -> Setti
         name=row.name,
         aspect=row.aspect,
         aspects=scales,
-        strategy=row.strategy,
+        strategy=spell_saved(row.strategy),
         stops=tuple(json.loads(row.stops)),
         budgets={one.name: Budget.parse(one.budget) for one in sets},
         budget=row.budget,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, select
 
 from sparingly.base.errors import SparinglyError
+from sparingly.base.registry import spell_saved
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.draw import Drawer
@@ -95,6 +97,7 @@ def _compare(where: str, given: Selection, again: Selection | Finished | str) ->
 def _differing(given: Selection, again: Selection) -> Iterator[str]:
     """Yield what differs between a round and the same round drawn again."""
     old, new = given.signature, again.signature
+    old = replace(old, method=spell_saved(old.method))
     yield from (words for name, words in _SIGNED.items() if getattr(old, name) != getattr(new, name))
     if list(given.items) != list(again.items):
         yield "items"

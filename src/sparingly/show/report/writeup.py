@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sparingly.base.errors import UnknownNameError
-from sparingly.base.registry import parse_method
+from sparingly.base.registry import parse_method, spell_saved
 from sparingly.base.text import Bare, Call, format_call, parse_call
 from sparingly.choose.design.top import Top
 from sparingly.choose.pool.select import ANCHOR
@@ -118,7 +118,11 @@ def _method(signature: Signature) -> tuple[str, str]:
     call = parse_call(signature.method)
     if call.name == POOL:
         return _pool_method(call)
-    made = parse_method(signature.method) if signature.round is not None else as_selector(signature.method)
+    made = (
+        parse_method(spell_saved(signature.method))
+        if signature.round is not None
+        else as_selector(signature.method)
+    )
     return str(made), (made.utility if isinstance(made, Top) else made).reference
 
 
