@@ -180,7 +180,10 @@ def test_an_edited_result_is_not_verified(command: Command, tmp_path: Path) -> N
     said = "The scores of the estimate do not follow from its signature."
     assert out.startswith(f"NOT verified\n- {said}\n")
     code, out, _ = command(f"verify {file} data.jsonl --json")
-    assert (code, json.loads(out)) == (EXIT_NO, {"ok": False, "problems": [said], "notes": []})
+    assert (code, json.loads(out)) == (
+        EXIT_NO,
+        {"ok": False, "partial": False, "problems": [said], "notes": []},
+    )
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,7 @@ def test_a_tampered_selection_is_not_verified(folder: Path) -> None:
     told = parsed(run("verify", "selection.json", "data.jsonl", "--json", cwd=folder, code=NO).stdout)
     assert told == {
         "ok": False,
+        "partial": False,
         "problems": ["The items are the right ones, but in another order."],
         "notes": [],
     }
@@ -149,7 +150,7 @@ def test_a_tampered_selection_is_not_verified(folder: Path) -> None:
 
 def test_verify_says_yes_in_json(folder: Path) -> None:
     told = parsed(run("verify", "selection.json", "data.jsonl", "--json", cwd=folder).stdout)
-    assert told == {"ok": True, "problems": [], "notes": []}
+    assert told == {"ok": True, "partial": False, "problems": [], "notes": []}
 
 
 def test_writeup(folder: Path) -> None:

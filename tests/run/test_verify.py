@@ -81,7 +81,7 @@ def test_what_was_chosen_passes(
     chosen.save(tmp_path / "chosen.json")
     result = sparingly.verify(Selection.load(tmp_path / "chosen.json"), data)
     assert result.ok
-    assert result.to_dict() == {"ok": True, "problems": [], "notes": []}
+    assert result.to_dict() == {"ok": True, "partial": False, "problems": [], "notes": []}
 
 
 def test_later_judgements_and_other_metrics_do_not_matter(data: EvalSet) -> None:

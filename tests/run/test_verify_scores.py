@@ -100,6 +100,23 @@ def test_another_version_with_the_same_answer_passes_with_a_note() -> None:
     assert result.notes == (f"The estimate was made by version {OLD}; this is {sparingly.__version__}.",)
 
 
+def test_of_another_version_only_what_versions_make_otherwise_may_differ() -> None:
+    made = sparingly.rank(DATA, SELECTIONS["uniform"](), "overall")
+    signed = made.to_dict()
+    signed["signature"] = edited(signed["signature"], ("scores", "version"), lambda _: OLD)
+    smaller = edited(signed, ("p_values", 0, 1), lambda _: 0.001)
+    result = sparingly.verify(ranking_from(smaller), DATA)
+    assert (result.ok, result.partial) == (True, True)
+    assert result.notes[0] == (
+        f"Made by {OLD}; {sparingly.__version__} computes intervals and p-values otherwise. "
+        "Scores and standard errors agree."
+    )
+    both = edited(smaller, ("models", 0, "standard_error"), lambda error: error / 2)
+    assert "The standard errors of the ranking do not follow from its signature." in (
+        sparingly.verify(ranking_from(both), DATA).problems
+    )
+
+
 # --- it fails ---------------------------------------------------------------------------------------
 
 
@@ -182,7 +199,7 @@ def test_edited_words_and_counts_are_found(
         (("corrected", 0, 1), 0.001, "corrected p-values"),
         (("would_be_significant", 0, 1), 0.001, "chances that judging everything shows it"),
         (("alpha",), 0.1, "values of alpha"),
-        (("claim", "p_value"), 1e-30, "claims"),
+        (("claim", "p_value"), 1e-30, "p-values of claims"),
         (("claim",), None, "claims"),
     ],
 )

@@ -19,10 +19,13 @@ class Verification:
     Attributes:
         problems: What differs; empty when the result is what its signature says.
         notes: What is worth knowing and no problem, such as another version of the package.
+        partial: Whether scores and standard errors agree, and other numbers are made otherwise by this
+            version than by the one of the signature, so that they were not verified.
     """
 
     problems: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    partial: bool = False
 
     @property
     def ok(self) -> bool:
@@ -31,11 +34,17 @@ class Verification:
 
     def _repr_html_(self) -> str:
         rows = [*(("problem", text) for text in self.problems), *(("note", text) for text in self.notes)]
-        return html_table(("", ""), rows, "verified" if self.ok else "NOT verified")
+        good = "verified in part" if self.partial else "verified"
+        return html_table(("", ""), rows, good if self.ok else "NOT verified")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values."""
-        return {"ok": self.ok, "problems": list(self.problems), "notes": list(self.notes)}
+        return {
+            "ok": self.ok,
+            "partial": self.partial,
+            "problems": list(self.problems),
+            "notes": list(self.notes),
+        }
 
 
 def version_notes(what: str, version: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
+from sparingly._version import __version__
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.data.combine import without_scales
 from sparingly.data.evalset import EvalSet
@@ -48,7 +49,7 @@ _OF_MODELS = {
     "rank": "ranks",
     "best_rank": "best possible ranks",
     "worst_rank": "worst possible ranks",
-    "group": "groups",
+    "group": "groups of models",
 }
 _OF_FULL_SET = "would_be_significant"
 _OF_PAIRS = {
@@ -57,6 +58,23 @@ _OF_PAIRS = {
     _OF_FULL_SET: "chances that judging everything shows it",
     "covariance": "covariances",
 }
+# What a version may make otherwise than another from the same scores and standard errors.
+_BY_VERSION = (
+    "low ends of the intervals",
+    "high ends of the intervals",
+    "kinds of intervals",
+    "counts of intervals",
+    "degrees of freedom",
+    "chances to be the best",
+    "ranks",
+    "best possible ranks",
+    "worst possible ranks",
+    "groups of models",
+    "p-values",
+    "corrected p-values",
+    "chances that judging everything shows it",
+    "p-values of claims",
+)
 _OF_CLAIM = ("question", "model", "against", "margin", "difference", "error", "p_value", "alpha")
 
 
@@ -98,7 +116,20 @@ def _verified(
         right = again()
     except SparinglyError as error:
         return Verification((f"The {what} cannot be made from this data: {error}",), notes)
-    return Verification(tuple(_differences(what, given, right)), notes)
+    problems = _signed_problems(what, _of_scores(given), _of_scores(right))
+    if problems:
+        return Verification(tuple(problems), notes)
+    wrong = list(dict.fromkeys(_differing(given, right)))
+    if wrong and signature.version != __version__ and all(_is_by_version(name) for name in wrong):
+        said = (
+            f"Made by {signature.version}; {__version__} computes intervals and p-values otherwise. "
+            "Scores and standard errors agree."
+        )
+        others = (note for note in notes if note not in version_notes(what, signature.version))
+        return Verification((), (said, *others), partial=True)
+    return Verification(
+        tuple(f"The {name} of the {what} do not follow from its signature." for name in wrong), notes
+    )
 
 
 def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet) -> Estimate:
@@ -148,9 +179,8 @@ def _asked_target(signature: EstimateSignature) -> Target:
     return cast("Target", "set" if signature.target == CHOSEN else signature.target)
 
 
-def _differences(what: What, given: Estimate | Ranking, right: Estimate | Ranking) -> list[str]:
-    """Compare the data that was read, then what the signature says, then every number."""
-    old, new = _of_scores(given), _of_scores(right)
+def _signed_problems(what: What, old: EstimateSignature, new: EstimateSignature) -> list[str]:
+    """Compare the data that was read, then what the signature says."""
     if old.inputs != new.inputs:
         return [f"The data that the {what} reads is different: digest {new.inputs}, not {old.inputs}."]
     if old.labels != new.labels:
@@ -158,20 +188,27 @@ def _differences(what: What, given: Estimate | Ranking, right: Estimate | Rankin
     if old.raters != new.raters:
         return [f"The ratings, or who gave them, are different: digest {new.raters}, not {old.raters}."]
     names = [part.name for part in fields(old) if part.name != "version"]
-    wrong = [name for name in names if getattr(old, name) != getattr(new, name)]
-    if wrong:
-        return [
-            f"The signature says {name} {getattr(old, name)}, but it is {getattr(new, name)}."
-            for name in wrong
-        ]
+    return [
+        f"The signature says {name} {getattr(old, name)}, but it is {getattr(new, name)}."
+        for name in names
+        if getattr(old, name) != getattr(new, name)
+    ]
+
+
+def _differing(given: Estimate | Ranking, right: Estimate | Ranking) -> Iterator[str]:
+    """Compare every number; yield what those that differ are called."""
     if isinstance(given, Estimate) and isinstance(right, Estimate):
         parts = [*_estimate_parts(given, right)]
     else:
         parts = [*_ranking_parts(cast("Ranking", given), cast("Ranking", right))]
-    if old.version == new.version:
+    if _of_scores(given).version == _of_scores(right).version:
         parts.append(("notes", _said(given.notes), _said(right.notes)))
-    found = (name for name, held, wanted in parts if not _same(held, wanted))
-    return [f"The {name} of the {what} do not follow from its signature." for name in dict.fromkeys(found)]
+    yield from (name for name, held, wanted in parts if not _same(held, wanted))
+
+
+def _is_by_version(name: str) -> bool:
+    """Say whether versions may differ in it; the numbers of a group are those of the whole set."""
+    return name.partition(" in the group ")[0] in _BY_VERSION
 
 
 def _of_scores(given: Estimate | Ranking) -> EstimateSignature:
@@ -207,7 +244,8 @@ def _ranking_parts(given: Ranking, right: Ranking) -> Iterator[Part]:
     yield "claims", given.claim is None, right.claim is None
     if given.claim is not None and right.claim is not None:
         for name in _OF_CLAIM:
-            yield "claims", getattr(given.claim, name), getattr(right.claim, name)
+            words = "p-values of claims" if name == "p_value" else "claims"
+            yield words, getattr(given.claim, name), getattr(right.claim, name)
 
 
 def _plural(name: str) -> str:

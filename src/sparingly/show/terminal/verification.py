@@ -14,7 +14,10 @@ from sparingly.show.terminal.console import line, make_console, notes
 def show_verification(result: Verification, verified: Result, console: Console | None = None) -> None:
     """Print whether a selection, estimate or ranking is what its signature says, and what differs."""
     console = console or make_console()
-    if result.ok:
+    if result.ok and result.partial:
+        said = "verified in part: scores and standard errors follow from the signature"
+        line(console, said, style="bold yellow")
+    elif result.ok:
         line(console, f"verified: {_what(verified)} from the signature", style="bold green")
     else:
         line(console, "NOT verified", style="bold red")
