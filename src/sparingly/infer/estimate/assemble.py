@@ -102,11 +102,7 @@ def assemble(
         outcome=replace(found.outcome, fallen_back=back),
         is_rate=values.is_rate,
         notes=(
-            *sample.notes,
-            *linear.notes,
-            *errors.notes,
-            *_error_notes(errors, asked, few),
-            *found.notes,
+            *(*sample.notes, *linear.notes, *errors.notes, *_error_notes(errors, asked, few), *found.notes),
             *passes_note(labels, asked.scale),
         ),
         pairs=PairErrors(
