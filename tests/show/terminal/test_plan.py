@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from typing import Any
 
@@ -61,4 +62,6 @@ def test_pass_rates_are_in_points() -> None:
     found = sparingly.plan(data, None, "ok", width="5%", budgets=[50])
     show_plan(found, "data.csv", make_console(buffer))
     row = next(row for row in found.table if row.n == 50)
-    assert f"± {100 * row.half_width:.1f} points   {100 * row.detectable:.1f} points" in buffer.getvalue()
+    sizes = rf"± {100 * row.half_width:.1f} +{100 * row.detectable:.1f} "
+    assert re.search(sizes, buffer.getvalue())
+    assert "on this set, in points" in buffer.getvalue()

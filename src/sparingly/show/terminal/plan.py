@@ -63,7 +63,7 @@ def _show_table(console: Console, plan: Plan) -> None:
         (
             f"{row.n}{' *' if row.n == plan.needed else ''}",
             percent(row.share, 0),
-            f"± {error_text(row.half_width, is_rate=plan.is_rate)}",
+            f"± {_size(row.half_width, plan.is_rate)}",
             *(_comparisons(row, plan.is_rate) if several else ()),
             fixed(row.hours, 1),
         )
@@ -75,17 +75,23 @@ def _show_table(console: Console, plan: Plan) -> None:
     level, power = percent(plan.wanted.level, 0), percent(plan.wanted.power, 0)
     where = "on inputs like these" if plan.wanted.target == "population" else "on this set"
     which = "a middle model" if several else "the model"
-    line(console, f"scores: half-width of the {level} interval of {which}, on this set")
+    unit = ", in points" if plan.is_rate else ""
+    line(console, f"scores: half-width of the {level} interval of {which}, on this set{unit}")
     if several:
         pairs = "" if len(plan.models) == 2 else ", corrected for all pairs"
         smallest = f"the smallest that is significant with a probability of {power} {where}{pairs}"
-        line(console, f"difference: {smallest}")
+        line(console, f"difference: {smallest}{unit}")
 
 
 def _comparisons(row: Precision, is_rate: bool) -> tuple[str, ...]:
     return (
-        error_text(row.detectable, is_rate=is_rate),
+        _size(row.detectable, is_rate),
         percent(row.right_winner, 0),
         percent(row.right_pairs, 0),
         percent(row.right_order, 0),
     )
+
+
+def _size(value: float, is_rate: bool) -> str:
+    """Return a half-width or a difference without its unit, which stands below the table."""
+    return error_text(value, is_rate=is_rate).removesuffix(" points")
