@@ -65,6 +65,9 @@ def run_chunk(part: Part, draws: int, folder: Path, cache: Path) -> dict[str, An
     counts: dict[str, list[list[float]]] = {}
     for _ in range(draws):
         data, truths = case.drawn(which, generator)
+        # Documents of unequal length may make a set smaller than what is to be judged.
+        while len(data) <= n:
+            data, truths = case.drawn(which, generator)
         chosen = sparingly.select(data, budget=n, seed=int(generator.integers(2**31)))
         for target, truth in truths.items():
             made = sparingly.estimate(data, chosen, "score", target=cast(Target, target))
