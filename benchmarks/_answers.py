@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from _data import MODELS, Floats, arrays, item_ids, model_ids, responses, vectors
+from _data import MODELS, arrays, item_ids, model_ids, responses, vectors
 from _rows import Row
+from sparingly.base.arrays import Floats
 
 Answers = dict[str, Any]
 _LEAST = 1e-12

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 import sparingly
 from sparingly import EvalSet
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior
 from sparingly.infer.estimate.full_set_p import Documents, chance_full_set_shows, documents_of
@@ -31,7 +32,6 @@ from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.joint_scores import joint_of
 from sparingly.infer.rank.pair_errors import pair_errors
 
-Floats = NDArray[np.float64]
 Aspects = Mapping[str, tuple[str, ...]]
 
 _MQM = ("mqm",)

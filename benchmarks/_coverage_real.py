@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
-from _coverage_scores import FEW, PAIRS, Family, Floats, Metrics, Scores
+from _coverage_scores import FEW, PAIRS, Family, Metrics, Scores
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.bootstrap import skewness
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data"

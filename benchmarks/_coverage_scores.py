@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from sparingly.base.arrays import Floats
+
 Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
 # What one array holds: so many pairs of models, whose true means differ by this much.
 PAIRS, SHIFT = 20, 0.2

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from _coverage_scores import Floats
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.infer.estimate.result import Estimate
 
 MOST_SKEW = 2.0
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.int64]
 # What is written of a tally.
 FIGURES = ("coverage", "slack", "bias", "bias_slack", "ratio", "withheld", "widened", "wrong")
 
@@ -158,7 +155,7 @@ class Cell:
         return self.fallen_back / max(self.scores.asked, 1)
 
 
-def ring(truth: Floats) -> tuple[Rows, Rows]:
+def ring(truth: Floats) -> tuple[Ints, Ints]:
     """Return every model and the next (the last and the first), the truly better one in front.
 
     So a bias of differences says whether they are exaggerated.

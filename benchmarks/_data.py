@@ -16,8 +16,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
+
 Arrays = dict[str, NDArray[Any]]
-Floats = NDArray[np.float64]
 Kind = Literal["numbers", "texts", "output vectors", "source vectors"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
 
-Floats = NDArray[np.float64]
 # Items of a made set, and the most metrics of a public one.
 SIZE, METRICS = 600, 12
 

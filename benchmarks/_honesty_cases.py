@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sparingly
 from sparingly import EvalSet
+from sparingly.base.arrays import Floats
 from sparingly.bench.papers.settings import SMALL_SET_SHARES, file_of
 from sparingly.bench.papers.work import write_whole
 from sparingly.infer.rank.compare import judged_part
 from sparingly.infer.rank.curve import SHARES
 
-Floats = NDArray[np.float64]
 # Runs are kept so many at a time, so that an interrupted command goes on, and more runs add to those there.
 BLOCK = 10
 _DECIMALS = 6

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sparingly
-from _honesty_cases import Case, Floats, Kept, rounded
+from _honesty_cases import Case, Kept, rounded
 from sparingly import EvalSet, Selection
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.assemble import Asked, assemble
 from sparingly.infer.estimate.base import as_estimator
@@ -34,7 +34,6 @@ from sparingly.infer.rank.groups import significance_groups
 from sparingly.infer.rank.pair_tests import t_tests
 
 Figures = dict[str, Any]
-Marks = NDArray[np.bool_]
 PART = 0.8
 BUDGETS = (0.1, 0.25, 0.5)
 LEVEL = 0.95
@@ -100,10 +99,10 @@ class Claims:
     scores: Floats
     score_ends: Floats
     difference_ends: Floats
-    significant: Marks
-    grouped: Marks
-    together: Marks | None = None
-    over_set: Marks | None = None
+    significant: Mask
+    grouped: Mask
+    together: Mask | None = None
+    over_set: Mask | None = None
 
     def counted(self, truth: Floats) -> list[float]:
         """Return ``COUNTS`` against the true scores; two models that are truly equal cannot be wrong."""
@@ -123,7 +122,7 @@ class Claims:
         ]
 
 
-def _shares(claimed: Marks | None, wrong: Marks) -> tuple[float, float]:
+def _shares(claimed: Mask | None, wrong: Mask) -> tuple[float, float]:
     """Return the shares of all pairs that are told apart, and that are told apart the wrong way round."""
     if claimed is None:
         return float("nan"), float("nan")
@@ -187,7 +186,7 @@ def drawn_claims(data: EvalSet, values: Floats, chosen: Selection, seed: int) ->
     )
 
 
-def rank_claims(found: Estimate) -> tuple[Marks, Marks, Marks]:
+def rank_claims(found: Estimate) -> tuple[Mask, Mask, Mask]:
     """Return which pairs ``rank`` calls different: one by one, in groups, and all at once.
 
     None where it refuses, because too few items or documents are judged to say how sure it is.

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from _honesty_cases import ENDE, Case, Floats, Kept, mean_with_interval, ratio_with_interval, rounded
+from _honesty_cases import ENDE, Case, Kept, mean_with_interval, ratio_with_interval, rounded
 from sparingly import EvalSet
+from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
 from sparingly.infer.estimate.assemble import Asked, assemble

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.bench.papers.saldias.cases import Case, Floats
+from sparingly.base.arrays import Floats
+from sparingly.bench.papers.saldias.cases import Case
 from sparingly.bench.papers.saldias.draws import Draw, Drawn, count_of, sample_of_draw
 from sparingly.bench.papers.saldias.methods import deviations
 from sparingly.choose.design.budget import Budget

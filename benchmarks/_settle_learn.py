@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.learned import FEWEST, earned_tau
 from sparingly.signals.predict.features import Features, prepare_features
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 FOLDS = 5
 PENALTIES = np.array([0.003, 0.03, 0.3, 1.0, 3.0, 30.0, np.inf])
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from _settle_learn import Lesson, teach
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Mask
 from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.infer.estimate.assemble import Target
@@ -24,8 +24,6 @@ from sparingly.run.rounds.stop.spending import Spending
 from sparingly.run.rounds.stop.testing import asked_of
 from sparingly.run.rounds.wave import Combined, Wave, WaveTotals, combine_totals, wave_totals
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 # Items of the first look, and looks over the whole set after it.
 FIRST, LOOKS = 20, 20
 # Labelled items grow by this before anything is learned anew, and learning begins at this share.

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.stats.hypergeometric import chance_of_lead
 from sparingly.run.rounds.stop.base import information, two_valued_step
 from sparingly.run.rounds.stop.margin_settled import MarginSettled
 from sparingly.run.rounds.stop.settled import Look, Valid, critical_value, nothing_settled, settle_next
 from sparingly.run.rounds.stop.spending import Spending
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Stop = Literal["best", "best of equals", "all", "non-inferior", "equivalent", "not equivalent", "all pairs"]
 Scores = Literal["normal", "two-valued", "MQM-like"]
 Rule = Literal["group_sequential", "even spending", "anytime", "fixed", "every look"]

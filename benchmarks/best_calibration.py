@@ -30,8 +30,9 @@ import numpy as np
 
 import _best_replays as replays
 import sparingly
-from _best_replays import FAMILIES, PRIORS, Floats, Said
+from _best_replays import FAMILIES, PRIORS, Said
 from _resume import FinishedParts, Row
+from sparingly.base.arrays import Floats
 from sparingly.bench.papers.markdown import replaced, table
 from sparingly.bench.papers.work import write_whole
 

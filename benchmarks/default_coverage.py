@@ -38,11 +38,11 @@ from numpy.typing import NDArray
 import sparingly
 from _default_cases import MADE, REAL, SIZE, case_of, real_parts
 from _resume import FinishedParts
+from sparingly.base.arrays import Floats
 from sparingly.base.stats.holm import holm
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.assemble import Target
 
-Floats = NDArray[np.float64]
 # A set, a number of items, and what numbers speak of (both targets of one draw, where the set is made); and
 # the place of some draws among all.
 Cell = tuple[str, int, str]

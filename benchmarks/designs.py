@@ -12,11 +12,10 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sparingly
+from sparingly.base.arrays import Floats
 
-Floats = NDArray[np.float64]
 # A set, what people judged there, and the best metric that it has.
 SETS = (
     ("wmt23_zhen", "mqm", "XCOMET-Ensemble"),

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 import sparingly
 from _distil_holdout_page import block_of
+from sparingly.base.arrays import Floats
 from sparingly.bench.entry import entry_of
 from sparingly.bench.grid import Grid, Runs
 from sparingly.bench.papers.markdown import replaced
@@ -34,7 +35,7 @@ from sparingly.bench.summary.results import read_results
 from sparingly.bench.work import play
 from sparingly.choose.distil.corpus import corpus_of
 from sparingly.choose.distil.targets import parse_targets
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, MARKER = ROOT / "docs" / "results-sources.md", "sources"

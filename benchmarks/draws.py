@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 
 from _data import SEED
 from _timing import peak_megabytes
+from sparingly.base.arrays import Floats
 from sparingly.choose.design.draw.cube import draw_cube
 from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
 from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.draw.systematic import draw_systematic
 from sparingly.choose.design.probability import inclusion_probabilities
 
-Floats = NDArray[np.float64]
 Draw = Callable[[Floats, Floats, Floats, np.random.Generator], NDArray[np.bool_]]
 
 

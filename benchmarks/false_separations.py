@@ -28,11 +28,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sparingly
 from _resume import FinishedParts, Row
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.base.stats.holm import holm
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.bench.papers.markdown import folded, replaced, table
@@ -40,8 +40,6 @@ from sparingly.bench.papers.work import write_whole
 from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.joint_scores import joint_of
-
-Floats = NDArray[np.float64]
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "rank.md"

@@ -21,15 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sparingly
 from _settle_learn import features_of
 from _settle_runs import STRATEGIES, Judge, Question
+from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.stop.settled import Look, settle
 
-Floats = NDArray[np.float64]
 HERE = Path(__file__).parent
 KEPT = HERE.parent / ".cache" / "labels_to_settle.jsonl"
 # What people judged, where it is not the first aspect.

@@ -19,12 +19,12 @@ from typing import IO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
+
 TYPES = 200_000
 COPIES = 0.1
 CHUNK = 50_000
 DOMAINS, LICENCES = ("news", "chat", "law", "web"), ("CC0", "CC-BY-4.0")
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

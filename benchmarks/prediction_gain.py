@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 
 import sparingly
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.signals.predict import predict_scores
-
-Floats = NDArray[np.float64]
 
 SHARES = (0.05, 0.10, 0.20, 0.35, 0.50)
 FEWEST_ITEMS = 50

@@ -15,18 +15,16 @@ import argparse
 from datetime import date
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom, hypergeom, multinomial, norm
 from scipy.stats import t as student
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.proportion import (
     effective_proportion_interval,
     paired_difference_interval,
     proportion_interval,
 )
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 LABELS = (10, 12, 14, 16, 20, 30, 50, 100, 200)
 RATES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
 
@@ -80,7 +78,7 @@ def paired(n: int) -> tuple[float, float, float]:
     return float(np.mean(held)), min(held), ours / theirs
 
 
-def drawn(tables: Counts, n: int, draw: np.random.Generator) -> Counts:
+def drawn(tables: Ints, n: int, draw: np.random.Generator) -> Ints:
     """Return n items drawn without replacement from tables of label and verdict, one draw a table."""
     sample, left, rest = np.zeros_like(tables), np.full(len(tables), n), tables.sum(1)
     for cell in range(3):

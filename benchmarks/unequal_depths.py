@@ -30,9 +30,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.bench.papers.markdown import replaced, table
 from sparingly.bench.papers.work import write_whole
@@ -41,7 +41,6 @@ from sparingly.run.rounds.auto import Auto
 from sparingly.run.rounds.auto_order import spread_order
 from sparingly.run.rounds.replay import replay
 
-Floats = NDArray[np.float64]
 Figures = dict[tuple[str, str], dict[str, Any]]
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, RESULTS = ROOT / "docs" / "auto.md", ROOT / "benchmarks" / "results" / "unequal_depths.json"

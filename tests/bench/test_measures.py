@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.rng import keys_of
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.bench.measures import (
@@ -23,7 +24,6 @@ from sparingly.bench.measures import (
     t_p_values,
     tied_accuracy,
 )
-from sparingly.data.evalset import Floats
 from sparingly.infer.rank.full_set import FullSet
 
 

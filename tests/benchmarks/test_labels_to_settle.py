@@ -9,7 +9,8 @@ import pytest
 
 import labels_to_settle
 from _settle_learn import teach
-from _settle_runs import STRATEGIES, Floats, Run, looks_at
+from _settle_runs import STRATEGIES, Run, looks_at
+from sparingly.base.arrays import Floats
 
 
 def made(items: int = 60, models: int = 5) -> tuple[Floats, Floats]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.base.arrays import Floats
+from sparingly.data.evalset import EvalSet
 
 ITEMS, MODELS = 300, 6
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-Floats = NDArray[np.float64]
+from sparingly.base.arrays import Floats
+
 # The priors of the continuous form, as they are documented.
 DISCRIMINATION, LOGIT, NOISE, NOISE_WEIGHT = (1.0, 0.75), (2.5, 1.0), 0.1, 2.0
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sparingly.base import registry
+from sparingly.base.arrays import Floats
 from sparingly.base.registry import (
     Method,
     describe_method,
@@ -21,7 +22,7 @@ from sparingly.base.registry import (
     registered,
 )
 from sparingly.choose.utility.base import MetricUtility, Utility
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from tests.contracts.checks import CHECKS
 from tests.contracts.examples import EXAMPLES, all_texts, chooser_texts, chooses, examples, utility_texts
 

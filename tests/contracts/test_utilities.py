@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparingly.base.arrays import Floats
 from sparingly.base.registry import parse_method, registered
 from sparingly.base.rng import order
 from sparingly.choose.utility.base import Utility
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed import embed_texts
 from tests.contracts import irt_reference
 from tests.contracts.examples import utility_texts

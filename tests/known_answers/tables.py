@@ -6,10 +6,10 @@ import csv
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+
+from sparingly.base.arrays import Floats
 
 FOLDER = Path(__file__).resolve().parent
-Floats = NDArray[np.float64]
 
 
 def columns(name: str) -> dict[str, Floats]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.linear import Linear, difference_form, part_of
 from sparingly.infer.estimate.result import Estimate
@@ -18,7 +19,7 @@ from sparingly.infer.estimate.sample import Sample, sample_of
 from sparingly.infer.estimate.stratified_mean import StratifiedMean
 from sparingly.infer.estimate.variance import set_errors
 from tests.infer.estimate.sets import judged_set
-from tests.known_answers.tables import Floats, columns
+from tests.known_answers.tables import columns
 
 ITEMS = columns("items.csv")
 SCORES = np.column_stack([ITEMS["first"], ITEMS["second"]])

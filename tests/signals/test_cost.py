@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Ratings
 from sparingly.signals.cost import cost_fields, fit_seconds, item_costs, settled_cost
 

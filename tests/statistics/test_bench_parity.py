@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.bench.summary.parity import Parities
-from sparingly.bench.summary.results import Floats, Runs
+from sparingly.bench.summary.results import Runs
 from tests.bench.summary.arrays import results_of, runs_of
 
 pytestmark = pytest.mark.statistics

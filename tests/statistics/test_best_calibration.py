@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior
 from sparingly.infer.estimate.full_set_p import chance_full_set_shows
@@ -20,7 +20,6 @@ from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.joint_scores import joint_of
 from sparingly.infer.rank.pair_errors import pair_errors
 
-Floats = NDArray[np.float64]
 SIZE, SETS, BANDS = 400, 4000, 10
 FLAT = EffectPrior(centre=1e3, spread=0.01, alike=1e-6)
 

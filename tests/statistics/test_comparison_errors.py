@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.base.arrays import Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences
 from sparingly.infer.estimate.bradley_terry import bradley_terry
 from sparingly.infer.estimate.bradley_terry_fit import win_chances

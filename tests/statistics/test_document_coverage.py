@@ -6,14 +6,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.estimate import estimate
 
 pytestmark = pytest.mark.statistics
 
-Floats = NDArray[np.float64]
 Target = Literal["set", "population"]
 MODELS = 20
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import sparingly
-from sparingly.choose.design.draw.chances import Floats, Mask
+from sparingly.base.arrays import Floats, Mask
 from sparingly.choose.design.draw.cube import draw_cube
 from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
 from sparingly.choose.design.draw.pivotal import draw_pivotal

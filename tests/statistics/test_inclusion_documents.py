@@ -7,9 +7,10 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 pytestmark = pytest.mark.statistics
 ERROR = 1e-3  # of a whole test, whatever the number of its items

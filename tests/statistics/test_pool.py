@@ -7,9 +7,10 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.base.rng import keys_of
 from sparingly.choose.pool.draw import Design, drawn
-from sparingly.choose.pool.frame import Floats, Frame
+from sparingly.choose.pool.frame import Frame
 from tests.statistics.test_inclusion import assert_frequencies
 
 pytestmark = pytest.mark.statistics

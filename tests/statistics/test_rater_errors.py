@@ -11,14 +11,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices
 
 pytestmark = pytest.mark.statistics
 
-Floats = NDArray[np.float64]
 Hands = Literal["all models", "one model"]
 MODELS, ITEMS, RATERS, CHOSEN = 3, 300, 12, 150
 SEVERITY, TASTE, ITEM, OUTPUT, NOISE = 1.0, 0.4, 1.0, 0.5, 0.5

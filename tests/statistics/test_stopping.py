@@ -10,7 +10,6 @@ from _stopping_runs import (
     CASES,
     VALID,
     Cell,
-    Floats,
     Rule,
     Stop,
     cells,
@@ -20,6 +19,7 @@ from _stopping_runs import (
     made,
     wrong_claims,
 )
+from sparingly.base.arrays import Floats
 from sparingly.run.rounds.stop.base import information
 from sparingly.run.rounds.stop.settled import Look, Valid, critical_value, nothing_settled, settle_next
 

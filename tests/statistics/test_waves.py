@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.replay import replay
 from sparingly.run.rounds.wave import Wave, combine
-
-Floats = NDArray[np.float64]
 
 
 def made(items: int, gaps: list[float], seed: int) -> tuple[EvalSet, Floats]:

@@ -14,8 +14,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
+
 Keys = NDArray[np.uint64]
-Floats = NDArray[np.float64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BLOCK = 65_536

@@ -8,8 +8,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.bench.sets import Judged, SetFile, open_set
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.compare import full_set
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.signals.cost import SECONDS_PER_ITEM, SECONDS_PER_WORD
@@ -64,7 +65,7 @@ def part_of(judged: Judged, resample: int) -> Part:
     return Part(judged, judged.data.at(resampled_rows(judged.data, resample)))
 
 
-def resampled_rows(data: EvalSet, resample: int) -> Rows:
+def resampled_rows(data: EvalSet, resample: int) -> Ints:
     """Return 80 % of the items, drawn by their ids and the number of the resample."""
     order = np.argsort(rng.stream(data.keys, resample, "bench resample"), kind="stable")
     return np.sort(order[: resampled_size(len(data))])

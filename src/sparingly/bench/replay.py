@@ -9,8 +9,8 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import SparinglyError, UsageError, one_line
 from sparingly.base.registry import Method
 from sparingly.base.stats.signflip import prefix_pair_p_values
@@ -26,7 +26,6 @@ from sparingly.bench.measures import (
 from sparingly.bench.part import Part
 from sparingly.choose.design.base import Selector
 from sparingly.choose.select import select
-from sparingly.data.evalset import Floats, Rows
 from sparingly.data.reveal import reveal
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
@@ -40,7 +39,6 @@ from sparingly.run.rounds.stop.base import Progress, first_stop
 from sparingly.run.rounds.strategy import Strategy
 
 DONE, NOT_APPLICABLE, FAILED = "done", "not_applicable", "failed"
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +115,7 @@ def _cell(part: Part, share: float, asked: Mask, outcome: Outcome, **more: Any) 
 
 
 def _along_list(
-    part: Part, method: Selector, shares: Sequence[float], sizes: Rows, seed: int
+    part: Part, method: Selector, shares: Sequence[float], sizes: Ints, seed: int
 ) -> Iterator[Cell]:
     """Yield what the first items of a list say, at all sizes in one pass over them."""
     start = time.perf_counter()

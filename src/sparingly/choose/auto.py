@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from sparingly.base.arrays import Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import parameter
 from sparingly.choose.design.base import Chosen, Selector
@@ -19,7 +20,7 @@ from sparingly.choose.design.systematic import Systematic
 from sparingly.choose.design.uniform import Uniform
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Rows
+from sparingly.data.evalset import EvalSet
 
 AUTO = "auto"
 Question = Literal["ranking", "best", "scores"]
@@ -131,6 +132,6 @@ class AutoSelector(Selector):
         """Refuse: what is read is known only when the design is."""
         raise UsageError("The method auto is a design only after it has seen the data: resolve it.")
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Refuse: the design that was chosen draws."""
         raise UsageError("The method auto is a design only after it has seen the data: resolve it.")

@@ -12,12 +12,13 @@ from typing import Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import SparinglyError, UnknownNameError, UsageError, listing
 from sparingly.base.registry import Method, methods_inside, parse_method
 from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.irt import Irt
 from sparingly.choose.utility.metric_avg import MetricAvg
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import Signature
 from sparingly.signals.length import SOURCE_LENGTH
 

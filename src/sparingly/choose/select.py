@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparingly._version import __version__
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.registry import Method, filled_in, method_class, method_from_call
 from sparingly.base.rng import seed_list
@@ -23,7 +24,7 @@ from sparingly.choose.design.top import Top
 from sparingly.choose.distil.notes import distilled_notes
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature, digest_ids
 
@@ -200,7 +201,7 @@ def _skipped(view: EvalSet, chosen: Chosen, pool: Selection | None) -> tuple[str
     return earlier if chosen.same is None else (*earlier, *view.items[chosen.same])
 
 
-def _candidates(view: EvalSet, barred: tuple[str, ...]) -> Rows:
+def _candidates(view: EvalSet, barred: tuple[str, ...]) -> Ints:
     """Return the rows that may be chosen; an id that must never be chosen need not be in the set."""
     if not len(view):
         raise UsageError("The evaluation set has no items, so nothing can be chosen.")

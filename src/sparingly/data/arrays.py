@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import DataError
 from sparingly.data import fields
-from sparingly.data.store import Floats, Objects
 
 # Squares of larger numbers, summed, may be infinite.
 LARGEST = 1e100

@@ -10,10 +10,11 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.data import fields
 from sparingly.data.arrays import as_column, as_numbers, as_objects, as_texts, check_codes, check_size, named
-from sparingly.data.evalset import EvalSet, Floats, Objects, Rows, Store
+from sparingly.data.evalset import EvalSet, Store
 from sparingly.data.store import Scale
 from sparingly.data.tables import Preferences, Ratings
 
@@ -39,7 +40,7 @@ class Parts(TypedDict, total=False):
     cells: Mapping[str, ArrayLike]
     ratings: Ratings
     preferences: Preferences
-    file_order: Rows
+    file_order: Ints
     scales: Mapping[str, Scale]
     name: str
     owned: bool
@@ -166,7 +167,7 @@ def _as_id(kind: str, value: Any) -> str:
     raise DataError(f"The ids of {kind}s are text or whole numbers, not {value!r}.")
 
 
-def sorting(ids: Sequence[str]) -> Rows:
+def sorting(ids: Sequence[str]) -> Ints:
     """Return the positions that put ids into order."""
     if all(first < second for first, second in pairwise(ids)):
         return np.arange(len(ids), dtype=np.int64)
@@ -177,7 +178,7 @@ class _Placer:
     """Checks every array's shape and puts it into the order of the ids."""
 
     def __init__(
-        self, shape: tuple[int, int], rows: Rows, models: Rows, references: Rows, *, owned: bool
+        self, shape: tuple[int, int], rows: Ints, models: Ints, references: Ints, *, owned: bool
     ) -> None:
         self.shape, self.rows, self.models, self.reference_order = shape, rows, models, references
         self.owned = owned
@@ -253,7 +254,7 @@ class _Placer:
         )
 
     @staticmethod
-    def _moved(codes: NDArray[np.int32], order: Rows) -> NDArray[np.int32]:
+    def _moved(codes: NDArray[np.int32], order: Ints) -> NDArray[np.int32]:
         """Point codes at the new places."""
         places = np.empty(len(order), np.int32)
         places[order] = np.arange(len(order), dtype=np.int32)

@@ -8,9 +8,10 @@ from typing import Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.text import Bare, Items, Quoted, parse_call
-from sparingly.data.evalset import EvalSet, Floats, the_only
+from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.store import Scale
 
 HOW = ("sum", "mean", "product", "weighted")

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data import fields
-from sparingly.data.store import Fields, Floats, Objects, Rows, Store
+from sparingly.data.store import Fields, Store
 from sparingly.data.tables import Preferences, Ratings, derive_preferences
 
 if TYPE_CHECKING:
     from sparingly.data.combine import Combination
 
-__all__ = ["EvalSet", "Fields", "Floats", "Objects", "Rows", "Store", "the_only"]
+__all__ = ["EvalSet", "Fields", "Store", "the_only"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +46,7 @@ class EvalSet:
     """
 
     store: Store
-    _rows: Rows | None = None
+    _rows: Ints | None = None
     _models: tuple[int, ...] | None = None
     _shown: frozenset[str] | None = None
 
@@ -184,7 +185,7 @@ class EvalSet:
         return (*named, *(name for name, there in single.items() if there))
 
     @cached_property
-    def file_order(self) -> Rows:
+    def file_order(self) -> Ints:
         """Positions of the items in the order of the file."""
         return _frozen(np.argsort(self._items_of(self.store.file_order), kind="stable"))
 
@@ -198,7 +199,7 @@ class EvalSet:
 
     # --- views ---------------------------------------------------------------------------------------
 
-    def at(self, rows: Iterable[int] | Rows) -> EvalSet:
+    def at(self, rows: Iterable[int] | Ints) -> EvalSet:
         """Return a view of the items at some positions, or under a mask (kept in the order of the ids)."""
         wanted = _as_positions(rows, len(self))
         return replace(self, _rows=_frozen(wanted if self._rows is None else self._rows[wanted]))
@@ -224,7 +225,7 @@ class EvalSet:
         """Return a view in which nothing that people said can be seen."""
         return self.only(name for name in self.fields if not fields.is_label(name))
 
-    def positions(self, ids: Iterable[str]) -> Rows:
+    def positions(self, ids: Iterable[str]) -> Ints:
         """Return the positions of items by their ids; an id that is not there is an error."""
         wanted = list(ids)
         found = np.fromiter((self._position.get(name, -1) for name in wanted), np.int64, len(wanted))
@@ -286,7 +287,7 @@ class EvalSet:
         return digest(self, (*self.fields, MODELS) if names is None else names)
 
     @property
-    def places_in_store(self) -> tuple[Rows, Rows]:
+    def places_in_store(self) -> tuple[Ints, Ints]:
         """Where the items and the models of this view stand in the arrays behind it."""
         rows = np.arange(len(self.store.items)) if self._rows is None else self._rows
         models = range(len(self.store.models)) if self._models is None else self._models
@@ -364,7 +365,7 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _as_positions(rows: Iterable[int] | NDArray[Any], count: int) -> Rows:
+def _as_positions(rows: Iterable[int] | NDArray[Any], count: int) -> Ints:
     given = rows if isinstance(rows, np.ndarray) else np.array(list(rows))
     if given.dtype == bool:
         if given.shape != (count,):

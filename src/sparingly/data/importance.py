@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 
 def importance(data: EvalSet) -> Floats | None:

@@ -7,11 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.data.evalset import EvalSet
-from sparingly.data.store import Floats
 from sparingly.data.tables import Preferences, Ratings
-
-Mask = NDArray[np.bool_]
 
 
 def reveal(data: EvalSet, cells: Mask, compared: Mask | None = None) -> EvalSet:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import InputError
 from sparingly.base.html import html_table
 from sparingly.base.percent import counted
@@ -20,9 +20,6 @@ from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text
 
 FORMAT, VERSION = "sparingly/selection", 1
 RANKING_ONLY = "ranking only: scores are of the selected items, not of the test set"
-
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import UnknownNameError
 from sparingly.data.tables import Preferences, Ratings
 
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
-Rows = NDArray[np.int64]
 Scale = tuple[float, float]
 
 
@@ -32,7 +30,7 @@ class Store:
     items: Objects
     models: tuple[str, ...]
     references: tuple[str, ...] = ()
-    file_order: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    file_order: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     metrics: Mapping[str, Floats] = field(default_factory=dict)
     aspects: Mapping[str, Floats] = field(default_factory=dict)
     reference_aspects: Mapping[str, Floats] = field(default_factory=dict)

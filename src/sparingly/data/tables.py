@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Objects
 from sparingly.base.stats.ties import preferred
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
-Objects = NDArray[np.object_]
 Table = TypeVar("Table", bound="Ratings | Preferences")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sparingly._version import __version__
+from sparingly.base.arrays import Floats
 from sparingly.base.html import html_table
-from sparingly.data.selection import Floats
 
 
 @dataclass(frozen=True)

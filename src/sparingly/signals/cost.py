@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
 from sparingly.base.percent import counted
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.length import source_lengths
 
 LENGTH, FIT, LINE = "length", "fit", "line"

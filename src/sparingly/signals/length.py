@@ -7,8 +7,9 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 SOURCE_LENGTH, OUTPUT_LENGTH = "source_length", "output_length"
 # The lengths that are always there as metrics, and the field that each is the length of.

@@ -6,20 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.crossed_effects import fit_crossed_effects
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 class Made(NamedTuple):
     score: Floats
-    model: Rows
-    rater: Rows
-    item: Rows
+    model: Ints
+    rater: Ints
+    item: Ints
     severity: Floats
 
 

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats.krippendorff import LEVELS, Level, alpha_interval, krippendorff_alpha
 
-Floats = NDArray[np.float64]
 X = np.nan
 # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, part C: four observers, twelve units.
 FOUR_OBSERVERS = np.array(

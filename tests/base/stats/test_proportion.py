@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import binom, hypergeom, multinomial, norm
 from scipy.stats import t as student
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.stats import proportion
 from sparingly.base.stats.proportion import (
@@ -18,7 +18,6 @@ from sparingly.base.stats.proportion import (
     proportion_interval,
 )
 
-Floats = NDArray[np.float64]
 SIZES = (10, 11, 12, 13, 14, 15, 17, 20, 35, 70, 100, 200)
 
 

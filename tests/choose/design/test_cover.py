@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.choose.design.cover import greedy_cover
-
-Floats = NDArray[np.float64]
 
 
 def ties(count: int) -> NDArray[np.uint64]:

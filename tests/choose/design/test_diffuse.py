@@ -9,13 +9,14 @@ from scipy.cluster.hierarchy import fcluster
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.base.rng import Keys
 from sparingly.choose.design import diffuse as module
 from sparingly.choose.design.linkage import Linkage
 from sparingly.choose.design.two_stage import Kind, linkage_of
 from sparingly.choose.select import as_selector, select
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed import embed_outputs
 
 

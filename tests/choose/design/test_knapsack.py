@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.knapsack import rescale, solve
 
-Floats = NDArray[np.float64]
 Problem = tuple[list[float], list[float], float]
 
 VALUES = st.one_of(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 
+from sparingly.base.arrays import Ints
 from sparingly.choose.design import linkage as module
 from sparingly.choose.design.linkage import (
     Kind,
@@ -21,8 +22,6 @@ from sparingly.choose.design.linkage import (
     ward_linkage,
 )
 
-Labels = NDArray[np.int64]
-
 
 def points(count: int, dimensions: int = 6, seed: int = 0) -> NDArray[np.float64]:
     return np.random.default_rng(seed).normal(size=(count, dimensions))
@@ -32,7 +31,7 @@ def unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
-def same_clusters(one: Labels, other: NDArray[np.integer[Any]]) -> bool:
+def same_clusters(one: Ints, other: NDArray[np.integer[Any]]) -> bool:
     both = set(zip(one.tolist(), other.tolist(), strict=True))
     return len(both) == len(set(one.tolist())) == len(set(other.tolist()))
 

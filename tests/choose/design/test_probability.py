@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.probability import (
-    Floats,
     affordable_probabilities,
     greatest_cost,
     inclusion_probabilities,

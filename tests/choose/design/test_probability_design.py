@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import parse_method
 from sparingly.choose.design.probability import inclusion_probabilities, sizes_of
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from tests.choose.design.draws_data import COUNT, SIZES, made
 

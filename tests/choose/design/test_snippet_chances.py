@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.snippet_chances import (
-    Floats,
-    Rows,
     SnippetPlan,
     check_enough,
     covering_share,
@@ -27,7 +26,7 @@ LENGTHS = st.lists(st.integers(1, 25), min_size=1, max_size=12).map(np.array)
 
 
 @given(LENGTHS, st.data())
-def test_chances_of_documents_give_so_many_items(lengths: Rows, data: st.DataObject) -> None:
+def test_chances_of_documents_give_so_many_items(lengths: Ints, data: st.DataObject) -> None:
     shape = np.array(data.draw(st.lists(st.floats(0.1, 9.0), min_size=len(lengths), max_size=len(lengths))))
     count = data.draw(st.integers(1, int(lengths.sum())))
     found = document_chances(shape, lengths.astype(np.float64), count)
@@ -50,7 +49,7 @@ def test_a_document_of_no_importance_has_next_to_no_chance_but_one() -> None:
 
 
 @given(LENGTHS, st.integers(0, 500), st.data())
-def test_a_draw_stays_near_the_expected_number(lengths: Rows, seed: int, data: st.DataObject) -> None:
+def test_a_draw_stays_near_the_expected_number(lengths: Ints, seed: int, data: st.DataObject) -> None:
     floats = lengths.astype(np.float64)
     count = data.draw(st.integers(1, int(lengths.sum())))
     chances = document_chances(data.draw(st.sampled_from([np.ones(len(lengths)), floats])), floats, count)
@@ -110,7 +109,7 @@ def in_full(plan: SnippetPlan, wrap: bool) -> Floats:
 
 
 @given(LENGTHS, st.floats(0.01, 1.0), st.booleans())
-def test_chances_of_segments_are_those_of_all_outcomes(counts: Rows, share: float, wrap: bool) -> None:
+def test_chances_of_segments_are_those_of_all_outcomes(counts: Ints, share: float, wrap: bool) -> None:
     of_row = np.repeat(np.arange(len(counts)), counts)
     place = np.concatenate([np.arange(count) for count in counts])
     plans = [
@@ -132,7 +131,7 @@ def test_a_share_surely_gives_a_snippet_of_a_segment_or_more() -> None:
 
 
 @given(LENGTHS, st.integers(0, 500), st.booleans(), st.data())
-def test_shares_of_documents_add_up_exactly(counts: Rows, seed: int, wrap: bool, data: st.DataObject) -> None:
+def test_shares_of_documents_add_up_exactly(counts: Ints, seed: int, wrap: bool, data: st.DataObject) -> None:
     count = data.draw(st.integers(1, int(counts.sum())))
     share = document_chances(np.ones(len(counts)), counts.astype(np.float64), count)
     plan = SnippetPlan.of_share(counts, share)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.choose.select import select
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.estimate import estimate
 
 SIZES = [1, 2, 3, 5, 9, 10, 30]

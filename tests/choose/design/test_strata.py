@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.choose.design.strata import (
-    Floats,
-    Rows,
     Strata,
     allocation,
     bins,
@@ -24,7 +23,7 @@ from sparingly.choose.design.strata import (
 SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=12).map(lambda sizes: np.array(sizes, np.float64))
 
 
-def strata_of(sizes: list[int] | Rows) -> Strata:
+def strata_of(sizes: list[int] | Ints) -> Strata:
     codes = np.repeat(np.arange(len(sizes)), sizes)
     return Strata(tuple(f"s{place}" for place in range(len(sizes))), codes)
 

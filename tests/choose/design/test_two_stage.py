@@ -5,17 +5,16 @@ import pytest
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.choose.design.centres import cluster_means
 from sparingly.choose.design.two_stage import EXACT_ITEMS, linkage_of
-
-Points = NDArray[np.float64]
 
 
 def keys(count: int) -> rng.Keys:
     return rng.keys_of([f"item {place}" for place in range(count)])
 
 
-def blobs(count: int, clusters: int, dimensions: int = 20, spread: float = 0.3) -> Points:
+def blobs(count: int, clusters: int, dimensions: int = 20, spread: float = 0.3) -> Floats:
     drawn = np.random.default_rng(4)
     centres = drawn.normal(size=(clusters, dimensions))
     return np.asarray(
@@ -23,7 +22,7 @@ def blobs(count: int, clusters: int, dimensions: int = 20, spread: float = 0.3) 
     )
 
 
-def within(points: Points, labels: NDArray[np.int64]) -> float:
+def within(points: Floats, labels: NDArray[np.int64]) -> float:
     """The sum of squares inside clusters, which Ward's linkage keeps small."""
     return float(((points - cluster_means(points, labels)[labels]) ** 2).sum())
 

@@ -11,10 +11,11 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.base.registry import parse_method
 from sparingly.choose.utility.diversity import Diversity
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed import embed_texts
 
 NAN = np.nan

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.choose.utility.irt import Irt
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.irt import IrtFit, Priors, fisher_information, fit_irt
 from tests.signals.irt.simulated import simulate, with_gaps
 

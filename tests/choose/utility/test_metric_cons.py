@@ -10,8 +10,9 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 NAN = np.nan
 Correlation = Literal["spearman", "kendall", "pairwise"]

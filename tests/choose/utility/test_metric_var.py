@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import sparingly
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.base.arrays import Floats
+from sparingly.data.evalset import EvalSet
 
 NAN = np.nan
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parse_method
 from sparingly.choose.utility.mix import Mix
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 NAN = np.nan
 

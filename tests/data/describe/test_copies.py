@@ -7,11 +7,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.data.describe.copies import Copy, copies
 
-Floats = NDArray[np.float64]
 NAN = float("nan")
 BASE = np.array([[1.0, 2.0, NAN], [4.0, 3.0, 0.5]])
 

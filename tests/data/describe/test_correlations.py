@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 from scipy.stats import pearsonr
 
+from sparingly.base.arrays import Floats
 from sparingly.data.build import build
 from sparingly.data.describe.correlations import correlation, correlations
 
-Floats = NDArray[np.float64]
 NAN = float("nan")
 SCORES = st.one_of(st.integers(-5, 5).map(float), st.just(NAN))
 

@@ -11,11 +11,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from sparingly.base.arrays import Floats
 from sparingly.data.describe import describe
 from sparingly.data.synthetic import load_demo, write_demo
 from sparingly.data.synthetic.demo import FILE, make_demo
-
-Floats = NDArray[np.float64]
 
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 

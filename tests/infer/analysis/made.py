@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.data.evalset import EvalSet
 
 ON_CIRCLE = "column:place"
-Floats = NDArray[np.float64]
 
 
 def on_circle(

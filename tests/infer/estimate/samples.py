@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.sample import Sample, sample_of
-
-Floats = NDArray[np.float64]
 
 
 def population(items: int = 7, models: int = 3, seed: int = 1) -> Floats:

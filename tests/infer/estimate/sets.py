@@ -11,8 +11,6 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.drawn import sample_from
 from sparingly.infer.estimate.sample import Sample
 
-Floats = NDArray[np.float64]
-
 
 def judged_set(
     items: int = 120, models: int = 3, *, seed: int = 0, follows: float = 0.8, **columns: Any

@@ -5,11 +5,11 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.infer.estimate.control_variate import ControlVariate
 from sparingly.infer.estimate.linear import difference_form
 from sparingly.infer.estimate.variance import set_errors
-from tests.infer.estimate.samples import Floats
 from tests.infer.estimate.sets import judged_set, some_rows, with_judged
 
 DATA = judged_set()

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.gaps import gaps_of
 from sparingly.infer.estimate.linear import difference_form
 from sparingly.infer.estimate.population import population_errors
-from sparingly.infer.estimate.sample import Floats, Sample, sample_of
+from sparingly.infer.estimate.sample import Sample, sample_of
 from sparingly.infer.estimate.variance import set_errors
 from tests.infer.estimate.samples import population
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.infer.estimate.guard import Outcome, why_withheld
 from sparingly.infer.estimate.intervals import Spread, bootstrap_interval, find_intervals, t_interval
 from sparingly.infer.estimate.tails import Tails
-from tests.infer.estimate.samples import Floats
 
 
 def spread_of(shape: Floats, whole: bool = False, models: int | None = None, **other: Any) -> Spread:

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.result import Estimate
 
-Floats = NDArray[np.float64]
 FIRST, SECOND = np.array([0]), np.array([1])
 
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.linear import difference_form
 from sparingly.infer.estimate.population import ONE_DOCUMENT, population_errors
 from sparingly.infer.estimate.sample import Sample, sample_of
 from sparingly.infer.estimate.variance import Errors, set_errors
-from tests.infer.estimate.samples import Floats, population, uniform_sample
+from tests.infer.estimate.samples import population, uniform_sample
 
 
 def errors_of(sample: Sample, predicted: Floats | None = None) -> Errors:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from tests.choose.same_data import ITEMS, MODELS, SAME, skipping
 
 

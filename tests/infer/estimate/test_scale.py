@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
-from sparingly.infer.estimate.sample import Floats, sample_of
+from sparingly.infer.estimate.sample import sample_of
 from sparingly.infer.estimate.scale import Values, bounded_pairs, bounded_scores, values_of
 from sparingly.infer.estimate.sequences import betting_interval
 

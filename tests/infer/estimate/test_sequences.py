@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.infer.estimate.sequences import bernstein_sequence, betting_interval, betting_sequence
-from tests.infer.estimate.samples import Floats
 
 DRAWN = np.random.default_rng(4)
 SCORES = DRAWN.beta(2, 5, 80)

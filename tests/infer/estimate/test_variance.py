@@ -6,10 +6,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.linear import difference_form
 from sparingly.infer.estimate.sample import Sample, sample_of
 from sparingly.infer.estimate.variance import Errors, proper, set_errors
-from tests.infer.estimate.samples import Floats, all_samples, population, uniform_sample
+from tests.infer.estimate.samples import all_samples, population, uniform_sample
 
 
 def errors_of(sample: Sample, predicted: Floats | None = None) -> Errors:

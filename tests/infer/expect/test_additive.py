@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.infer.expect.additive import fit_effects, item_share
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 def made(items: int, models: int, seed: int, item_sd: float = 1.0) -> Floats:

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.infer.expect.belief import Belief, Prior, believe
 
-Floats = NDArray[np.float64]
 MODELS = 6
 ABILITY = np.array([-9.0, -5.0, -1.0, 2.0, 4.0, 9.0])
 FIRST, SECOND = np.triu_indices(MODELS, 1)

@@ -6,15 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import norm
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected
 
-Floats = NDArray[np.float64]
 GAPS = np.array([0.6, 0.3, 0.25, 0.0, -0.5])
 FIRST, SECOND = np.triu_indices(len(GAPS), 1)
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sparingly
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-
-Floats = NDArray[np.float64]
 
 
 def made_set(

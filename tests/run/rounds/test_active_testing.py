@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.next_round import next_round, state_of
 from sparingly.run.rounds.replay import Look, replay

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.auto_order import spread_order
-
-Floats = NDArray[np.float64]
 
 
 def made(points: Floats, documents: list[str] | None = None) -> EvalSet:

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.run.rounds.wave import Wave, combine
-
-Floats = NDArray[np.float64]
 
 
 def uniform_waves(labels: Floats, sizes: list[int], predicted: list[Floats], seed: int) -> list[Wave]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.priors import Priors
 from sparingly.signals.irt.responses import Responses
 
-Floats = NDArray[np.float64]
 REACH = 5.0
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.model import Parameters, expit
 from sparingly.signals.irt.priors import Priors, Response
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

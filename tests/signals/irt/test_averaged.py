@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.polynomial.hermite_e import hermegauss
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt import small
 from sparingly.signals.irt.averaged import NODES, WEIGHTS, NormalItems, Normals, local_around
 from sparingly.signals.irt.likelihood import likelihood_of
@@ -16,7 +16,6 @@ from sparingly.signals.irt.responses import Responses, as_responses
 from sparingly.signals.irt.shared import Shared
 from tests.signals.irt.simulated import simulate, with_gaps
 
-Floats = NDArray[np.float64]
 STEP = 1e-5
 # (row, column) of the entries of a lower triangular root.
 ENTRIES = ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 
 import sparingly
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.signals.irt import Priors, fit_irt, log_loss, success
 from sparingly.signals.irt.model import IrtFit, Method
@@ -17,7 +17,6 @@ from sparingly.signals.irt.priors import Response
 from tests.signals.irt.simulated import simulate, with_gaps
 
 NAN = np.nan
-Floats = NDArray[np.float64]
 FITS = [(method, response) for method in ("map", "variational") for response in ("continuous", "binary")]
 
 

@@ -4,17 +4,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import norm
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt import fit_irt, log_loss, scaled, success
 from sparingly.signals.irt.model import IrtFit
 from sparingly.signals.irt.priors import Priors, Response
 from tests.signals.irt.simulated import simulate, with_gaps
-
-Floats = NDArray[np.float64]
 
 
 def vector_of(fit: IrtFit) -> Floats:

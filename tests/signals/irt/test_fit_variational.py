@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from sparingly.signals.irt import small
 from sparingly.signals.irt.averaged import Normals
@@ -15,8 +14,6 @@ from sparingly.signals.irt.responses import Responses, as_responses
 from sparingly.signals.irt.shared import Shared
 from tests.signals.irt.simulated import simulate, with_gaps
 from tests.signals.irt.test_averaged import expected_log_likelihood
-
-Floats = NDArray[np.float64]
 
 
 def bound(responses: Responses, state: Normals, shared: Shared, priors: Priors) -> float:

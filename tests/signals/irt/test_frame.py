@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.frame import Frame, prior_bends, prior_slopes, widening
 from sparingly.signals.irt.model import expit
 from sparingly.signals.irt.priors import Priors
 
-Floats = NDArray[np.float64]
 ABILITY = np.array([-1.2, 0.1, 0.4, 0.9, 2.0])
 PRIORS = Priors(discrimination=(1.5, 0.6), difficulty=(0.3, 1.4))
 STEP = 1e-4

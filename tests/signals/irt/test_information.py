@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from sparingly.signals.irt import fisher_information
 from sparingly.signals.irt.information import Form, item_information
 from sparingly.signals.irt.model import IrtFit, Parameters, expit
 from sparingly.signals.irt.priors import Priors, Response
 
-Floats = NDArray[np.float64]
 STEP = 1e-4
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from sparingly.signals.irt.frame import Frame
 from sparingly.signals.irt.integral_binary import BinaryIntegral, grid_of
@@ -12,7 +11,6 @@ from sparingly.signals.irt.shared import Shared
 from tests.signals.irt.brute import brute
 from tests.signals.irt.simulated import simulate, with_gaps
 
-Floats = NDArray[np.float64]
 MODELS, STEP = 5, 0.02
 GENTLE = Priors(discrimination=(1.5, 0.75))
 COUNTS = {GENTLE: (41, 51, 51), BINARY: (31, 101, 101)}

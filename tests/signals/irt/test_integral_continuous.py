@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.fit_variational import climb_normals
 from sparingly.signals.irt.frame import Frame
 from sparingly.signals.irt.integral_continuous import ContinuousIntegral
@@ -13,7 +13,6 @@ from sparingly.signals.irt.shared import Shared
 from tests.signals.irt.brute import brute
 from tests.signals.irt.simulated import simulate, with_gaps
 
-Floats = NDArray[np.float64]
 PRIORS = Priors()
 MODELS, STEP = 5, 0.02
 

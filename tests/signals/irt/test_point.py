@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt import small
 from sparingly.signals.irt.point import PointItems, Points, local_at
 from sparingly.signals.irt.priors import Priors, Response, default_priors
@@ -11,7 +11,6 @@ from sparingly.signals.irt.responses import Responses, as_responses
 from sparingly.signals.irt.shared import Shared
 from tests.signals.irt.simulated import simulate, with_gaps
 
-Floats = NDArray[np.float64]
 STEP = 1e-5
 
 

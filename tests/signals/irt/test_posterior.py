@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.averaged import Normals
 from sparingly.signals.irt.climb import Climb
 from sparingly.signals.irt.fit_variational import climb_normals
@@ -17,7 +17,6 @@ from sparingly.signals.irt.shared import Shared
 from sparingly.signals.irt.small import DIAGONAL, inverse
 from tests.signals.irt.simulated import simulate, with_gaps
 
-Floats = NDArray[np.float64]
 ITEMS, MODELS, DRAWS = 30, 4, 400
 GENTLE = Priors(discrimination=(1.5, 0.75))
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt import CONTINUOUS, Priors, fit_irt
 from sparingly.signals.irt.model import Method, Parameters
 from sparingly.signals.irt.priors import Response
 from tests.signals.irt.simulated import simulate
 
 pytestmark = pytest.mark.statistics
-Floats = NDArray[np.float64]
 # Success and failure of steep items, as thresholds make them, with a feasibility near 1.
 STEEP = Priors(discrimination=(1.5, 0.75))
 

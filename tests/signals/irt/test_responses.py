@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.responses import as_responses, scaled, success
 
 NAN = np.nan
-Floats = NDArray[np.float64]
 
 
 def test_scores_are_scaled_to_their_range() -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.model import expit
 from sparingly.signals.irt.priors import Priors
 from sparingly.signals.irt.responses import as_responses
@@ -12,7 +12,6 @@ from sparingly.signals.irt.ridge import ridge
 from sparingly.signals.irt.shared import Shared
 from tests.signals.irt.simulated import simulate, with_gaps
 
-Floats = NDArray[np.float64]
 ITEMS, MODELS, NOISE = 6, 7, 0.1
 
 

@@ -2,15 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.point import PointItems, Points, local_at
 from sparingly.signals.irt.priors import CONTINUOUS, Priors, Response, default_priors
 from sparingly.signals.irt.responses import Responses, as_responses
 from sparingly.signals.irt.shared import Shared, SharedObjective, newton_step
 from tests.signals.irt.simulated import simulate, with_gaps
 
-Floats = NDArray[np.float64]
 ITEMS, MODELS = 6, 4
 
 

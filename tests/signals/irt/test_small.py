@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt import small
 
-Floats = NDArray[np.float64]
 UPPER = np.triu_indices(3)
 
 

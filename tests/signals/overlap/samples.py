@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from sacrebleu.metrics.base import Metric
 
-from sparingly.data.evalset import Floats, Objects
+from sparingly.base.arrays import Floats, Objects
 
 # Three outputs per item, as three models might write them.
 LANGUAGES: dict[str, tuple[str, str, str]] = {

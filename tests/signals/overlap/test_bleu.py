@@ -8,7 +8,7 @@ from hypothesis import given
 from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
 
-from sparingly.data.evalset import Objects
+from sparingly.base.arrays import Objects
 from sparingly.signals.overlap.bleu import Bleu
 from sparingly.signals.overlap.pairs import pair_similarities
 from sparingly.signals.overlap.tokens import Tokeniser

@@ -6,7 +6,7 @@ from hypothesis import given
 from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.chrf import CHRF
 
-from sparingly.data.evalset import Objects
+from sparingly.base.arrays import Objects
 from sparingly.signals.overlap.chrf import Chrf
 from sparingly.signals.overlap.pairs import pair_similarities
 from tests.signals.overlap.samples import LANGUAGES, by_sacrebleu, long_texts, table, tables

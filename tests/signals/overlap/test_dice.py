@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from sparingly.data.evalset import Objects
+from sparingly.base.arrays import Objects
 from sparingly.signals.overlap.dice import Dice, is_unspaced
 from sparingly.signals.overlap.pairs import pair_similarities
 from tests.signals.overlap.samples import LANGUAGES, table, tables

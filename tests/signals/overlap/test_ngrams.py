@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparingly.base.arrays import Ints
 from sparingly.signals.overlap import ngrams
 from sparingly.signals.overlap.ngrams import Places, ngram_totals, shared_ngrams
-from sparingly.signals.overlap.tokens import Codes, Tokens
+from sparingly.signals.overlap.tokens import Tokens
 
 Text = Sequence[int]
 Item = Sequence[Text]
@@ -32,7 +33,7 @@ def counted(text: Text, n: int) -> Counter[tuple[int, ...]]:
     return Counter(tuple(text[place : place + n]) for place in range(len(text) - n + 1))
 
 
-def expected(data: Sequence[Item], places: Places, n: int) -> Codes:
+def expected(data: Sequence[Item], places: Places, n: int) -> Ints:
     shared = np.zeros((places.items, places.slots, places.slots), np.int64)
     for place, texts in enumerate(data):
         for first, one in enumerate(texts):

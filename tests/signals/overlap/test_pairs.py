@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from sparingly.data.evalset import Floats, Objects
+from sparingly.base.arrays import Floats, Objects
 from sparingly.signals.overlap.bleu import Bleu
 from sparingly.signals.overlap.chrf import Chrf
 from sparingly.signals.overlap.dice import Dice

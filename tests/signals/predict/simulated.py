@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.base.arrays import Floats
+from sparingly.data.evalset import EvalSet
 
 
 def scored(items: int = 40, models: int = 3, seed: int = 0, noise: float = 0.5) -> tuple[EvalSet, Floats]:

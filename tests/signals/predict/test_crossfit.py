@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparingly.base.arrays import Floats
 from sparingly.base.rng import keys_of
-from sparingly.data.evalset import Floats
 from sparingly.signals.predict.crossfit import cross_fitted, fold_of_items
 from sparingly.signals.predict.features import Features, prepare_features
 from sparingly.signals.predict.regressors import Neighbours, Regressor, Ridge, Training

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 from sparingly.signals.predict.intercepts import PRIOR_LABELS, model_intercepts
 
 

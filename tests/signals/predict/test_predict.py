@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UsageError
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.predict import Features, Predictions, predict_scores
 from tests.signals.predict.simulated import labels_of, scored
 

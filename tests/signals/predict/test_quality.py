@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 from sparingly.signals.predict.quality import pooled_correlation, within_correlation
 
 NAN = float("nan")

@@ -9,8 +9,8 @@ from sklearn.linear_model import Lasso, LinearRegression
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.data.evalset import Floats
 from sparingly.signals.predict.intercepts import model_intercepts
 from sparingly.signals.predict.regressors import Boosting, Neighbours, Ridge, Training, as_regressor
 from sparingly.signals.predict.ridge import fit_ridge

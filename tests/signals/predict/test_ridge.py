@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge as TheirRidge
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 from sparingly.signals.predict.intercepts import PRIOR_LABELS
 from sparingly.signals.predict.ridge import RidgeFit, fit_ridge
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from sparingly.base.arrays import Floats
 
 # How alike two items of a document are taken to be. Of 10 to 60 documents whose lengths differ as those of
 # texts do, a true .1 to .6 leaves the factor right within 4 % and the degrees of freedom within 20 %.

@@ -16,12 +16,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.rng import round_to_range
 from sparingly.base.stats.ranks import average_ranks
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 _BLOCK_CELLS = 1 << 17
 _PAIRWISE_LIMIT = 1_000
@@ -174,14 +172,14 @@ def _without_unknown(reference: Floats, values: Floats, settle: bool = True) -> 
     return (round_to_range(reference) if settle else reference), values
 
 
-def _by_reference(reference: Floats) -> tuple[Counts, Counts]:
+def _by_reference(reference: Floats) -> tuple[Ints, Ints]:
     """Order the models by the reference, best first; ``stops`` is where the models below each one begin."""
     order = np.argsort(-reference, kind="stable")
     below = -reference[order]
     return order, np.searchsorted(below, below, side="right").astype(np.int64)
 
 
-def _blocks(values: Floats, order: Counts | slice = slice(None)) -> Iterator[tuple[slice, Floats]]:
+def _blocks(values: Floats, order: Ints | slice = slice(None)) -> Iterator[tuple[slice, Floats]]:
     """Yield blocks of rows as (models × items), so that every comparison runs over contiguous items."""
     step = max(1, _BLOCK_CELLS // max(1, values.shape[1]))
     for start in range(0, len(values), step):
@@ -189,7 +187,7 @@ def _blocks(values: Floats, order: Counts | slice = slice(None)) -> Iterator[tup
         yield rows, np.ascontiguousarray(values[rows].T[order])
 
 
-def _count(flags: NDArray[np.bool_]) -> Counts:
+def _count(flags: NDArray[np.bool_]) -> Ints:
     """Count the true cells of every column, in 8-bit lanes (quick) that are emptied before they overflow."""
     total = np.zeros(flags.shape[1], np.int64)
     for start in range(0, len(flags), _LANE):
@@ -197,7 +195,7 @@ def _count(flags: NDArray[np.bool_]) -> Counts:
     return total
 
 
-def _concordance(columns: Floats, stops: Counts) -> tuple[Counts, Counts]:
+def _concordance(columns: Floats, stops: Ints) -> tuple[Ints, Ints]:
     """Count, per item, the pairs ordered as the reference has them and those ordered the other way."""
     agree = np.zeros(columns.shape[1], np.int64)
     differ = np.zeros(columns.shape[1], np.int64)
@@ -207,7 +205,7 @@ def _concordance(columns: Floats, stops: Counts) -> tuple[Counts, Counts]:
     return agree, differ
 
 
-def _within_ties(columns: Floats, stops: Counts) -> Counts:
+def _within_ties(columns: Floats, stops: Ints) -> Ints:
     """Count, per item, the pairs that it orders although the reference ties them."""
     ordered = np.zeros(columns.shape[1], np.int64)
     for one, stop in enumerate(stops):
@@ -216,7 +214,7 @@ def _within_ties(columns: Floats, stops: Counts) -> Counts:
     return ordered
 
 
-def _reference_pairs(columns: Floats, stops: Counts) -> Counts:
+def _reference_pairs(columns: Floats, stops: Ints) -> Ints:
     """Count, per item, the pairs of models that are there and that the reference tells apart."""
     there = ~np.isnan(columns)
     pairs = np.zeros(columns.shape[1], np.int64)
@@ -225,7 +223,7 @@ def _reference_pairs(columns: Floats, stops: Counts) -> Counts:
     return pairs
 
 
-def _groups_there(columns: Floats, groups: Counts) -> Counts:
+def _groups_there(columns: Floats, groups: Ints) -> Ints:
     """Count, per item, the distinct reference values among the models that are there."""
     there = ~np.isnan(columns)
     total = np.zeros(columns.shape[1], np.int64)
@@ -234,9 +232,9 @@ def _groups_there(columns: Floats, groups: Counts) -> Counts:
     return total
 
 
-def _distinct(rows: Floats) -> Counts:
+def _distinct(rows: Floats) -> Ints:
     ordered = np.sort(rows, axis=1)
-    steps: Counts = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
+    steps: Ints = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
     return steps + (~np.isnan(ordered[:, :1])).any(axis=1)
 
 
@@ -261,7 +259,7 @@ def _scaled(deviations: Floats, values: Floats) -> Floats:
     return np.where(constant | (largest == 0), 0.0, deviations / np.where(largest == 0, 1.0, largest))
 
 
-def _ratio(numerator: NDArray[np.float64] | Counts, denominator: NDArray[np.float64] | Counts) -> Floats:
+def _ratio(numerator: NDArray[np.float64] | Ints, denominator: NDArray[np.float64] | Ints) -> Floats:
     """Divide, with 0.0 where there is nothing to divide by."""
     nothing = denominator == 0
     return np.where(nothing, 0.0, numerator / np.where(nothing, 1, denominator))

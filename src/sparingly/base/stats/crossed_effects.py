@@ -18,10 +18,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from sparingly.base.arrays import Floats, Ints
 
 # Standard deviations in units of the noise's: where searches begin, and where they end.
 _STARTS, _MOST = (0.5, 0.1), 100.0
@@ -67,7 +65,7 @@ class _Judgements:
     """The judgements as columns: models, raters, tastes, and the scores themselves."""
 
     def __init__(
-        self, score: Floats, model: Rows, rater: Rows, nested: Sequence[Rows], *, taste: bool
+        self, score: Floats, model: Ints, rater: Ints, nested: Sequence[Ints], *, taste: bool
     ) -> None:
         count = len(score)
         self.models, self.raters = int(model.max()) + 1, int(rater.max()) + 1
@@ -133,7 +131,7 @@ def _mixed(weighed: _Weighed, spread: Floats) -> _Mixed:
 
 
 def fit_crossed_effects(
-    score: Floats, model: Rows, rater: Rows, nested: Sequence[Rows] = (), *, taste: bool = True
+    score: Floats, model: Ints, rater: Ints, nested: Sequence[Ints] = (), *, taste: bool = True
 ) -> CrossedEffects:
     """Fit the variance components, then every rater's severity as a fixed effect given them.
 
@@ -264,7 +262,7 @@ def _full(matrix: Any) -> Floats:
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
-def _columns(codes: Sequence[Rows], score: Floats, width: int) -> Any:
+def _columns(codes: Sequence[Ints], score: Floats, width: int) -> Any:
     """Return judgements × (models, raters, tastes, score) as a sparse matrix."""
     from scipy.sparse import csr_array
 
@@ -275,7 +273,7 @@ def _columns(codes: Sequence[Rows], score: Floats, width: int) -> Any:
     return csr_array((values, (rows, places)), shape=(count, width + 1))
 
 
-def _groups(nested: Sequence[Rows], count: int) -> list[tuple[Any, Floats]]:
+def _groups(nested: Sequence[Ints], count: int) -> list[tuple[Any, Floats]]:
     """Return, for every nested effect, which groups of the one before (or judgements) are in which group."""
     from scipy.sparse import csr_array
 

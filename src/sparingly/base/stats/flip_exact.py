@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.flip_sums import TIE
 from sparingly.base.stats.pairs import pair_count, pair_differences
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _CELLS = 1 << 20
 
@@ -23,11 +20,11 @@ class FirstDifferences(NamedTuple):
     """
 
     values: Floats
-    places: Indices
+    places: Ints
 
-    def counts(self, sizes: Indices) -> Indices:
+    def counts(self, sizes: Ints) -> Ints:
         """Return how many of them lie inside each size (sizes × pairs), at most limit + 1."""
-        inside: Indices = (self.places[None, :, :] < sizes[:, None, None]).sum(axis=1)
+        inside: Ints = (self.places[None, :, :] < sizes[:, None, None]).sum(axis=1)
         return inside
 
 
@@ -55,7 +52,7 @@ def first_differences(scores: Floats, weights: Floats | None, limit: int) -> Fir
     return FirstDifferences(values, places)
 
 
-def exact_p_values(differences: Floats, counts: Indices) -> Floats:
+def exact_p_values(differences: Floats, counts: Ints) -> Floats:
     """Return mid-p values (counts × pairs) of the first c differences (n × pairs), for ascending counts c.
 
     All 2ᶜ sign patterns are visited. The null sum exceeds the observed one exactly when the flipped

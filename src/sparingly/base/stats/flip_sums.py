@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import Stretch, pair_count, pair_differences, stretches
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 # Sums of doubles are off by some 1e-14 of what was added; sums of scores on any usual scale differ by more
 # than 1e-11 of it when they differ at all.
@@ -29,7 +27,7 @@ _LANE_WORDS = 255
 
 
 def sampled_p_values(
-    scores: Floats, sizes: Indices, keys: rng.Keys, *, seed: int, flips: int, weights: Floats | None
+    scores: Floats, sizes: Ints, keys: rng.Keys, *, seed: int, flips: int, weights: Floats | None
 ) -> Floats:
     """Return mid-p values (sizes × pairs) from ``flips`` seeded sign flips.
 
@@ -83,7 +81,7 @@ class _Tally:
     counts: Floats  # sizes × pairs: twice the flips below zero plus the ties
 
     @classmethod
-    def of(cls, models: int, sizes: Indices, width: int, complete: bool) -> _Tally:
+    def of(cls, models: int, sizes: Ints, width: int, complete: bool) -> _Tally:
         columns = models if complete else pair_count(models)
         depth = min(len(sizes), max(1, _SUM_CELLS // max(1, columns * width)))
         return cls(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from sparingly.base.arrays import Floats
 
 
 def chance_of_lead(items: int, judged: NDArray[np.int64], votes: NDArray[np.int64]) -> Floats:

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[str, ...] = get_args(Level)
 
@@ -40,7 +38,7 @@ class Alpha(NamedTuple):
 class _Paired:
     """The values of units that two or more people judged: the unit and the value of every judgement."""
 
-    unit: Rows
+    unit: Ints
     value: Floats
     count: Floats  # m_u of every unit
 
@@ -69,7 +67,7 @@ def alpha_interval(
     level: Level = "interval",
     *,
     random: np.random.Generator,
-    groups: Rows | None = None,
+    groups: Ints | None = None,
     draws: int = 1000,
     confidence: float = 0.95,
 ) -> Alpha:
@@ -141,7 +139,7 @@ class _Distances:
             within = self._within(paired)
         self.within = np.maximum(within, 0.0) / (paired.count - 1.0)
 
-    def _sum(self, unit: Rows, value: Floats) -> Floats:
+    def _sum(self, unit: Ints, value: Floats) -> Floats:
         return np.bincount(unit, value, minlength=len(self.count)).astype(np.float64)
 
     def _within(self, paired: _Paired) -> Floats:
@@ -184,7 +182,7 @@ def _apart(one: Floats, other: Floats, level: str) -> Floats:
     return np.asarray(share**2 + missing)
 
 
-def _tabled(unit: Rows, code: Rows, units: int, values: int) -> Any:
+def _tabled(unit: Ints, code: Ints, units: int, values: int) -> Any:
     """Return how often every value was given to every unit."""
     from scipy.sparse import csr_array
 

@@ -10,12 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 def pair_count(models: int) -> int:
@@ -23,7 +20,7 @@ def pair_count(models: int) -> int:
     return models * (models - 1) // 2
 
 
-def pair_indices(models: int) -> tuple[Indices, Indices]:
+def pair_indices(models: int) -> tuple[Ints, Ints]:
     """Return the first and the second model of every pair."""
     first, second = np.triu_indices(models, 1)
     return first.astype(np.int64), second.astype(np.int64)
@@ -32,7 +29,7 @@ def pair_indices(models: int) -> tuple[Indices, Indices]:
 def pair_differences(
     scores: Floats,
     weights: Floats | None = None,
-    pairs: Indices | slice = slice(None),
+    pairs: Ints | slice = slice(None),
     missing: float = 0.0,
 ) -> Floats:
     """Return (items × pairs) differences, first minus second, for all pairs or for some of them.
@@ -56,7 +53,7 @@ class Stretch(NamedTuple):
     closes: int | None
 
 
-def checked_sizes(sizes: Sequence[int] | Indices, items: int) -> tuple[Indices, Indices]:
+def checked_sizes(sizes: Sequence[int] | Ints, items: int) -> tuple[Ints, Ints]:
     """Return the distinct sizes in ascending order and the place of every given size among them."""
     given = np.asarray(sizes, np.int64)
     if given.ndim != 1 or given.size == 0:
@@ -67,7 +64,7 @@ def checked_sizes(sizes: Sequence[int] | Indices, items: int) -> tuple[Indices, 
     return distinct, places.astype(np.int64)
 
 
-def stretches(sizes: Indices, block: int) -> Iterator[tuple[slice, list[Stretch]]]:
+def stretches(sizes: Ints, block: int) -> Iterator[tuple[slice, list[Stretch]]]:
     """Cut rows 0 … max(sizes) into blocks, and every block at the sizes that end inside it.
 
     One pass over these stretches, adding up as it goes, visits every nested subset: nothing that belongs to

@@ -13,17 +13,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import checked_sizes, pair_count, pair_differences
 from sparingly.base.stats.signed_rank import EXACT_TIED_ITEMS, SignedRank, p_values_of_sums, pair_signed_rank
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 # Comparing all items with each other takes as long as sorting about a tenth as many subsets.
 _SUBSETS_PER_ITEM = 0.1
 
 
-def prefix_pair_signed_rank(scores: Floats, sizes: Sequence[int] | Indices) -> SignedRank:
+def prefix_pair_signed_rank(scores: Floats, sizes: Sequence[int] | Ints) -> SignedRank:
     """Return the two-sided test (sizes × pairs) of the first k items for every k in ``sizes``.
 
     Every row equals what ``pair_signed_rank`` returns for those items alone. Many sizes are found in one
@@ -37,12 +35,12 @@ def prefix_pair_signed_rank(scores: Floats, sizes: Sequence[int] | Indices) -> S
     return SignedRank(p[places], direction[places])
 
 
-def _one_by_one(scores: Floats, sizes: Indices) -> tuple[Floats, Indices]:
+def _one_by_one(scores: Floats, sizes: Ints) -> tuple[Floats, Ints]:
     tests = [pair_signed_rank(scores[:size]) for size in sizes]
     return np.stack([test.p for test in tests]), np.stack([test.direction for test in tests])
 
 
-def _in_one_pass(scores: Floats, sizes: Indices) -> tuple[Floats, Indices]:
+def _in_one_pass(scores: Floats, sizes: Ints) -> tuple[Floats, Ints]:
     differences = pair_differences(scores[: sizes[-1]], missing=np.nan)
     pairs = pair_count(scores.shape[1])
     sums = np.zeros((4, len(sizes), pairs))  # rank sum of positives, not zero, judged, Σ(t³ − t)

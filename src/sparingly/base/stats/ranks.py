@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from sparingly.base.arrays import Floats
 
 _BLOCK_CELLS = 1 << 20
 

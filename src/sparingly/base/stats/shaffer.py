@@ -6,11 +6,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-
-Floats = NDArray[np.float64]
 
 
 def shaffer(p_values: Floats) -> Floats:

@@ -16,14 +16,12 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats.pairs import pair_count, pair_differences
 from sparingly.base.stats.ranks import average_ranks
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Alternative = Literal["two-sided", "less", "greater"]
 Method = Literal["auto", "approx"]
 
@@ -36,7 +34,7 @@ class SignedRank(NamedTuple):
     """One p-value per column, and the direction of the evidence: +1, −1, or 0 when it is balanced."""
 
     p: Floats
-    direction: Indices
+    direction: Ints
 
 
 class _Ranked(NamedTuple):
@@ -168,7 +166,7 @@ def _untied_distribution(count: int) -> Floats:
     return _distribution(2 * np.arange(1, count + 1))
 
 
-def _distribution(doubled_ranks: Indices) -> Floats:
+def _distribution(doubled_ranks: Ints) -> Floats:
     """Return the distribution of 2W over all signs: doubled, tied ranks are whole numbers too."""
     chances = np.zeros(int(doubled_ranks.sum()) + 1)
     chances[0] = 1.0

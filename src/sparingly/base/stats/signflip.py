@@ -26,8 +26,8 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.rng import Keys
 from sparingly.base.stats.flip_exact import exact_p_values, first_differences
@@ -36,8 +36,6 @@ from sparingly.base.stats.item_keys import Ids, item_keys
 from sparingly.base.stats.pairs import checked_sizes, pair_count, pair_differences, stretches
 from sparingly.base.stats.soft_pairwise import limit_p_values
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Method = Literal["auto", "sampled", "exact", "analytic"]
 
 AUTO_LIMIT = 12
@@ -85,7 +83,7 @@ def pair_p_values(
 
 def prefix_pair_p_values(
     scores: Floats,
-    sizes: Sequence[int] | Indices,
+    sizes: Sequence[int] | Ints,
     *,
     keys: Keys,
     seed: int = 0,
@@ -146,7 +144,7 @@ def _checked(
     return scores, weights
 
 
-def _enumerated(scores: Floats, sizes: Indices, weights: Floats | None, limit: int) -> Floats:
+def _enumerated(scores: Floats, sizes: Ints, weights: Floats | None, limit: int) -> Floats:
     """Return exact values (sizes × pairs), NaN where a pair differs on more than ``limit`` items."""
     differences = first_differences(scores, weights, limit)
     counts = differences.counts(sizes)
@@ -159,7 +157,7 @@ def _enumerated(scores: Floats, sizes: Indices, weights: Floats | None, limit: i
     return result
 
 
-def _analytic(scores: Floats, sizes: Indices, weights: Floats | None) -> Floats:
+def _analytic(scores: Floats, sizes: Ints, weights: Floats | None) -> Floats:
     pairs = pair_count(scores.shape[1])
     total, squares = np.zeros(pairs), np.zeros(pairs)
     result = np.empty((len(sizes), pairs))

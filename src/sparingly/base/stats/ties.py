@@ -8,11 +8,9 @@ preferences and the winners of a comparison never disagree about a pair.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-
-Floats = NDArray[np.float64]
 
 # Scores such as 0.4 and 0.3 differ by a little more or less than 0.1 in binary.
 _SLACK = 1e-9

@@ -7,7 +7,8 @@ from html import escape
 
 import numpy as np
 
-from sparingly.bench.summary.results import RANDOM, SPA, Floats, Results, SetInfo
+from sparingly.base.arrays import Floats
+from sparingly.bench.summary.results import RANDOM, SPA, Results, SetInfo
 
 _WIDTH, _HEIGHT = 260.0, 150.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 30.0, 8.0, 6.0, 20.0

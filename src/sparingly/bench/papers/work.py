@@ -17,8 +17,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.bench.papers.settings import DEMO, DEMO_SETTING, Setting, file_of, loaded
 from sparingly.data.evalset import EvalSet
@@ -26,7 +26,6 @@ from sparingly.data.files import write_atomically
 from sparingly.infer.rank.compare import curve
 from sparingly.infer.rank.curve import SPA
 
-Floats = NDArray[np.float64]
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 

@@ -13,13 +13,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.variables import scores_of
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Rows, the_only
+from sparingly.data.evalset import EvalSet, the_only
 from sparingly.infer.estimate.assemble import Asked
 from sparingly.infer.estimate.intervals import find_intervals
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
@@ -35,7 +36,7 @@ from sparingly.run.rounds.wave_estimate import estimate_signature
 class Draw(NamedTuple):
     """What was drawn, in the order of the ids."""
 
-    rows: Rows  # the drawn items
+    rows: Ints  # the drawn items
     chance: Floats  # the chance of each
 
 

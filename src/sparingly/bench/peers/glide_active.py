@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.bench.peers.glide import Draw, Glide, Means
 from sparingly.choose.design.probability import inclusion_probabilities
-from sparingly.data.evalset import Floats, Rows
 from sparingly.run.rounds.state import State
 
 # No proxy is surer than this: with a chance of 0 nothing could be said of an item.
@@ -64,7 +64,7 @@ class GlideActive(Glide):
     def _draws(self, state: State) -> Floats:
         return rng.uniforms(state.data.keys, state.seed, self.name)
 
-    def _met(self, state: State) -> Rows:
+    def _met(self, state: State) -> Ints:
         """Return the items that are met before one too many would be drawn."""
         order = np.argsort(rng.stream(state.data.keys, state.seed, f"order of {self.name}"))
         drawn = np.cumsum(self._draws(state)[order] < self._chances(state)[order])

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.registry import parameter
 from sparingly.bench.peers.glide import Draw, Glide, Means
 from sparingly.choose.design import strata as kernels
 from sparingly.choose.design.strata import Strata
 from sparingly.choose.design.units import quotas
-from sparingly.data.evalset import Floats, Rows
 from sparingly.run.rounds.state import State
 
 # What a variance within a stratum needs.
@@ -54,7 +54,7 @@ class GlideStratified(Glide):
             parts = np.concatenate([parts, share * own.parts])
         return Means(scores, parts)
 
-    def _plan(self, state: State) -> tuple[Strata, Rows]:
+    def _plan(self, state: State) -> tuple[Strata, Ints]:
         """Return the bins, and how many items each gives."""
         values = self.proxy(state.data).mean(axis=1)
         count = state.budget.count_of(len(values))

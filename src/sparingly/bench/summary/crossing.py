@@ -11,12 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.infer.rank.parity import Rule
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _EQUAL = 1e-12
 # The error of a mean falls by the square root of its size, where two budgets do not tell.
@@ -39,7 +36,7 @@ class Places:
     exponent: float
 
 
-def reached(places: Places, values: Floats, targets: Floats, rule: Rule) -> tuple[Floats, Indices]:
+def reached(places: Places, values: Floats, targets: Floats, rule: Rule) -> tuple[Floats, Ints]:
     """Return where curves reach targets, and the point before or at which they do.
 
     Args:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.bench.part import RESAMPLED
 from sparingly.bench.summary.results import Runs, nan_mean
-
-Floats = NDArray[np.float64]
 
 DRAWS = 200
 # The delete-d jackknife: what 80 % of the items tell of the spread of 100 % of them (Shao and Wu 1989).

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.bench.summary.draws import DRAWS, freedom_of, mean_draws
 from sparingly.bench.summary.means import mean_on
 from sparingly.bench.summary.ranges import Range, Ratio, mean_measured, mean_ratio, quantile
-from sparingly.bench.summary.results import RANDOM, Floats, Results
+from sparingly.bench.summary.results import RANDOM, Results
 
 # Random draws give every item the same weight, so these are the same.
 _PLAIN = ("mean", "weighted_mean")

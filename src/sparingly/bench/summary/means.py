@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.bench.summary.draws import JACKKNIFE, resample_moves
 from sparingly.bench.summary.ranges import NAN, Measured, pooled_error
-from sparingly.bench.summary.results import RANDOM, SPA, Floats, Results, Runs
+from sparingly.bench.summary.results import RANDOM, SPA, Results, Runs
 
 
 def run_means(runs: Runs, measure: str = SPA) -> Floats:

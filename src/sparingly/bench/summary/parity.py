@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.bench.summary.crossing import reached
 from sparingly.bench.summary.draws import DRAWS, freedom_of, mean_draws
 from sparingly.bench.summary.random_side import Baseline, Unit, baseline_on
 from sparingly.bench.summary.ranges import Ratio
-from sparingly.bench.summary.results import LABELS, RANDOM, SPA, Floats, Results, Runs
+from sparingly.bench.summary.results import LABELS, RANDOM, SPA, Results, Runs
 from sparingly.infer.rank.parity import Rule
 
 

@@ -7,17 +7,16 @@ from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UnknownNameError
 from sparingly.bench.summary.crossing import Places, error_exponent, reached
 from sparingly.bench.summary.draws import DRAWS, mean_draws
-from sparingly.bench.summary.results import LABELS, RANDOM, SPA, Floats, Indices, Results, Runs
+from sparingly.bench.summary.results import LABELS, RANDOM, SPA, Results, Runs
 from sparingly.infer.rank.parity import Rule
 
 Unit = Literal["labels", "annotation_seconds"]
-Mask = NDArray[np.bool_]
 
 # Held-out curves: splits for random's own parity, and curves for every draw of it.
 _SPLITS, _CURVES_A_DRAW = 40, 40
@@ -111,7 +110,7 @@ class Baseline:
         return found / 2.0
 
 
-def _with_replacement(rows: Indices, generator: np.random.Generator) -> Indices:
+def _with_replacement(rows: Ints, generator: np.random.Generator) -> Ints:
     picked = generator.integers(0, rows.shape[1], rows.shape)
     return np.take_along_axis(rows, picked, axis=1)
 

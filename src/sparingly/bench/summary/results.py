@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UnknownNameError, listing
 from sparingly.bench.entry import METRIC, with_metric
 from sparingly.bench.grid import first_share
@@ -21,8 +21,6 @@ from sparingly.bench.table import read_table
 if TYPE_CHECKING:
     from polars import DataFrame
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 RANDOM = "random"
 SPA = "soft_pairwise_accuracy"
@@ -108,7 +106,7 @@ class Runs:
     """
 
     shares: Floats
-    resamples: Indices
+    resamples: Ints
     values: Mapping[str, Floats]
 
     def whole(self, measure: str) -> Floats:

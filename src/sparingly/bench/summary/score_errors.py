@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.bench.summary.draws import DRAWS, freedom_of, mean_draws
 from sparingly.bench.summary.ranges import Ratio
-from sparingly.bench.summary.results import RANDOM, Floats, Results, Runs
+from sparingly.bench.summary.results import RANDOM, Results, Runs
 
 _ERROR = "mean_absolute_error"
 

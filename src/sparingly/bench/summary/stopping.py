@@ -10,17 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Mask
 from sparingly.bench.summary.crossing import reached
 from sparingly.bench.summary.draws import DRAWS, mean_draws, seed_draws
 from sparingly.bench.summary.honesty import Rate, clustered_rate
 from sparingly.bench.summary.random_side import Baseline, baseline_on
 from sparingly.bench.summary.ranges import NAN, Measured, Range, Ratio, mean_measured, mean_ratio
-from sparingly.bench.summary.results import RANDOM, SPA, Floats, Results
-
-Mask = NDArray[np.bool_]
+from sparingly.bench.summary.results import RANDOM, SPA, Results
 
 
 @dataclass(frozen=True, eq=False)

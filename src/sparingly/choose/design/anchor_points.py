@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
@@ -17,7 +18,7 @@ from sparingly.choose.design.representatives import Points, choose_by_clusters
 from sparingly.choose.design.variables import with_means
 from sparingly.choose.design.whole_set import WholeSetSelector, remembered
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 
 
 @register("anchor_points")
@@ -50,14 +51,14 @@ class AnchorPoints(WholeSetSelector):
         """Read the metrics."""
         return frozenset(map(fields.metric, self.metrics))
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Cluster the candidates and take the item nearest to every centre."""
         count = self.count(budget, candidates)
         vectors = self._vectors(data)
         rows, without = scored_rows(data, self.metrics, candidates)
         points = Points(vectors[rows], rows, without)
 
-        def clusters(inside: int) -> Rows:
+        def clusters(inside: int) -> Ints:
             return kmeans(points.vectors, inside, rng.generator(seed, "anchor points"))
 
         return choose_by_clusters(

@@ -8,12 +8,13 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.registry import Method, parameter
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import Groups, Units, document_units, groups_by, item_units, one_group
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.cost import SECONDS, cost_fields, item_costs, settled_cost
 
 
@@ -30,7 +31,7 @@ class Chosen:
     rows that were skipped because all models wrote the same: only differences between models are spoken for.
     """
 
-    rows: Rows
+    rows: Ints
     utility: Floats | None = None
     probability: Floats | None = None
     pool_probability: Floats | None = None
@@ -39,8 +40,8 @@ class Chosen:
     models: Objects | None = None
     pairs: Objects | None = None
     context: Objects | None = None
-    shut: Rows | None = None
-    same: Rows | None = None
+    shut: Ints | None = None
+    same: Ints | None = None
     cluster_weight: Floats | None = None
     cost: Floats | None = None
     cost_unit: str = ""
@@ -70,7 +71,7 @@ class Selector(Method, ABC):
         """Return the fields that the selector reads; it is shown no others."""
 
     @abstractmethod
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Choose among the candidate rows."""
 
 
@@ -107,7 +108,7 @@ class ListSelector(Selector):
         """Single items without groups are taken from one list."""
         return self.unit == "item" and self.balance is None
 
-    def units_of(self, data: EvalSet, candidates: Rows) -> tuple[Units, Groups]:
+    def units_of(self, data: EvalSet, candidates: Ints) -> tuple[Units, Groups]:
         """Return the units to draw and their groups."""
         units = item_units(data, candidates) if self.unit == "item" else document_units(data, candidates)
         groups = one_group(units) if self.balance is None else groups_by(data, units, self.balance)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from sparingly.base.arrays import Floats, Ints
 
 _MOST_ROUNDS = 100
 _BLOCK_CELLS = 1 << 22
@@ -17,7 +14,7 @@ _RESTART_CELLS = 1 << 20
 _EQUAL = 1e-12
 
 
-def kmeans(points: Floats, count: int, generator: np.random.Generator) -> Rows:
+def kmeans(points: Floats, count: int, generator: np.random.Generator) -> Ints:
     """Return the cluster of every point after k-means from greedy k-means++ starts.
 
     Minimises Σ_i ‖x_i − c(x_i)‖² by Lloyd's rounds until nothing moves (at most 100 of them); where that
@@ -32,13 +29,13 @@ def kmeans(points: Floats, count: int, generator: np.random.Generator) -> Rows:
     return numbered(found[int(np.argmin(spreads))])
 
 
-def _spread(points: Floats, labels: Rows) -> float:
+def _spread(points: Floats, labels: Ints) -> float:
     """Return the sum of squares inside clusters, rounded so that its last bits choose nothing."""
     gaps = points - cluster_means(points, labels)[labels]
     return float(f"{np.einsum('ij,ij->', gaps, gaps):.9g}")
 
 
-def _settled(points: Floats, count: int, generator: np.random.Generator) -> Rows:
+def _settled(points: Floats, count: int, generator: np.random.Generator) -> Ints:
     """Return clusters from one draw of starts."""
     centres = points[_starts(points, count, generator)]
     labels = nearest_centres(points, centres)
@@ -51,7 +48,7 @@ def _settled(points: Floats, count: int, generator: np.random.Generator) -> Rows
     return labels
 
 
-def _starts(points: Floats, count: int, generator: np.random.Generator) -> Rows:
+def _starts(points: Floats, count: int, generator: np.random.Generator) -> Ints:
     """Draw starts by their squared distance to those before, the best of several tries each.
 
     "Greedy" k-means++ (Arthur and Vassilvitskii 2007): 2 + ln k tries, of which the one that leaves the
@@ -82,7 +79,7 @@ def _starts(points: Floats, count: int, generator: np.random.Generator) -> Rows:
         chosen.append(-1)
 
 
-def nearest_centres(points: Floats, centres: Floats) -> Rows:
+def nearest_centres(points: Floats, centres: Floats) -> Ints:
     """Return the nearest centre of every point; of equally near ones the first."""
     halves = 0.5 * np.einsum("ij,ij->i", centres, centres)
     labels = np.empty(len(points), np.int64)
@@ -93,7 +90,7 @@ def nearest_centres(points: Floats, centres: Floats) -> Rows:
     return labels
 
 
-def cluster_means(points: Floats, labels: Rows, otherwise: Floats | None = None) -> Floats:
+def cluster_means(points: Floats, labels: Ints, otherwise: Floats | None = None) -> Floats:
     """Return the mean of every cluster; one without points keeps what it had (0 unless given)."""
     count = int(labels.max()) + 1 if otherwise is None else len(otherwise)
     order = np.argsort(labels, kind="stable")
@@ -105,13 +102,13 @@ def cluster_means(points: Floats, labels: Rows, otherwise: Floats | None = None)
     return means
 
 
-def numbered(labels: Rows) -> Rows:
+def numbered(labels: Ints) -> Ints:
     """Number clusters 0, 1 … by their first points, leaving out those without any."""
     _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes].astype(np.int64)
 
 
-def micro_clusters(points: Floats, keys: rng.Keys, count: int, rounds: int = 5) -> Rows:
+def micro_clusters(points: Floats, keys: rng.Keys, count: int, rounds: int = 5) -> Ints:
     """Return about ``count`` tight clusters of very many points.
 
     Starts are drawn in few rounds, every point by itself with a chance that follows its squared distance to

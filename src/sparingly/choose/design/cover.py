@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.rng import Keys
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 _BLOCK_CELLS = 1 << 22
 # How many points are looked at again at first; twice as many at every further try.
@@ -17,7 +15,7 @@ _FEW = 8
 _EQUAL = 1e-9
 
 
-def greedy_cover(points: Floats, count: int, ties: Keys) -> tuple[Rows, Floats]:
+def greedy_cover(points: Floats, count: int, ties: Keys) -> tuple[Ints, Floats]:
     """Return points in the order in which they add most to f, and what each of them adds.
 
     f(S) = Σ_i max_{s∈S} (1 − ‖x_i − x_s‖²/C), where no squared distance exceeds C. For vectors of length 1
@@ -76,11 +74,11 @@ class _Cover:
     def _best(self, fresh: NDArray[np.bool_]) -> float:
         return float(self.bounds[fresh].max(initial=-1.0))
 
-    def _distances(self, rows: Rows) -> Floats:
+    def _distances(self, rows: Ints) -> Floats:
         products = self.points @ self.points[rows].T
         return np.asarray(np.maximum(self.squares[:, None] + self.squares[rows] - 2.0 * products, 0.0))
 
-    def _gains(self, rows: Rows) -> Floats:
+    def _gains(self, rows: Ints) -> Floats:
         step = max(1, _BLOCK_CELLS // len(self.points))
         parts = [
             np.maximum(self.left[:, None] - self._distances(rows[start : start + step]), 0.0).sum(axis=0)

@@ -7,10 +7,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.draw.chances import Mask
 from sparingly.choose.design.draw.cube import draw_cube
 from sparingly.choose.design.probability_design import Frame, ProbabilityDesign
 from sparingly.choose.design.variables import (
@@ -26,7 +26,7 @@ from sparingly.choose.design.variables import (
 )
 from sparingly.choose.design.whole_set import remembered
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.length import SOURCE_LENGTH
 
 _MOST_SCORES = 20

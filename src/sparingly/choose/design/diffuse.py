@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Ints
 from sparingly.base.errors import DataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen
@@ -17,7 +18,7 @@ from sparingly.choose.design.linkage import Linkage
 from sparingly.choose.design.representatives import Points, choose_by_clusters, indices_of
 from sparingly.choose.design.two_stage import EXACT_ITEMS, linkage_of
 from sparingly.choose.design.whole_set import WholeSetSelector, file_stamp, remembered
-from sparingly.data.evalset import EvalSet, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.differences import filled_distances, mean_difference, stacked_differences
 from sparingly.signals.embed.evalset import embed_outputs, embed_sources, embedding_fields
 from sparingly.signals.embed.texts import unit_rows
@@ -75,7 +76,7 @@ class DiffUse(WholeSetSelector):
         """Read the outputs or the sources, or the column with their vectors."""
         return embedding_fields(self.embedding, outputs=self.features == "difference")
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Cluster the candidates and take one item from every cluster."""
         count = self.count(budget, candidates)
         view = self._view(data)
@@ -88,7 +89,7 @@ class DiffUse(WholeSetSelector):
             kind: Literal["ward", "cosine"] = "cosine" if self.linkage == "cosine" else "ward"
             return linkage_of(vectors, view.keys[points.rows], kind)
 
-        def clusters(inside: int) -> Rows:
+        def clusters(inside: int) -> Ints:
             if self.linkage == "kmeans":
                 return kmeans(points.vectors, inside, rng.generator(seed, "diffuse"))
             return remembered(view, (self.linkage, *key), tree).cut(inside)
@@ -113,7 +114,7 @@ class DiffUse(WholeSetSelector):
             raise DataError("Differences between outputs need two models, and there are fewer.")
         return self.pairs or ("concat" if len(data.models) == 2 else "distance")
 
-    def _points(self, data: EvalSet, candidates: Rows, pairs: Pairs) -> Points:
+    def _points(self, data: EvalSet, candidates: Ints, pairs: Pairs) -> Points:
         """Return the vectors that are clustered."""
         if self.features == "source":
             sources = embed_sources(data, self.embedding)

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen, cost_to_count
 from sparingly.choose.design.budget import Budget
@@ -24,7 +25,7 @@ from sparingly.choose.design.units import Units, document_units
 from sparingly.choose.design.variables import importance
 from sparingly.choose.design.whole_set import WholeSetSelector
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.cost import cost_fields
 
 Chance = Literal["equal", "size"]
@@ -68,7 +69,7 @@ class Documents(WholeSetSelector):
         costs = frozenset() if self.cost is None else cost_fields(self.cost) & set(data.fields)
         return document_fields(data, self.weights) | costs
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw documents."""
         units = document_units(data, candidates)
         spending = Spending.of(data, budget, self.cost, units.rows)

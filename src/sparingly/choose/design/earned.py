@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 
 TAUS = tuple(step / 10 for step in range(9))
 # Judged items that a pilot needs, and the correlation across the models of an item that predictions need.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from sparingly.base import rng
+from sparingly.base.arrays import Ints
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
@@ -13,7 +14,7 @@ from sparingly.choose.design.cover import greedy_cover
 from sparingly.choose.design.item_points import settled_metrics, space_fields, space_points
 from sparingly.choose.design.space import Space
 from sparingly.choose.design.whole_set import WholeSetSelector
-from sparingly.data.evalset import EvalSet, Rows
+from sparingly.data.evalset import EvalSet
 
 
 @register("facility_location")
@@ -55,7 +56,7 @@ class FacilityLocation(WholeSetSelector):
         """Read the metrics or the texts of the space."""
         return space_fields(self.space, self.metrics, self.embedding)
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Take the items that add most, one after another."""
         count = self.count(budget, candidates)
         points = space_points(data, self.space, self.metrics, self.embedding)[candidates]

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.correlation import kendall_b
@@ -16,7 +17,7 @@ from sparingly.base.stats.soft_pairwise import limit_p_values, soft_pairwise_acc
 from sparingly.choose.design.base import Chosen, Selector
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.variables import field_of
-from sparingly.data.evalset import EvalSet, Floats, Rows, the_only
+from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.length import LENGTHS, length_metric
 
 _DECIMALS = 12
@@ -60,7 +61,7 @@ class Guided(Selector):
         """Read what the design reads, and the metric."""
         return self.design.reads(data) | {field_of(data, self.under or "")}
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw several samples and keep the best."""
         if len(data.models) < 2:
             raise DataError("Ranking models needs two of them, and there are fewer.")

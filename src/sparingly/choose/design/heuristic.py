@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.moments import row_means
@@ -16,7 +17,7 @@ from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import quotas
 from sparingly.choose.design.whole_set import WholeSetSelector
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.length import OUTPUT_LENGTH, length_metric
 
 _EXTREME, _USUAL = "drawn from the shortest and longest outputs", "drawn from outputs of usual length"
@@ -47,7 +48,7 @@ class Heuristic(WholeSetSelector):
         """Read the outputs."""
         return frozenset({"outputs"})
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw from the extreme and from the other items."""
         count = self.count(budget, candidates)
         keys = data.keys[candidates]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.choose.design.space import Space, metric_points, text_points
 from sparingly.choose.design.whole_set import file_stamp, remembered
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.evalset import embedding_fields
 
 
@@ -40,7 +41,7 @@ def space_points(data: EvalSet, space: Space, metrics: tuple[str, ...], embeddin
     return remembered(data, key, lambda: text_points(data, space, embedding))
 
 
-def scored_rows(data: EvalSet, metrics: tuple[str, ...], candidates: Rows) -> tuple[Rows, Rows]:
+def scored_rows(data: EvalSet, metrics: tuple[str, ...], candidates: Ints) -> tuple[Ints, Ints]:
     """Return the candidates that have a score by some metric, and those that have none."""
     there = np.any([~np.isnan(data.metrics[name]).all(axis=1) for name in metrics], axis=0)
     return candidates[there[candidates]], candidates[~there[candidates]]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen
@@ -16,7 +17,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.centres import kmeans
 from sparingly.choose.design.representatives import Points, choose_by_clusters, indices_of
 from sparingly.choose.design.whole_set import WholeSetSelector, file_stamp, remembered
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.evalset import embed_outputs, embed_sources, embedding_fields
 
 
@@ -53,19 +54,19 @@ class KMeans(WholeSetSelector):
         """Read the sources or the outputs, or the column with their vectors."""
         return embedding_fields(self.embedding, outputs=self.features != "source")
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Cluster the candidates and take the item nearest to every centre."""
         count = self.count(budget, candidates)
         points = self._points(data, candidates, seed)
 
-        def clusters(inside: int) -> Rows:
+        def clusters(inside: int) -> Ints:
             return kmeans(points.vectors, inside, rng.generator(seed, "kmeans"))
 
         return choose_by_clusters(
             data, points, count, clusters, representative="euclidean", weighted=self.weighted, seed=seed
         )
 
-    def _points(self, data: EvalSet, candidates: Rows, seed: int) -> Points:
+    def _points(self, data: EvalSet, candidates: Ints, seed: int) -> Points:
         stamp = file_stamp(self.embedding)
         if self.features == "source":
             key = ("sources", self.embedding, stamp)

@@ -20,15 +20,12 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.knapsack_core import Prefix, exact_parts, exact_sum, search
 from sparingly.choose.design.knapsack_count import bound_by_count
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 _ROUNDING = 1e-12
 _WORTH_BOUNDING = 1e-6
@@ -50,7 +47,7 @@ class KnapsackResult:
         proven: whether the set is known to be the best one (up to the rounding of sums).
     """
 
-    chosen: Bools
+    chosen: Mask
     value: float
     cost: float
     bound: float
@@ -129,7 +126,7 @@ def _densest_first(values: Floats, costs: Floats) -> Ints:
         return np.lexsort((-values, -(values / costs)))
 
 
-def _best_set(values: Floats, costs: Floats, budget: float, deadline: float) -> tuple[Bools, float]:
+def _best_set(values: Floats, costs: Floats, budget: float, deadline: float) -> tuple[Mask, float]:
     """Return the best set found among items in order of density, and an upper bound on any set's value."""
     prefix = _prefix_that_fits(values, costs, budget)
     changes = _exchanged(prefix, _filled(prefix))
@@ -232,7 +229,7 @@ def _value_of_most(values: Floats, costs: Floats, budget: float) -> float:
     return exact_sum(np.partition(values, -most)[-most:])
 
 
-def _result(chosen: Bools, values: Floats, costs: Floats, bound: float) -> KnapsackResult:
+def _result(chosen: Mask, values: Floats, costs: Floats, bound: float) -> KnapsackResult:
     value, cost = exact_sum(values[chosen]), exact_sum(costs[chosen])
     proven = bound - value <= _ROUNDING * bound
     bound = value if proven else bound

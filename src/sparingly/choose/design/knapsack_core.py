@@ -22,9 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from sparingly.base.arrays import Floats, Ints, Mask
 
 _MOST_STATES = 50_000
 _MOST_WORK = 5_000_000
@@ -123,7 +121,7 @@ class _Front:
 
     rooms: Floats
     gains: Floats
-    overspent: Bools  # known not to fit, though the room alone does not tell
+    overspent: Mask  # known not to fit, though the room alone does not tell
     best: float
     found: list[int] | None = None
     cut: float = -math.inf

@@ -15,9 +15,8 @@ Every μ gives a valid bound, so the minimum need not be found exactly.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from sparingly.base.arrays import Floats
 
 _GOLDEN = (5**0.5 - 1) / 2
 _HALVINGS = 40

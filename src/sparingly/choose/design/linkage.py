@@ -20,8 +20,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from sparingly.base.arrays import Floats, Ints
+
 Kind = Literal["ward", "average"]
 
 # Distances below this share of the largest are rounding errors of points that are equal.
@@ -38,14 +38,14 @@ class Linkage:
         heights: The distance of every merge, never falling.
     """
 
-    merges: Rows
+    merges: Ints
     heights: Floats
 
     def __len__(self) -> int:
         """Return the number of points."""
         return len(self.merges) + 1
 
-    def cut(self, count: int) -> Rows:
+    def cut(self, count: int) -> Ints:
         """Return the cluster (0 … count − 1) of every point when the last ``count`` − 1 merges are undone.
 
         Exactly so many clusters, ties or not; they are numbered by their first points.
@@ -149,7 +149,7 @@ class _Left:
 
     distances: NDArray[np.float32]
     weights: NDArray[np.float32]
-    names: Rows
+    names: Ints
     gone: NDArray[np.float32]
 
     def nearest_pair(self, path: list[int]) -> tuple[int, int]:
@@ -197,7 +197,7 @@ class _Left:
         return left, np.searchsorted(kept, path).tolist()
 
 
-def _labelled(merges: Rows, heights: Floats, points: int) -> Linkage:
+def _labelled(merges: Ints, heights: Floats, points: int) -> Linkage:
     """Order the merges by height and name their nodes; a merge is never below those inside it."""
     node, level = list(range(points)), [0.0] * points
     raised = np.empty(len(heights))
@@ -212,7 +212,7 @@ def _labelled(merges: Rows, heights: Floats, points: int) -> Linkage:
     return Linkage(named, raised[order])
 
 
-def joined(parts: Sequence[Rows], inside: Sequence[Linkage], above: Linkage) -> Linkage:
+def joined(parts: Sequence[Ints], inside: Sequence[Linkage], above: Linkage) -> Linkage:
     """Return one linkage of all points from those inside of parts and the one above the parts.
 
     ``parts`` are the points of every part, in the order of the nodes of its linkage.
@@ -229,7 +229,7 @@ def joined(parts: Sequence[Rows], inside: Sequence[Linkage], above: Linkage) -> 
     return _labelled(np.concatenate(merges), np.concatenate(heights), sum(map(len, parts)))
 
 
-def _by_points(linkage: Linkage) -> tuple[Rows, int]:
+def _by_points(linkage: Linkage) -> tuple[Ints, int]:
     """Return merges as pairs of points, the first of which stands for both from then on, and the last one."""
     points = list(range(len(linkage)))
     for one, _ in linkage.merges.tolist():

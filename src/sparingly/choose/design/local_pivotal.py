@@ -7,10 +7,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.draw.chances import Mask
 from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
 from sparingly.choose.design.probability_design import Frame, ProbabilityDesign
 from sparingly.choose.design.space import (
@@ -23,7 +23,7 @@ from sparingly.choose.design.space import (
 )
 from sparingly.choose.design.whole_set import file_stamp, remembered
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.evalset import embedding_fields
 
 

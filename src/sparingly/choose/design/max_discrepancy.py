@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
@@ -15,7 +16,7 @@ from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.item_points import settled_metrics, space_fields, space_points
 from sparingly.choose.design.whole_set import WholeSetSelector, file_stamp, remembered
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.differences import pair_distances
 from sparingly.signals.embed.evalset import embed_outputs
 
@@ -60,7 +61,7 @@ class MaxDiscrepancy(WholeSetSelector):
         space: Literal["metrics", "output_mean"] = "metrics" if self.space == "metrics" else "output_mean"
         return space_fields(space, self.metrics, self.embedding)
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Let the pairs of models take turns."""
         count = self.count(budget, candidates)
         stamp = file_stamp(self.embedding)
@@ -108,7 +109,7 @@ def _score_distances(data: EvalSet, metrics: tuple[str, ...]) -> Floats:
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
 
-def in_turn(apart: Floats, points: Floats, count: int, diversity: float, ties: rng.Keys) -> Rows:
+def in_turn(apart: Floats, points: Floats, count: int, diversity: float, ties: rng.Keys) -> Ints:
     """Return the items that the columns of ``apart`` choose when they take turns."""
     order = np.empty(count, np.int64)
     nearest, open_rows = np.zeros(len(apart)), np.ones(len(apart), bool)

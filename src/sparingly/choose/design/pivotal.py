@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from sparingly.base.arrays import Mask
 from sparingly.base.registry import register
-from sparingly.choose.design.draw.chances import Mask
 from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.probability_design import Frame, ProbabilityDesign
 

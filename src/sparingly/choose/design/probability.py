@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.rng import round_to_range
 
-Floats = NDArray[np.float64]
 Spend = Literal["at_most", "on_average"]
 
 # A cost of nothing would ask for infinitely much: it counts as this share of the dearest.

@@ -9,11 +9,11 @@ from typing import ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter
 from sparingly.choose.design.base import Chosen, Selector, amount_text, cost_to_count
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.draw.chances import Mask
 from sparingly.choose.design.earned import FEWEST, Earned, earned_tau
 from sparingly.choose.design.probability import (
     Spend,
@@ -28,7 +28,7 @@ from sparingly.choose.design.variables import importance
 from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.cost import cost_fields, item_costs
 
 VOUCHED_TAU = 0.5
@@ -73,7 +73,7 @@ class Frame:
         """What the draw counts against the budget on average."""
         return float(self.chances.sum() if self.charges is None else self.charges @ self.chances)
 
-    def dearest_first(self, generator: np.random.Generator) -> Rows | None:
+    def dearest_first(self, generator: np.random.Generator) -> Ints | None:
         """Return the units sorted by charge, equal ones at random; None where all are the same."""
         if self.charges is None:
             return None
@@ -150,7 +150,7 @@ class DrawDesign(Selector):
             names.add("outputs")
         return frozenset(names & set(data.fields))
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw units and tell their probabilities."""
         same = rows_with_same_outputs(data, candidates) if self.same_outputs == "skip" else None
         if same is not None:
@@ -348,7 +348,7 @@ class ProbabilityDesign(DrawDesign):
         return tuple(f"tau {self._settled_tau:g}: {note}" for note in super()._chance_note(chances))
 
 
-def _repeated(units: Units, taken: Rows, lengths: Rows) -> Objects:
+def _repeated(units: Units, taken: Ints, lengths: Ints) -> Objects:
     """Return for every row the id of its unit."""
     names = np.array([units.names[place] for place in taken], object)
     return np.repeat(names, lengths)

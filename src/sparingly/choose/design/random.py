@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import register
 from sparingly.choose.design.base import Chosen, ListSelector, short_groups_note
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import Groups, Units, quotas
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 
 _UNEQUAL = (
     "units of different size were taken until the budget was spent, so no inclusion probabilities are known"
@@ -34,7 +35,7 @@ class Random(ListSelector):
 
     reference: ClassVar[str] = "the baseline of Zouhar et al. 2025, section 3"
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw from every group."""
         units, groups = self.units_of(data, candidates)
         costs, cost_unit = self.costs_of(data)
@@ -59,8 +60,8 @@ class Random(ListSelector):
         )
 
     def _draw(
-        self, budget: Budget, units: Units, groups: Groups, weights: Floats, order: Rows
-    ) -> tuple[Rows, Floats, tuple[str, ...]]:
+        self, budget: Budget, units: Units, groups: Groups, weights: Floats, order: Ints
+    ) -> tuple[Ints, Floats, tuple[str, ...]]:
         """Take units of every group in random order until the next one does not fit."""
         total = float(weights.sum())
         limit = budget.amount if budget.kind == "cost" else float(budget.count_of(round(total)))

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.centres import cluster_means
 from sparingly.choose.design.units import quotas
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 
 Representative = Literal["cosine", "euclidean", "norm", "random"]
 _TINY = 1e-12
@@ -31,15 +32,15 @@ class Points:
     """A vector for every candidate item that has one."""
 
     vectors: Floats
-    rows: Rows  # the items that the vectors are of
-    without: Rows  # candidates that have no vector
+    rows: Ints  # the items that the vectors are of
+    without: Ints  # candidates that have no vector
 
 
 def choose_by_clusters(
     data: EvalSet,
     points: Points,
     count: int,
-    clusters: Callable[[int], Rows],
+    clusters: Callable[[int], Ints],
     *,
     representative: Representative,
     weighted: bool,
@@ -72,8 +73,8 @@ def choose_by_clusters(
 
 
 def represent(
-    vectors: Floats, labels: Rows, count: int, how: Representative, keys: rng.Keys, seed: int
-) -> tuple[Rows, Floats]:
+    vectors: Floats, labels: Ints, count: int, how: Representative, keys: rng.Keys, seed: int
+) -> tuple[Ints, Floats]:
     """Return ``count`` points that represent the clusters, and for how many points each of them stands.
 
     Those that stand for most come first. With fewer clusters than points asked for (many points are equal)
@@ -92,7 +93,7 @@ def represent(
     return picked[largest_first], stands_for[largest_first]
 
 
-def _preference(vectors: Floats, labels: Rows, how: Representative) -> Floats:
+def _preference(vectors: Floats, labels: Ints, how: Representative) -> Floats:
     """Return how well every point represents its cluster; equal for all where chance decides."""
     if how == "random":
         return np.zeros(len(vectors))
@@ -109,7 +110,7 @@ def _preference(vectors: Floats, labels: Rows, how: Representative) -> Floats:
     return np.asarray(np.divide(products, norms, out=np.zeros(len(vectors)), where=known))
 
 
-def indices_of(there: NDArray[np.bool_], candidates: Rows, what: str) -> tuple[Rows, Rows]:
+def indices_of(there: NDArray[np.bool_], candidates: Ints, what: str) -> tuple[Ints, Ints]:
     """Return the candidates that have a vector and those that have none; none at all with one is an error."""
     if not there[candidates].any():
         raise DataError(f"No item has {what}, so the items cannot be told from one another.")

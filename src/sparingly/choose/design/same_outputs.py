@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparingly.base.arrays import Ints
 from sparingly.base.errors import MissingDataError, UsageError
-from sparingly.data.evalset import EvalSet, Rows
+from sparingly.data.evalset import EvalSet
 
 ITEMS = "{count} items on which all models wrote the same are"
 
 
-def rows_with_same_outputs(data: EvalSet, candidates: Rows) -> Rows:
+def rows_with_same_outputs(data: EvalSet, candidates: Ints) -> Ints:
     """Return the candidates on which every model gave one and the same string; a missing output is none."""
     if data.outputs is None:
         raise MissingDataError("To skip items with the same outputs, the evaluation set must have outputs.")

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen
@@ -17,7 +18,7 @@ from sparingly.choose.design.subset_search import Search
 from sparingly.choose.design.whole_set import WholeSetSelector
 from sparingly.data import fields
 from sparingly.data.combine import truth_fields
-from sparingly.data.evalset import EvalSet, Floats, Rows, the_only
+from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.length import LENGTHS, length_metric
 
 
@@ -79,7 +80,7 @@ class SubsetSearch(WholeSetSelector):
         under = self.under or ""
         return frozenset({fields.metric(under) if under in data.metrics else LENGTHS.get(under, under)})
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Search among the candidates for the subset that agrees most with all items."""
         count = self.count(budget, candidates)
         found = Search.of_scores(self._scores(data)).run(

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
-from sparingly.choose.design.draw.chances import Mask
 from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 _NEXT_TO_NOTHING = 1e-9
 
@@ -67,7 +64,7 @@ def most_items(chances: Floats, lengths: Floats) -> float:
     return float(lengths[order][np.minimum(places, len(order) - 1)].sum())
 
 
-def covering_share(place: Rows, count: Rows, length: Rows, *, wrap: bool = False) -> Floats:
+def covering_share(place: Ints, count: Ints, length: Ints, *, wrap: bool = False) -> Floats:
     """Return the share of a snippet's starts with which it covers a segment.
 
     #{starts that cover k}/(L − l + 1) for segment k = 0 … L − 1 and a snippet of l segments, 0 for one of
@@ -91,13 +88,13 @@ class SnippetPlan:
         longer: The chance that it has one more.
     """
 
-    counts: Rows
+    counts: Ints
     chance: Floats
-    length: Rows
+    length: Ints
     longer: Floats
 
     @classmethod
-    def of_share(cls, counts: Rows, share: Floats) -> SnippetPlan:
+    def of_share(cls, counts: Ints, share: Floats) -> SnippetPlan:
         """Return snippets of a share of every document, the fraction of a segment settled at random."""
         wanted = share * counts
         length = np.floor(wanted + 1e-9).astype(np.int64)
@@ -105,7 +102,7 @@ class SnippetPlan:
         return cls(counts, np.ones(len(counts)), length, longer)
 
     @classmethod
-    def of_length(cls, counts: Rows, length: Rows, chance: Floats) -> SnippetPlan:
+    def of_length(cls, counts: Ints, length: Ints, chance: Floats) -> SnippetPlan:
         """Return snippets of given lengths from documents that are drawn."""
         return cls(counts, chance, length, np.zeros(len(counts)))
 
@@ -114,14 +111,14 @@ class SnippetPlan:
         """Which documents surely yield a snippet."""
         return np.asarray((self.chance >= 1.0 - 1e-12) & (self.length + (self.longer > 1.0 - 1e-12) > 0))
 
-    def segment_chances(self, of_row: Rows, place: Rows, *, wrap: bool) -> Floats:
+    def segment_chances(self, of_row: Ints, place: Ints, *, wrap: bool) -> Floats:
         """Return π_k = P(document)·Σ_l P(l)·#{starts that cover k}/(L − l + 1) of segments."""
         count, length, longer = self.counts[of_row], self.length[of_row], self.longer[of_row]
         usual = covering_share(place, count, length, wrap=wrap)
         more = covering_share(place, count, np.minimum(length + 1, count), wrap=wrap)
         return np.asarray(self.chance[of_row] * ((1.0 - longer) * usual + longer * more))
 
-    def draw(self, generator: np.random.Generator, *, wrap: bool) -> tuple[Rows, Rows]:
+    def draw(self, generator: np.random.Generator, *, wrap: bool) -> tuple[Ints, Ints]:
         """Draw a start and a length for every document, length 0 for those that yield nothing."""
         drawn = draw_along(self.chance, self.length.astype(np.float64), generator)
         longer = draw_along(self.longer, self.counts.astype(np.float64), generator)
@@ -131,7 +128,7 @@ class SnippetPlan:
         return np.where((length > 0) & (length < self.counts), start, 0), length
 
 
-def snippet_rows(start: Rows, length: Rows, counts: Rows, documents: Rows) -> tuple[Rows, Rows]:
+def snippet_rows(start: Ints, length: Ints, counts: Ints, documents: Ints) -> tuple[Ints, Ints]:
     """Return the document and the place of every segment of some documents' snippets, in reading order."""
     size = length[documents]
     document = np.repeat(documents, size)

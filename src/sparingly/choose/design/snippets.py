@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Ints, Objects
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen
@@ -26,7 +27,7 @@ from sparingly.choose.design.snippet_chances import (
 from sparingly.choose.design.spending import Spending
 from sparingly.choose.design.units import Units, document_units, item_units
 from sparingly.choose.design.whole_set import WholeSetSelector
-from sparingly.data.evalset import EvalSet, Objects, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import MODELS
 
 _SHORT = "(short documents)"
@@ -36,11 +37,11 @@ _USUAL_LENGTH = 10
 class Texts(NamedTuple):
     """The documents of a set, segments in order: the rows, and where each stands in its document."""
 
-    rows: Rows
-    at: Rows
-    place: Rows
+    rows: Ints
+    at: Ints
+    place: Ints
 
-    def before(self, row: int, most: int) -> Rows:
+    def before(self, row: int, most: int) -> Ints:
         """Return the rows right before one in its document."""
         here = self.at[row]
         return self.rows[here - min(most, int(self.place[row])) : here]
@@ -97,7 +98,7 @@ class Snippets(WholeSetSelector):
         """Settle how long fixed snippets are."""
         return replace(self, length=self.length or _USUAL_LENGTH) if self.kind == "fixed" else self
 
-    def count(self, budget: Budget, candidates: Rows) -> int:
+    def count(self, budget: Budget, candidates: Ints) -> int:
         """Return how many segments to choose; a cost is refused."""
         if budget.kind == "cost":
             raise UsageError(
@@ -111,7 +112,7 @@ class Snippets(WholeSetSelector):
         """Read documents, positions and importance, and who the models are where each has its own draw."""
         return document_fields(data, self.weights) | (frozenset() if self.matching else {MODELS})
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw snippets, once or for every model."""
         whole = document_units(data, np.arange(len(data)))
         shut, told = self._shut(whole)
@@ -146,7 +147,7 @@ class Snippets(WholeSetSelector):
     def _thing(self) -> str:
         return {"segment": "segment", "document": "document"}.get(self.kind, "snippet")
 
-    def _shut(self, whole: Units) -> tuple[Rows, tuple[str, ...]]:
+    def _shut(self, whole: Units) -> tuple[Ints, tuple[str, ...]]:
         """Return the rows of documents that are too long, and the sentence that lists them."""
         if self.max_length is None or not (whole.sizes > self.max_length).any():
             return np.empty(0, np.int64), ()
@@ -202,7 +203,7 @@ class Snippets(WholeSetSelector):
         names = np.array(list(units.names), object)
         return np.where(plan.is_sure, names, _SHORT)[units.of_row].astype(object)
 
-    def _context(self, data: EvalSet, texts: Texts, rows: Rows) -> Objects | None:
+    def _context(self, data: EvalSet, texts: Texts, rows: Ints) -> Objects | None:
         """Return the items right before every row in its document, None where there are none."""
         context = np.full(len(rows), None, object)
         if self.context:
@@ -231,11 +232,11 @@ class _Snippet(NamedTuple):
     """A drawn snippet: its id, its rows as places among the units' rows, and the model it is for."""
 
     name: str
-    at: Rows
+    at: Ints
     model: str
 
 
-def _places(units: Units) -> Rows:
+def _places(units: Units) -> Ints:
     """Return where every row of units stands in its unit."""
     sizes = units.sizes.astype(np.int64)
     return np.asarray(np.arange(len(units.rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes))

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import DataError
 from sparingly.choose.design.variables import scores_of, with_means
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Objects
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.differences import filled_distances
 from sparingly.signals.embed.evalset import embed_outputs, embed_sources
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.base import amount_text
 from sparingly.choose.design.budget import Budget
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.cost import item_costs
 
 
@@ -28,12 +29,12 @@ class Spending:
 
     limit: float
     by_cost: bool
-    rows: Rows
+    rows: Ints
     costs: Floats | None = None
     unit: str = ""
 
     @classmethod
-    def of(cls, data: EvalSet, budget: Budget, cost: str | None, rows: Rows) -> Spending:
+    def of(cls, data: EvalSet, budget: Budget, cost: str | None, rows: Ints) -> Spending:
         """Return what a budget allows among some items; a cost of more than all of them is refused."""
         costs, unit = (None, "") if cost is None else item_costs(data, cost)
         if budget.kind != "cost":
@@ -68,7 +69,7 @@ class Spending:
             "chance.",
         )
 
-    def told(self, chosen: Rows) -> dict[str, Any]:
+    def told(self, chosen: Ints) -> dict[str, Any]:
         """Return what is to be told of the costs of the chosen items."""
         if self.costs is None:
             return {}

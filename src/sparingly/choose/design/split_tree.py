@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.choose.design.linkage import Floats, Linkage, Rows
+from sparingly.base.arrays import Floats, Ints
+from sparingly.choose.design.linkage import Linkage
 
 
 class Step(NamedTuple):
@@ -114,7 +115,7 @@ class SplitTree:
         return sorted(nodes)
 
     @cached_property
-    def _order(self) -> tuple[Rows, Rows]:
+    def _order(self) -> tuple[Ints, Ints]:
         """Return the points so that those of every cluster stand together, and where each cluster stands."""
         points = len(self)
         sizes = np.ones(2 * points - 1, np.int64)
@@ -130,11 +131,11 @@ class SplitTree:
         return leaves, np.stack([start, start + sizes], axis=1)
 
     @property
-    def _leaves(self) -> Rows:
+    def _leaves(self) -> Ints:
         return self._order[0]
 
     @property
-    def _span(self) -> Rows:
+    def _span(self) -> Ints:
         return self._order[1]
 
     @cached_property

@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.choose.design.draw.chances import Mask
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.snippet_chances import document_chances
 from sparingly.choose.design.units import quotas
-
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
-Rows = NDArray[np.int64]
 
 # What a stratum without any spread, or without importance, counts beside the largest: next to nothing.
 _NEXT_TO_NOTHING = 1e-9
@@ -26,7 +21,7 @@ class Strata:
     """The strata of items, neighbours side by side: their names, and the stratum of every item."""
 
     names: tuple[str, ...]
-    of_row: Rows
+    of_row: Ints
 
     @property
     def sizes(self) -> Floats:
@@ -99,7 +94,7 @@ def greatest_cost(strata: Strata, expected: Floats, costs: Floats) -> float:
     return sure + float(np.sort(next_dearest)[::-1][: int(np.ceil(left.sum() - 1e-6))].sum())
 
 
-def rounded_at_random(expected: Floats, generator: np.random.Generator) -> Rows:
+def rounded_at_random(expected: Floats, generator: np.random.Generator) -> Ints:
     """Return whole numbers next to the expected ones, with these as expectations and the same sum.
 
     Controlled rounding: fractions meet in the order of the strata, so that neighbours make up for each other.
@@ -137,7 +132,7 @@ def without_empty(strata: Strata, counts: Floats) -> tuple[Strata, Floats, tuple
     return Strata(names, host[strata.of_row]), counts[kept], lost
 
 
-def draw_within(strata: Strata, counts: Rows, generator: np.random.Generator) -> Mask:
+def draw_within(strata: Strata, counts: Ints, generator: np.random.Generator) -> Mask:
     """Draw so many items of every stratum, all samples equally likely."""
     shuffled = generator.permutation(len(strata.of_row))
     order = shuffled[np.argsort(strata.of_row[shuffled], kind="stable")]

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError, listing
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design import strata as kernels
@@ -30,7 +31,7 @@ from sparingly.choose.design.variables import (
 )
 from sparingly.choose.design.whole_set import WholeSetSelector, remembered
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.cost import cost_fields
 
 # A stratum whose metric scores are all alike still has residuals: it counts as a tenth of the usual spread.
@@ -130,7 +131,7 @@ class Stratified(WholeSetSelector):
         found |= frozenset() if self.cost is None else cost_fields(self.cost)
         return frozenset(found & set(data.fields))
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw from every stratum."""
         view = data.at(candidates)
         spending = Spending.of(data, budget, self.cost, candidates)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import pair_differences
 from sparingly.base.stats.soft_pairwise import limit_p_values, soft_pairwise_accuracy
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 _CELLS = 1 << 22
 _DECIMALS = 12
@@ -21,7 +18,7 @@ _DECIMALS = 12
 class Subset:
     """Rows in the order in which they were taken, their sums over all pairs, and their agreement."""
 
-    rows: Rows
+    rows: Ints
     sums: Floats  # Σd, then Σd², over the pairs
     accuracy: float
 
@@ -47,7 +44,7 @@ class Search:
 
     def run(
         self,
-        candidates: Rows,
+        candidates: Ints,
         count: int,
         *,
         step: int,
@@ -71,7 +68,7 @@ class Search:
     def _extensions(
         self,
         state: Subset,
-        candidates: Rows,
+        candidates: Ints,
         size: int,
         draws: int,
         most: int,
@@ -95,7 +92,7 @@ class Search:
         best.sort(key=lambda state: -state.accuracy)
         return best[:most]
 
-    def _summed(self, drawn: Rows) -> Floats:
+    def _summed(self, drawn: Ints) -> Floats:
         """Return the sums of the terms over every row of items."""
         from scipy.sparse import csr_array
 
@@ -105,7 +102,7 @@ class Search:
         return np.asarray(members @ self.terms)
 
 
-def distinct_draws(draws: int, pool: int, size: int, generator: np.random.Generator) -> Rows:
+def distinct_draws(draws: int, pool: int, size: int, generator: np.random.Generator) -> Ints:
     """Return random sets (draws × size) of different numbers below ``pool``, all sets equally likely."""
     if size == pool:
         return np.tile(np.arange(pool), (draws, 1))

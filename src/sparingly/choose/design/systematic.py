@@ -7,11 +7,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.rng import round_to_range
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.draw.chances import Mask
 from sparingly.choose.design.draw.systematic import draw_systematic
 from sparingly.choose.design.probability_design import Frame, ProbabilityDesign
 from sparingly.choose.design.variables import (
@@ -23,7 +23,7 @@ from sparingly.choose.design.variables import (
     settled_names,
     with_means,
 )
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 RANDOM, BY_UTILITY = "random", "utility"
 

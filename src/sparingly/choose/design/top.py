@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import call_of, parameter, register
 from sparingly.base.text import Call, format_call
@@ -18,7 +19,7 @@ from sparingly.choose.design.base import Chosen, ListSelector, short_groups_note
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import Groups, Units, quotas
 from sparingly.choose.utility.base import Utility
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.cost import unit_of
 
 
@@ -59,7 +60,7 @@ class Top(ListSelector):
         """Read what the utility reads, and the columns of groups, documents and costs."""
         return super().reads(data) | self.utility.reads(data)
 
-    def choose(self, data: EvalSet, budget: Budget, candidates: Rows, seed: int) -> Chosen:
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Take the best units of every group."""
         values = np.asarray(self.utility.values(data), np.float64)
         units, groups = self.units_of(data, candidates)
@@ -92,7 +93,7 @@ class Top(ListSelector):
 
     def _pick_counted(
         self, budget: Budget, units: Units, groups: Groups, utility: Floats, costs: Floats | None, seed: int
-    ) -> tuple[Rows, tuple[str, ...]]:
+    ) -> tuple[Ints, tuple[str, ...]]:
         """Take the top of every group's list."""
         count = budget.count_of(len(units))
         order = rng.order(utility, units.keys_at, seed)
@@ -108,7 +109,7 @@ class Top(ListSelector):
 
     def _pick_weighed(
         self, budget: Budget, units: Units, groups: Groups, utility: Floats, costs: Floats | None, seed: int
-    ) -> tuple[Rows, tuple[str, ...]]:
+    ) -> tuple[Ints, tuple[str, ...]]:
         """Take the best set of units under a cost; whole documents under a count cost their items."""
         weights = units.sizes if costs is None or budget.kind != "cost" else units.total(costs)
         what = "items" if budget.kind != "cost" else unit_of(self.cost) or "cost"
@@ -138,7 +139,7 @@ class Top(ListSelector):
         return order[taken[order]], (f"{proof}; {spent}.", *short)
 
 
-def _fill(taken: NDArray[np.bool_], order: Rows, values: Floats, weights: Floats, limit: float) -> None:
+def _fill(taken: NDArray[np.bool_], order: Ints, values: Floats, weights: Floats, limit: float) -> None:
     """Spend what the groups' quotas leave over on the best that still fits, of whatever group."""
     left = limit - math.fsum(weights[taken])
     rest = order[~taken[order]]

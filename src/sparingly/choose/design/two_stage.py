@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.choose.design.centres import cluster_means, micro_clusters
 from sparingly.choose.design.linkage import Linkage, cosine_linkage, joined, ward_linkage
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Kind = Literal["ward", "cosine"]
 
 EXACT_ITEMS = 20_000

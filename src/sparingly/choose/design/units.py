@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, MissingDataError
 from sparingly.base.percent import counted
 from sparingly.base.text import format_number
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.data.evalset import EvalSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +25,8 @@ class Units:
     order of their positions.
     """
 
-    rows: Rows
-    of_row: Rows
+    rows: Ints
+    of_row: Ints
     names: Sequence[str] | Objects
     sizes: Floats
     are_items: bool
@@ -39,7 +40,7 @@ class Units:
         """The random key of every unit, found when it is first needed."""
         return self.find_keys()
 
-    def keys_at(self, places: Rows) -> rng.Keys:
+    def keys_at(self, places: Ints) -> rng.Keys:
         """Return the keys of some units without finding those of all, where they are few."""
         if 2 * len(places) > len(self):
             return self.keys[places]
@@ -60,7 +61,7 @@ class Units:
         sums = np.bincount(self.of_row[there], values[there], minlength=len(self))
         return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
-    def rows_of(self, units: Rows) -> Rows:
+    def rows_of(self, units: Ints) -> Ints:
         """Return the items of some units, in the order of the units."""
         if self.are_items:
             return np.asarray(self.rows[units])
@@ -69,14 +70,14 @@ class Units:
         return np.concatenate([self.rows[by_unit[starts[unit] : starts[unit + 1]]] for unit in units])
 
 
-def item_units(data: EvalSet, rows: Rows) -> Units:
+def item_units(data: EvalSet, rows: Ints) -> Units:
     """Return units that are single items."""
     ids = data.items if len(rows) == len(data) else data.items[rows]
     places, sizes = np.arange(len(rows)), np.ones(len(rows))
     return Units(rows, places, ids, sizes, True, lambda: data.keys[rows])
 
 
-def document_units(data: EvalSet, rows: Rows) -> Units:
+def document_units(data: EvalSet, rows: Ints) -> Units:
     """Return units that are whole documents; every item must be in one."""
     if fields.DOCUMENT not in data.columns:
         raise MissingDataError(
@@ -100,9 +101,9 @@ class Groups:
     """The groups between which a budget is balanced: their names and the group of every unit."""
 
     names: tuple[str, ...]
-    of_unit: Rows
+    of_unit: Ints
 
-    def split(self, order: Rows) -> list[Rows]:
+    def split(self, order: Ints) -> list[Ints]:
         """Return the units of every group, each in the given order."""
         grouped = order[np.argsort(self.of_unit[order], kind="stable")]
         sizes = np.bincount(self.of_unit, minlength=len(self.names))

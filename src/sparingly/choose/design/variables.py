@@ -7,10 +7,11 @@ from numbers import Real
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
 from sparingly.base.percent import counted
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Objects
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.length import LENGTHS, length_metric
 
 METRICS = "metrics"

@@ -9,10 +9,11 @@ from threading import Lock
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from sparingly.base.arrays import Ints
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.base import Selector
 from sparingly.choose.design.budget import Budget
-from sparingly.data.evalset import EvalSet, Rows, Store
+from sparingly.data.evalset import EvalSet, Store
 
 Made = TypeVar("Made")
 _MOST_KEPT = 4
@@ -24,7 +25,7 @@ _lock = Lock()
 class WholeSetSelector(Selector):
     """A selector whose items are chosen together, so many of them."""
 
-    def count(self, budget: Budget, candidates: Rows) -> int:
+    def count(self, budget: Budget, candidates: Ints) -> int:
         """Return how many items to choose; a cost is refused."""
         if budget.kind == "cost":
             raise UsageError(

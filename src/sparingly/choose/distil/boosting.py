@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 
 _TREES, _RATE, _DEPTH, _SAMPLE, _LEAF = 150, 0.05, 3, 0.5, 20
 

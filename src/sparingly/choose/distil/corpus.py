@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.rng import keys_of, stream
 from sparingly.choose.distil.targets import Scale, Target, scaled, values_in
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
-Rows = NDArray[np.int64]
 FEWEST_TEXTS = 20
 
 
@@ -51,13 +51,13 @@ class Corpus:
 
     parts: tuple[Part, ...]
     texts: tuple[str, ...]
-    text: Rows
-    part: Rows
-    item: Rows
+    text: Ints
+    part: Ints
+    item: Ints
     group: NDArray[np.object_]
     targets: Floats
 
-    def training(self, rows: NDArray[np.bool_]) -> tuple[Rows, Floats]:
+    def training(self, rows: NDArray[np.bool_]) -> tuple[Ints, Floats]:
         """Return the texts of some rows (positions in ``texts``) with the mean of their targets."""
         there = np.unique(self.text[rows])
         place = np.searchsorted(there, self.text[rows])
@@ -103,7 +103,7 @@ def corpus_of(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: Sca
     return corpus
 
 
-def folds_of(corpus: Corpus, hold_out: str | None, folds: int, seed: int) -> tuple[str, Rows]:
+def folds_of(corpus: Corpus, hold_out: str | None, folds: int, seed: int) -> tuple[str, Ints]:
     """Return by what rows are held out, and the fold of every row: sets, documents, or items."""
     if hold_out == "sets" and len(corpus.parts) < 2:
         raise UsageError("There is one data set, so it cannot be told by others: use hold_out=items.")

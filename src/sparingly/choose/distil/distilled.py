@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.distil.model import DistilledModel
 from sparingly.choose.distil.saved import load_distilled
 from sparingly.choose.utility.base import Utility
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 
 @register("distilled")

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError
 from sparingly.base.stats.correlation import pearson, spearman
-from sparingly.choose.distil.corpus import Corpus, Rows
+from sparingly.choose.distil.corpus import Corpus
 from sparingly.choose.distil.encoder.known import EncoderFit
 from sparingly.choose.distil.learner import Fit
-from sparingly.data.evalset import Floats
 
 # Learns the targets of some texts; the name tells one part of a training from another.
-Teach = Callable[[Rows, Floats, str], Fit | EncoderFit]
+Teach = Callable[[Ints, Floats, str], Fit | EncoderFit]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class HoldOut:
 
 
 def held_out(
-    corpus: Corpus, folds: Rows, teach: Teach, vectors: Floats | None = None, most: int | None = None
+    corpus: Corpus, folds: Ints, teach: Teach, vectors: Floats | None = None, most: int | None = None
 ) -> tuple[HoldOut, ...]:
     """Learn without each fold (or the first few), predict it, and correlate set by set.
 

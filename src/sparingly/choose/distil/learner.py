@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.choose.distil.boosting import Trees, fit_trees
 from sparingly.choose.distil.ngrams import character_ngrams, places, word_ngrams
 from sparingly.choose.distil.spans import Ragged, Spans, blocks
 from sparingly.choose.distil.surface import WORD_BITS, surface, word_rarity
-from sparingly.data.evalset import Floats
 from sparingly.signals.embed.tfidf import principal_axes
 from sparingly.signals.predict.ridge import RidgeFit, fit_ridge
 

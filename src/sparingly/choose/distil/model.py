@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.choose.distil.card import ENCODER, NGRAMS, Card
 from sparingly.choose.distil.encoder.known import EncoderFit
@@ -20,7 +21,7 @@ from sparingly.choose.distil.learner import Fit
 from sparingly.choose.distil.spans import Spans, blocks
 from sparingly.choose.distil.unlike import reasons
 from sparingly.choose.distil.vectors import vectors_for
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import LETTERS
 
 

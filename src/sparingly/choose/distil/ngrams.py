@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.choose.distil.spans import Counts, Hashes, Ragged, Spans
+from sparingly.base.arrays import Ints
+from sparingly.choose.distil.spans import Hashes, Ragged, Spans
 
 CHARACTER_ORDERS = (2, 3, 4)
 _ROLL, _WORDS, _PAIRS = np.uint64(0x100000001B3), np.uint64(0x51ED27), np.uint64(0xA5B35705)
@@ -41,6 +42,6 @@ def word_ngrams(spans: Spans) -> Ragged:
     return Ragged(np.stack([rng.scramble(words ^ _WORDS), pairs], axis=1)[kept], counts)
 
 
-def places(hashes: Hashes, bits: int) -> Counts:
+def places(hashes: Hashes, bits: int) -> Ints:
     """Return the place of every hash among 2^bits."""
     return (hashes >> np.uint64(64 - bits)).astype(np.int64)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Ints
 from sparingly.choose.distil import letters
 
-Counts = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 _BLOCK_LETTERS = 1 << 19
@@ -24,7 +24,7 @@ class Ragged(NamedTuple):
     """A hash for each of the parts of every text, text after text, and how many parts each text has."""
 
     hashes: Hashes
-    counts: Counts
+    counts: Ints
 
 
 def blocks(texts: Sequence[str]) -> Iterator[tuple[slice, Spans]]:
@@ -53,7 +53,7 @@ class Spans:
         return [f" {' '.join(text.split())} " for text in self.texts]
 
     @cached_property
-    def lengths(self) -> Counts:
+    def lengths(self) -> Ints:
         """The number of letters of every text, with the two spaces around it."""
         return np.fromiter(map(len, self._padded), np.int64, len(self._padded))
 
@@ -70,7 +70,7 @@ class Spans:
         return letters.known(self.codes).kind[self.codes]
 
     @cached_property
-    def starts(self) -> Counts:
+    def starts(self) -> Ints:
         """Where every text begins."""
         return np.cumsum(self.lengths) - self.lengths
 
@@ -80,7 +80,7 @@ class Spans:
         return letters.known(self.codes).small[self.codes]
 
     @cached_property
-    def word_starts(self) -> Counts:
+    def word_starts(self) -> Ints:
         """Where every word begins."""
         table = letters.known(self.codes)
         alone, joins = table.alone[self.codes], table.joins[self.codes]
@@ -90,12 +90,12 @@ class Spans:
         return np.flatnonzero(begins)
 
     @cached_property
-    def word_texts(self) -> Counts:
+    def word_texts(self) -> Ints:
         """The text that every word is in."""
         return np.searchsorted(self.starts, self.word_starts, "right") - 1
 
     @cached_property
-    def word_counts(self) -> Counts:
+    def word_counts(self) -> Ints:
         """The number of words of every text."""
         return np.bincount(self.word_texts, minlength=len(self.texts)).astype(np.int64)
 
@@ -111,7 +111,7 @@ class Spans:
         mixed = rng.scramble(self.small.astype(np.uint64) + (place.astype(np.uint64) + np.uint64(1)) * _STEP)
         return rng.scramble(np.add.reduceat(np.where(inside, mixed, np.uint64(0)), self.word_starts))
 
-    def sums(self, values: NDArray[np.float64], counts: Counts) -> NDArray[np.float64]:
+    def sums(self, values: NDArray[np.float64], counts: Ints) -> NDArray[np.float64]:
         """Add up values text by text; a text without any has 0."""
         total = np.zeros(len(counts))
         filled = counts > 0

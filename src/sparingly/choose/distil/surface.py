@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.choose.distil import letters
 from sparingly.choose.distil.ngrams import places
-from sparingly.choose.distil.spans import Counts, Spans
-from sparingly.data.evalset import Floats
+from sparingly.choose.distil.spans import Spans
 
 NAMES = (
     "log words",
@@ -50,12 +50,12 @@ def surface(spans: Spans, rarity: NDArray[np.float32]) -> Floats:
     )
 
 
-def word_rarity(counts: Counts, texts: int) -> NDArray[np.float32]:
+def word_rarity(counts: Ints, texts: int) -> NDArray[np.float32]:
     """Return how rare a word of every place is, from the number of texts that have one."""
     return np.asarray(np.log((1.0 + texts) / (1.0 + counts)), np.float32)
 
 
-def _largest(values: Floats, counts: Counts) -> Floats:
+def _largest(values: Floats, counts: Ints) -> Floats:
     found = np.zeros(len(counts))
     filled = counts > 0
     if filled.any():
@@ -63,7 +63,7 @@ def _largest(values: Floats, counts: Counts) -> Floats:
     return found
 
 
-def _distinct(spans: Spans) -> Counts:
+def _distinct(spans: Spans) -> Ints:
     """Count the different words of every text."""
     order = np.lexsort((spans.words, spans.word_texts))
     words, text = spans.words[order], spans.word_texts[order]
@@ -72,11 +72,11 @@ def _distinct(spans: Spans) -> Counts:
     return np.bincount(text[first], minlength=len(spans.texts))
 
 
-def _of_kind(spans: Spans, kind: int) -> Counts:
+def _of_kind(spans: Spans, kind: int) -> Ints:
     return np.add.reduceat((spans.kinds == kind).astype(np.int64), spans.starts)
 
 
-def _names(spans: Spans) -> Counts:
+def _names(spans: Spans) -> Ints:
     """Count the words with a first capital that follow a word which ends no sentence."""
     starts = spans.word_starts
     if not len(starts):

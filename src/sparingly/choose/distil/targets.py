@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.base.registry import Method, methods_inside, parse_method
 from sparingly.base.stats.ranks import average_ranks
@@ -15,7 +16,7 @@ from sparingly.base.text import NAME
 from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.metric_avg import MetricAvg
 from sparingly.data import fields as names
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 Scale = Literal["zscore", "rank", "none"]
 ASPECT, METRIC = "aspect:", "metric:"

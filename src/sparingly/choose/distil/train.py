@@ -10,10 +10,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sparingly._version import __version__
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.choose.distil.card import ENCODER, NGRAMS, Card, Learned, TrainingSet
-from sparingly.choose.distil.corpus import Corpus, Part, Rows, corpus_of, folds_of
+from sparingly.choose.distil.corpus import Corpus, Part, corpus_of, folds_of
 from sparingly.choose.distil.encoder.known import EncoderFit
 from sparingly.choose.distil.encoder.packages import check_packages
 from sparingly.choose.distil.encoder.training import EncoderTraining
@@ -25,7 +26,7 @@ from sparingly.choose.distil.targets import Scale, Target, parse_targets
 from sparingly.choose.distil.unlike import script_shares, seen_bits, thresholds_of
 from sparingly.choose.distil.vectors import check_embedding, corpus_vectors, digest_of
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import LETTERS
 
 LEARNERS = ("ridge", "boosting", ENCODER)
@@ -126,7 +127,7 @@ def _training(learner: str, features: str, given: EncoderTraining | str | None) 
 def _teacher(corpus: Corpus, how: _How, vectors: Floats | None, training: EncoderTraining | None) -> Teach:
     """Return what learns the targets of some texts of a corpus."""
 
-    def teach(rows: Rows, targets: Floats, part: str) -> Fit | EncoderFit:
+    def teach(rows: Ints, targets: Floats, part: str) -> Fit | EncoderFit:
         texts = [corpus.texts[place] for place in rows]
         if training is None:
             given = None if vectors is None else vectors[rows]

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.rng import keys_of
 from sparingly.choose.distil import letters
 from sparingly.choose.distil.ngrams import character_ngrams, places
 from sparingly.choose.distil.spans import Spans, blocks
-from sparingly.data.evalset import Floats
 
 SEEN_BITS = 22
 UNSEEN, LENGTH, SCRIPT = "unseen letters", "length", "script"

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.choose.distil.corpus import Corpus
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed import embed_sources, embed_texts
 from sparingly.signals.embed.precomputed import is_precomputed
 from sparingly.signals.embed.sentences import SentenceModel

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.choose.design import knapsack
 from sparingly.choose.design.draw.chances import settled
@@ -17,9 +17,6 @@ from sparingly.choose.design.draw.systematic import draw_systematic
 from sparingly.choose.design.probability import affordable_probabilities, inclusion_probabilities, sizes_of
 from sparingly.choose.pool.frame import Frame
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.int64]
 DesignName = Literal["top", "uniform", "pivotal", "systematic"]
 OrderName = Literal["random", "utility", "length"]
 
@@ -62,14 +59,14 @@ class Design:
         return 0.0 if self.name == "uniform" else self.tau
 
 
-def hash_order(frame: Frame, seed: int) -> Rows:
+def hash_order(frame: Frame, seed: int) -> Ints:
     """Return the order of sources by a hash of the seed and their ids."""
     return np.argsort(rng.stream(frame.key, seed, "pool"), kind="stable")
 
 
 def drawn(
     frame: Frame, design: Design, count: float, costs: Floats | None, group: str
-) -> tuple[Rows, Floats | None]:
+) -> tuple[Ints, Floats | None]:
     """Draw from the sources of a group; return them in their order and their inclusion probabilities.
 
     Args:
@@ -91,7 +88,7 @@ def drawn(
     return rows, chances[rows]
 
 
-def _top(frame: Frame, seed: int, count: float, costs: Floats | None) -> Rows:
+def _top(frame: Frame, seed: int, count: float, costs: Floats | None) -> Ints:
     order = rng.order(frame.utility, frame.key, seed)
     if costs is None:
         return order[: round(count)]
@@ -110,7 +107,7 @@ def _chances(frame: Frame, design: Design, count: float, costs: Floats | None) -
     return affordable_probabilities(sizes_of(frame.utility), costs, count, tau=design.share)
 
 
-def _list(frame: Frame, design: Design, costs: Floats | None) -> Rows:
+def _list(frame: Frame, design: Design, costs: Floats | None) -> Ints:
     """Return the list to draw along: by hash; under a cost the dearest first, so that it cannot overspend."""
     order = hash_order(frame, design.seed)
     if costs is not None:

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.choose.pool.shingles import shingles
 from sparingly.signals.embed.sentences import SentenceModel, folder_digest
 from sparingly.signals.embed.texts import TFIDF, embed_texts, unit_rows
 
-Floats = NDArray[np.float64]
 Vectors = NDArray[np.float16]
 Embedder = Callable[[Sequence[str]], ArrayLike]
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.rng import keys_of, round_to_range, scramble
 from sparingly.choose.pool import told
@@ -23,10 +24,7 @@ from sparingly.choose.pool.scored import UNLIKE, ScoredPool
 from sparingly.choose.pool.sketches import near_vectors
 from sparingly.choose.pool.vectors import label_of, sketches_at, vectors_at
 
-Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.int64]
 
 NO_QUOTA = "no_quota"
 REMOVED = {
@@ -85,7 +83,7 @@ class Frame:
     ``leaf`` is where they stand among clusters of embeddings, if that is asked for.
     """
 
-    place: Rows
+    place: Ints
     key: Keys
     text: Keys
     utility: Floats
@@ -93,12 +91,12 @@ class Frame:
     overlap: Floats
     anchor: Mask
     never: Mask
-    leaf: Rows | None = None
+    leaf: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.place)
 
-    def take(self, rows: Rows | Mask) -> Frame:
+    def take(self, rows: Ints | Mask) -> Frame:
         """Return some sources in the given order."""
         held: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
         return Frame(**{name: values[rows] for name, values in held.items() if values is not None})
@@ -141,7 +139,7 @@ def _keys_in_pool(ids: list[str], key: Keys) -> Keys:
     return wanted
 
 
-def _in_order(key: Keys, row: Keys, named: Mask) -> Rows:
+def _in_order(key: Keys, row: Keys, named: Mask) -> Ints:
     """Order sources by who is named, then by key; copies of an id by a hash of all that they are."""
     order = np.argsort(key, kind="stable")
     equal = key[order[1:]] == key[order[:-1]]
@@ -220,7 +218,7 @@ def _repeated(values: Keys, alive: Mask) -> Mask:
     return repeated
 
 
-def _near(pool: ScoredPool, frame: Frame, rows: Rows, least: float) -> Mask:
+def _near(pool: ScoredPool, frame: Frame, rows: Ints, least: float) -> Mask:
     places = frame.place[rows]
     gone = np.zeros(len(frame), bool)
     gone[rows] = near_duplicates(
@@ -229,7 +227,7 @@ def _near(pool: ScoredPool, frame: Frame, rows: Rows, least: float) -> Mask:
     return gone
 
 
-def _near_in_space(pool: ScoredPool, frame: Frame, rows: Rows, least: float) -> Mask:
+def _near_in_space(pool: ScoredPool, frame: Frame, rows: Ints, least: float) -> Mask:
     places = frame.place[rows]
     gone = np.zeros(len(frame), bool)
     # A cluster has no memory in common: its workers read the sketches from a file.

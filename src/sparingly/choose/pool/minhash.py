@@ -15,13 +15,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.rng import generator
 from sparingly.choose.pool.shingles import shingles
 
 Bands = NDArray[np.uint64]
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 BANDS, ROWS_OF_A_BAND = 16, 8
 GRAM = 5
@@ -71,7 +69,7 @@ def similarity(one: Bands, other: Bands) -> Floats:
 
 
 def near_duplicates(
-    count: int, band: Callable[[int], NDArray[np.uint64]], bands_at: Callable[[Rows], Bands], least: float
+    count: int, band: Callable[[int], NDArray[np.uint64]], bands_at: Callable[[Ints], Bands], least: float
 ) -> Mask:
     """Return which texts have one like them before them in the list.
 

@@ -9,16 +9,14 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError
 from sparingly.choose.pool.bad import Bad, Tally, Trouble
 from sparingly.choose.pool.places import pool_files, stretches
 from sparingly.choose.pool.records import records
 from sparingly.choose.pool.shingles import shingles
 from sparingly.choose.pool.sources import Hashes, Layout, normalised, source_of, text_hashes
-
-Floats = NDArray[np.float64]
 
 GRAM = 20
 _BATCH = 20_000

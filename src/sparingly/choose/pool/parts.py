@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import InputError
 from sparingly.base.rng import keys_of
 from sparingly.choose.pool.bad import Bad, Tally, Trouble, start_of
@@ -33,8 +33,6 @@ from sparingly.signals.length import SOURCE_LENGTH
 if TYPE_CHECKING:
     import polars as pl
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 # Changes when what a part holds changes, so that parts of an older version are made anew.
 _CONTENT = 3
 TABLE, BANDS_FILE = "parquet", "near.npy"

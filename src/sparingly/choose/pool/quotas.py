@@ -8,8 +8,8 @@ from functools import reduce
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.rng import round_to_range
 from sparingly.choose.design.budget import Budget
@@ -18,8 +18,6 @@ from sparingly.choose.pool.frame import Frame
 from sparingly.choose.pool.scored import ScoredPool
 from sparingly.choose.pool.spread import clusters_of
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Quota = Literal["equal", "share"] | Mapping[str, int]
 
 LENGTH, UTILITY, EMBEDDING = "length", "utility", "embedding"
@@ -31,7 +29,7 @@ class Groups:
     """The groups of sources: their names, and the group of every source."""
 
     names: tuple[str, ...]
-    of_row: Rows
+    of_row: Ints
 
     def totals(self, values: Floats) -> Floats:
         """Return the sum of a value over every group."""
@@ -92,7 +90,7 @@ def _bands(values: Floats, by: str, bands: int) -> Groups:
     return Groups(tuple(names), of_row.astype(np.int64))
 
 
-def _clusters(codes: Rows) -> Groups:
+def _clusters(codes: Ints) -> Groups:
     used, of_row = np.unique(codes, return_inverse=True)
     width = len(str(len(used)))
     names = tuple(f"{EMBEDDING} {place:0{width}d}" for place in range(1, len(used) + 1))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Ints
 from sparingly.base.errors import InputError
 from sparingly.choose.pool.bad import Tally, total
 from sparingly.choose.pool.checksums import (
@@ -40,7 +41,6 @@ _EXAMPLES = 3
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_ -]+")
 
 Keys = NDArray[np.uint64]
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class ScoredPool:
         """Return a label of all sources: the language, where it is known, or a kept column."""
         return self.column(LANGUAGE).to_series() if name == LANGUAGE and self.languages else self.kept(name)
 
-    def rows(self, places: Rows) -> pl.DataFrame:
+    def rows(self, places: Ints) -> pl.DataFrame:
         """Return whole sources by their places among all sources, in the order asked for."""
         import polars as pl
 
@@ -246,12 +246,12 @@ class ScoredPool:
         folder = self.folder.resolve()
         return [(part.path(folder, TABLE), part.tally.good) for part in self.parts]
 
-    def band(self, place: int, rows: Rows) -> Keys:
+    def band(self, place: int, rows: Ints) -> Keys:
         """Return one band of some sources."""
         # Copied, so that the file is closed again: there may be thousands of them.
         return np.concatenate([np.array(self._bands(part)[place]) for part in self.parts])[rows]
 
-    def bands(self, rows: Rows) -> Keys:
+    def bands(self, rows: Ints) -> Keys:
         """Return all bands of some sources, bands × sources."""
         ends = np.cumsum([part.tally.good for part in self.parts])
         owner = np.searchsorted(ends, rows, side="right")
@@ -287,7 +287,7 @@ def _kept(table: tuple[Path, int], name: str) -> pl.DataFrame:
         return frame.select(path)
 
 
-def _rows(request: tuple[tuple[Path, int], Rows, Rows]) -> pl.DataFrame:
+def _rows(request: tuple[tuple[Path, int], Ints, Ints]) -> pl.DataFrame:
     """Return some rows of a table, each with its place among all that are asked for."""
     import polars as pl
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from importlib import import_module
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UsageError
 from sparingly.choose.pool import told
 from sparingly.signals.length import SOURCE_LENGTH, text_length
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 # Takes the texts of a batch and gives one number each; NaN where it has nothing to say.
 Scorer = Callable[[list[str]], Floats]
 

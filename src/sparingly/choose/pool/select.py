@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly._version import __version__
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.text import Bare, Call, Items, Value, format_call, format_number, text_value
 from sparingly.choose.design.budget import Budget
@@ -41,8 +41,6 @@ from sparingly.signals.cost import LENGTH, SECONDS, SECONDS_PER_ITEM, SECONDS_PE
 if TYPE_CHECKING:
     import polars as pl
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 METHOD, ANCHOR = "pool", "anchor"
 
 
@@ -220,7 +218,7 @@ def costs_of(pool: ScoredPool, frame: Frame, cost: str) -> Floats:
 class _Chosen:
     """The rows of the frame that were chosen, anchors first, and their inclusion probabilities."""
 
-    rows: Rows
+    rows: Ints
     chances: Floats | None
 
 
@@ -267,7 +265,7 @@ def _weights(asked: _Asked, costs: Floats | None) -> Floats | None:
     return costs
 
 
-def _in_one_list(frame: Frame, design: Design, rows: Rows, chances: Floats | None) -> _Chosen:
+def _in_one_list(frame: Frame, design: Design, rows: Ints, chances: Floats | None) -> _Chosen:
     """Put the groups' sources into one list: anchors first, then the best first, or by hash."""
     mine = frame.take(rows)
     by_hash = rng.stream(mine.key, design.seed, "pool")

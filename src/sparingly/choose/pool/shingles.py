@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Ints
 from sparingly.base.rng import scramble
 
 Hashes = NDArray[np.uint64]
-Rows = NDArray[np.int64]
 
 # Odd, so that it has an inverse among the whole numbers modulo 2**64.
 _BASE = 0x9E3779B97F4A7C15
@@ -23,7 +23,7 @@ class Shingles:
     """The n-grams of several texts, text after text; those of text i start at ``starts[i]``."""
 
     hashes: Hashes
-    starts: Rows
+    starts: Ints
 
 
 def shingles(texts: Sequence[str], n: int) -> Shingles:

@@ -19,12 +19,10 @@ from tempfile import NamedTemporaryFile
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.rng import generator
 from sparingly.choose.pool.crew import Alone, Crew
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.int64]
 Vectors = NDArray[np.float16]
 Words = NDArray[np.uint64]
 
@@ -51,7 +49,7 @@ def sketches_of(vectors: Vectors) -> Words:
 
 def near_vectors(
     words: Words,
-    vectors_at: Callable[[Rows], Vectors],
+    vectors_at: Callable[[Ints], Vectors],
     least: float,
     crew: Crew = _ALONE,
     folder: Path | None = None,
@@ -91,7 +89,7 @@ def _handed_over(words: Words, folder: Path | None) -> Iterator[Words | Path]:
         Path(file.name).unlink()
 
 
-def pairs_of_list(place: int, shared: Words | Path, most: float) -> Rows:
+def pairs_of_list(place: int, shared: Words | Path, most: float) -> Ints:
     """Return the pairs that stand near each other in one sorted list and differ in few bits.
 
     A pair is one number: the place of the later one in its upper half, that of the earlier in its lower.
@@ -112,7 +110,7 @@ def pairs_of_list(place: int, shared: Words | Path, most: float) -> Rows:
     return np.unique(np.concatenate(found))
 
 
-def _compare(codes: Rows, vectors_at: Callable[[Rows], Vectors], least: float, gone: Mask) -> None:
+def _compare(codes: Ints, vectors_at: Callable[[Ints], Vectors], least: float, gone: Mask) -> None:
     """Mark the later one of every pair that is near enough."""
     pairs = np.stack([codes & (2**_HALF - 1), codes >> _HALF])
     rows, places = np.unique(pairs, return_inverse=True)
@@ -130,7 +128,7 @@ def _most_bits(least: float) -> float:
     return bits * share + 3.0 * float(np.sqrt(bits * share * (1.0 - share)))
 
 
-def _differing(words: Words, one: Rows, other: Rows) -> Rows:
+def _differing(words: Words, one: Ints, other: Ints) -> Ints:
     counts = np.zeros(len(one), np.int64)
     for word in words:
         counts += np.bitwise_count(word[one] ^ word[other])

@@ -19,14 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.centres import cluster_means, kmeans, nearest_centres
 from sparingly.choose.pool.frame import Frame
 from sparingly.choose.pool.scored import ScoredPool
 from sparingly.choose.pool.vectors import over_vectors, vectors_at
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 CLUSTERS = 1024
 _PURPOSE = "spread"
@@ -42,13 +40,13 @@ class Tree:
     leaves: tuple[Floats, ...]
 
     @property
-    def starts(self) -> Rows:
+    def starts(self) -> Ints:
         """The number of the first leaf of every cluster."""
         counts = np.array([len(inside) for inside in self.leaves], np.int64)
         return np.cumsum(counts) - counts
 
 
-def leaves_of(pool: ScoredPool, frame: Frame, count: int = CLUSTERS) -> Rows:
+def leaves_of(pool: ScoredPool, frame: Frame, count: int = CLUSTERS) -> Ints:
     """Return the leaf of every source, numbered along the path; there are about ``count`` of them."""
     if count < 2:
         raise UsageError(f"There are 2 clusters or more, not {count}.")
@@ -56,7 +54,7 @@ def leaves_of(pool: ScoredPool, frame: Frame, count: int = CLUSTERS) -> Rows:
     return np.asarray(over_vectors(pool, nearest_leaves, tree)[frame.place], np.int64)
 
 
-def clusters_of(pool: ScoredPool, frame: Frame, count: int) -> Rows:
+def clusters_of(pool: ScoredPool, frame: Frame, count: int) -> Ints:
     """Return the cluster of every source, of ``count`` without any further level."""
     if count < 2:
         raise UsageError(f"There are 2 clusters or more, not {count}.")
@@ -65,7 +63,7 @@ def clusters_of(pool: ScoredPool, frame: Frame, count: int) -> Rows:
     return np.asarray(over_vectors(pool, nearest_clusters, tree)[frame.place], np.int64)
 
 
-def _sample(frame: Frame, count: int) -> Rows:
+def _sample(frame: Frame, count: int) -> Ints:
     """Return the sources whose ids have the lowest hashes, in their order, enough of them to cluster."""
     hashes = rng.stream(frame.key, 0, _PURPOSE)
     most = min(len(frame), max(_FEWEST, _PER_LEAF * count))
@@ -94,7 +92,7 @@ def _centres(points: Floats, count: int, start: Floats | None = None) -> Floats:
     return centres[_path(centres, start)]
 
 
-def _path(points: Floats, start: Floats | None) -> Rows:
+def _path(points: Floats, start: Floats | None) -> Ints:
     """Return an order in which each point is followed by the nearest one that is left.
 
     It begins at the point nearest to ``start``, or at the one farthest from the middle.

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.text import Bare, Call, Quoted, format_call, parse_call, text_value
 from sparingly.choose.distil.distilled import Distilled
 from sparingly.choose.distil.notes import learned_from_notes, weak_notes
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 METHOD = "distilled"
 _GIVEN = ("model", "utility", "digest")
 

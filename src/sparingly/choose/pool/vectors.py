@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Ints
 from sparingly.base.errors import UsageError
 from sparingly.choose.pool.checksums import array_of, reading_table
 from sparingly.choose.pool.crew import Crew, in_order
@@ -19,8 +20,6 @@ from sparingly.choose.pool.parts import TABLE, Part, part_in, write_part
 from sparingly.choose.pool.scored import ScoredPool
 from sparingly.choose.pool.sketches import Vectors, Words, sketches_of
 from sparingly.choose.pool.work import Work
-
-Rows = NDArray[np.int64]
 
 
 def vector_files(label: str) -> tuple[str, str]:
@@ -69,7 +68,7 @@ def label_of(pool: ScoredPool) -> str:
     return Embedding(pool.embedding).label
 
 
-def vectors_at(pool: ScoredPool, places: Rows) -> Vectors:
+def vectors_at(pool: ScoredPool, places: Ints) -> Vectors:
     """Return the vectors of some sources by their places among all of them, in the order asked for."""
     label = label_of(pool)
     if not len(places):
@@ -90,7 +89,7 @@ def _vectors(folder: Path, part: Part, label: str) -> Vectors:
     return array_of(part.path(folder, vector_files(label)[0]), (part.tally.good, None))
 
 
-def sketches_at(pool: ScoredPool, places: Rows) -> Words:
+def sketches_at(pool: ScoredPool, places: Ints) -> Words:
     """Return the sketches of some sources, words × sources."""
     ending = vector_files(label_of(pool))[1]
     held = [array_of(part.path(pool.folder, ending), (None, part.tally.good)) for part in pool.parts]

@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from sparingly.base.arrays import Floats
 from sparingly.base.registry import Method, parameter
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, the_only
+from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.length import LENGTHS, length_metric
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
+from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.utility.base import Utility
-from sparingly.data.evalset import EvalSet, Floats, Objects
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.overlap.bleu import Bleu
 from sparingly.signals.overlap.chrf import Chrf
 from sparingly.signals.overlap.dice import Dice

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sparingly.base.arrays import Floats
 from sparingly.base.registry import parameter, register
 from sparingly.choose.utility.base import Utility
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.differences import difference_norms
 from sparingly.signals.embed.evalset import embed_outputs, embedding_fields
 

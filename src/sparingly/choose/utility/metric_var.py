@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sparingly.base.arrays import Floats
 from sparingly.base.registry import register
 from sparingly.base.stats.moments import row_variances
 from sparingly.choose.utility.base import MetricUtility
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 
 @register("metric_var")

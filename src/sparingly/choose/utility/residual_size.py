@@ -7,12 +7,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
 from sparingly.data.combine import truth_fields
-from sparingly.data.evalset import EvalSet, Floats, the_only
+from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.predict.features import Features
 from sparingly.signals.predict.predict import FEWEST
 from sparingly.signals.predict.residuals import Goal, ResidualSizes, residual_sizes

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.data.describe.correlations import blocks
-
-Floats = NDArray[np.float64]
 
 _SAME = 1e-9
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
-
-Floats = NDArray[np.float64]
 
 _BLOCK_CELLS = 1 << 16
 # A spread below this share of the whole range is rounding, not a difference between models.

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Mask
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-
-Flags = NDArray[np.bool_]
 
 _EXAMPLES = 5
 
@@ -45,7 +44,7 @@ def coverage(data: EvalSet) -> tuple[Coverage, ...]:
     return tuple(_covered(data, field, there) for field, there in _presence(data))
 
 
-def _presence(data: EvalSet) -> Iterator[tuple[str, Flags]]:
+def _presence(data: EvalSet) -> Iterator[tuple[str, Mask]]:
     yield from ((fields.metric(name), is_there(scores)) for name, scores in data.metrics.items())
     yield from ((fields.aspect(name), is_there(scores)) for name, scores in data.aspects.items())
     if data.outputs is not None:
@@ -60,13 +59,13 @@ def _presence(data: EvalSet) -> Iterator[tuple[str, Flags]]:
             yield fields.column(name), is_there(data.columns[name])
 
 
-def is_there(values: NDArray[Any]) -> Flags:
+def is_there(values: NDArray[Any]) -> Mask:
     """Say which texts are not None, or which numbers are not NaN."""
-    there: Flags = values != np.empty(1, object) if values.dtype == object else ~np.isnan(values)
+    there: Mask = values != np.empty(1, object) if values.dtype == object else ~np.isnan(values)
     return there.astype(bool, copy=False)
 
 
-def _covered(data: EvalSet, field: str, there: Flags) -> Coverage:
+def _covered(data: EvalSet, field: str, there: Mask) -> Coverage:
     present, of = int(there.sum()), there.size
     lacking = ~(there if there.ndim == 1 else there.all(axis=1))
     by_model = (~there).sum(axis=0).tolist() if there.ndim == 2 else []

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Ints
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def domains(data: EvalSet) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def coded(data: EvalSet, column: str) -> tuple[Codes, list[str]]:
+def coded(data: EvalSet, column: str) -> tuple[Ints, list[str]]:
     """Return every item's code of a column's value (-1 where there is none), and the values by code."""
     if column not in data.columns:
         return np.full(len(data), -1, np.int64), []
@@ -86,7 +85,7 @@ def _positions(data: EvalSet) -> NDArray[np.float64]:
 
 
 def _faults(
-    codes: Codes, positions: NDArray[np.float64], file_order: Codes, count: int
+    codes: Ints, positions: NDArray[np.float64], file_order: Ints, count: int
 ) -> tuple[int, int, int]:
     """Count the documents that are scattered, disordered, or have gaps."""
     order = file_order[codes[file_order] >= 0]

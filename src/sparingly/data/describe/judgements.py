@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Ints
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Ratings
-
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ def preferences(data: EvalSet) -> PreferencesSummary | None:
     )
 
 
-def _seconds(table: Ratings, rows: Codes) -> Seconds | None:
+def _seconds(table: Ratings, rows: Ints) -> Seconds | None:
     if not len(rows):
         return None
     sitting = _keys(table, rows, "item", "model", "rater")
@@ -139,7 +138,7 @@ def _seconds(table: Ratings, rows: Codes) -> Seconds | None:
     )
 
 
-def _keys(table: Ratings, rows: Codes, *columns: str) -> Codes:
+def _keys(table: Ratings, rows: Ints, *columns: str) -> Ints:
     """Return one number per row that is equal exactly where the columns are (codes start at -1)."""
     keys = np.zeros(len(rows), np.int64)
     for name in columns:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.html import html_table
 from sparingly.data import fields
@@ -22,13 +23,12 @@ from sparingly.data.describe.representation_metrics import (
     metric_shares,
 )
 from sparingly.data.describe.representation_shares import (
-    Rows,
     Share,
     document_length_shares,
     domain_shares,
     source_length_shares,
 )
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 if TYPE_CHECKING:
     from sparingly.data.selection import Selection
@@ -183,7 +183,7 @@ def _models(selected: Selection | Iterable[str]) -> Sequence[tuple[str, ...] | N
     return None if names is None or callable(names) else cast("Sequence[tuple[str, ...] | None]", names)
 
 
-def _coverage(data: EvalSet, rows: Rows, asked: Sequence[tuple[str, ...] | None] | None) -> Iterator[Covered]:
+def _coverage(data: EvalSet, rows: Ints, asked: Sequence[tuple[str, ...] | None] | None) -> Iterator[Covered]:
     """Yield how much of the items, documents, domains and, where rows name models, outputs is selected."""
     yield Covered("items", len(rows), len(data))
     for what, column in (("documents", fields.DOCUMENT), ("domains", fields.DOMAIN)):
@@ -205,7 +205,7 @@ def _outputs(models: Sequence[str], asked: Sequence[tuple[str, ...] | None]) -> 
     return {name: counts[name] for name in models}
 
 
-def _mean_cost(data: EvalSet, rows: Rows) -> tuple[float, float] | None:
+def _mean_cost(data: EvalSet, rows: Ints) -> tuple[float, float] | None:
     if fields.COST not in data.columns:
         return None
     full, selected = data.columns[fields.COST], data.columns[fields.COST][rows]
@@ -214,7 +214,7 @@ def _mean_cost(data: EvalSet, rows: Rows) -> tuple[float, float] | None:
     return float(np.nanmean(full)), float(np.nanmean(selected))
 
 
-def _means(data: EvalSet, rows: Rows) -> tuple[MeanOfModel, ...]:
+def _means(data: EvalSet, rows: Ints) -> tuple[MeanOfModel, ...]:
     return tuple(
         MeanOfModel(metric, model, _known(full), _known(selected))
         for metric, values in data.metrics.items()

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.moments import row_means
-from sparingly.data.describe.representation_shares import SCORES, Codes, Rows, Share, quarter_shares, shares
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.describe.representation_shares import SCORES, Share, quarter_shares, shares
+from sparingly.data.evalset import EvalSet
 
 LOW = 0.25
 FLAGS = ("no metric flags it", "some metric flags it")
@@ -55,7 +56,7 @@ class BlindSpots:
     groups: tuple[Share, ...]
 
 
-def metric_shares(data: EvalSet, rows: Rows) -> tuple[MetricShares, ...]:
+def metric_shares(data: EvalSet, rows: Ints) -> tuple[MetricShares, ...]:
     """Return the shares by quarter of every metric that differs between items."""
     found = []
     for name, scores in data.metrics.items():
@@ -66,12 +67,12 @@ def metric_shares(data: EvalSet, rows: Rows) -> tuple[MetricShares, ...]:
     return tuple(found)
 
 
-def flag_shares(flags: Codes, rows: Rows) -> tuple[Share, ...]:
+def flag_shares(flags: Ints, rows: Ints) -> tuple[Share, ...]:
     """Return the shares of items that no metric flags and of those that some metric does."""
     return shares(flags, FLAGS, rows)
 
 
-def flags_of(data: EvalSet, metrics: Iterable[str]) -> Codes:
+def flags_of(data: EvalSet, metrics: Iterable[str]) -> Ints:
     """Return 0 for items that none of the metrics flags, 1 for the others, -1 for items without a score.
 
     A metric flags the items whose mean over the models lies below its median over the items. One that is the
@@ -87,7 +88,7 @@ def flags_of(data: EvalSet, metrics: Iterable[str]) -> Codes:
     return np.where(known, flagged.astype(np.int64), -1)
 
 
-def blind_spots(data: EvalSet, flags: Codes, rows: Rows) -> tuple[BlindSpots, ...]:
+def blind_spots(data: EvalSet, flags: Ints, rows: Ints) -> tuple[BlindSpots, ...]:
     """Return the blind spots of the metrics by every aspect, over the items that are judged."""
     found = []
     for aspect, scores in data.aspects.items():

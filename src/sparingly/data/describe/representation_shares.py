@@ -6,14 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.data import fields
 from sparingly.data.describe.documents import coded
-from sparingly.data.evalset import EvalSet, Floats
-
-Rows = NDArray[np.int64]
-Codes = NDArray[np.int64]
+from sparingly.data.evalset import EvalSet
 
 WORDS = "words"
 LENGTHS = ("shortest quarter", "second quarter", "third quarter", "longest quarter")
@@ -42,7 +39,7 @@ class Share:
 
 
 def shares(
-    codes: Codes, names: Sequence[str], rows: Rows, order: Iterable[int] | None = None
+    codes: Ints, names: Sequence[str], rows: Ints, order: Iterable[int] | None = None
 ) -> tuple[Share, ...]:
     """Return the shares of every group that the set has items of; items of none (-1) are left out."""
     full = np.bincount(codes[codes >= 0], minlength=len(names))
@@ -60,7 +57,7 @@ def _share(group: str, items: int, selected: int, of: int, n: int) -> Share:
     return Share(group, items, selected, full_share, selected_share, selected_share / full_share)
 
 
-def domain_shares(data: EvalSet, rows: Rows) -> tuple[Share, ...]:
+def domain_shares(data: EvalSet, rows: Ints) -> tuple[Share, ...]:
     """Return the shares by domain, the largest first."""
     codes, names = coded(data, fields.DOMAIN)
     counts = np.bincount(codes[codes >= 0], minlength=len(names))
@@ -69,7 +66,7 @@ def domain_shares(data: EvalSet, rows: Rows) -> tuple[Share, ...]:
     )
 
 
-def document_length_shares(data: EvalSet, rows: Rows, bands: Sequence[int]) -> tuple[Share, ...]:
+def document_length_shares(data: EvalSet, rows: Ints, bands: Sequence[int]) -> tuple[Share, ...]:
     """Return the shares by the length of the document that items come from."""
     codes, names = coded(data, fields.DOCUMENT)
     if not names:
@@ -87,14 +84,14 @@ def _band_name(bands: Sequence[int], place: int) -> str:
     return str(last) if last == bands[place] else f"{bands[place]}-{last}"
 
 
-def source_length_shares(data: EvalSet, rows: Rows) -> tuple[Share, ...]:
+def source_length_shares(data: EvalSet, rows: Ints) -> tuple[Share, ...]:
     """Return the shares by source length: of characters, or of words where there is no text."""
     unit = " words" if data.sources is None else " characters"
     return quarter_shares(_lengths(data), rows, LENGTHS, unit)
 
 
 def quarter_shares(
-    values: Floats, rows: Rows, names: Sequence[str], unit: str = "", digits: int = 6
+    values: Floats, rows: Ints, names: Sequence[str], unit: str = "", digits: int = 6
 ) -> tuple[Share, ...]:
     """Cut the set at the quartiles of a number per item; items without one (NaN) are left out."""
     known = ~np.isnan(values)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.data.evalset import Fields, Floats
+from sparingly.base.arrays import Floats
+from sparingly.data.evalset import Fields
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparingly.data.evalset import EvalSet, Objects
-
-Codes = NDArray[np.int64]
+from sparingly.base.arrays import Ints, Objects
+from sparingly.data.evalset import EvalSet
 
 # Systems that are run independently share few of their outputs even where most are short; runs of one
 # system share a third and more.
@@ -71,7 +69,7 @@ def texts(data: EvalSet) -> Texts | None:
     )
 
 
-def _coded(array: Objects) -> Codes:
+def _coded(array: Objects) -> Ints:
     """Return a number per text: equal where the texts are equal but for the space around them."""
     codes: dict[str | None, int] = {None: _MISSING, "": _EMPTY}
     listed: list[str | None] = array.ravel().tolist()
@@ -80,7 +78,7 @@ def _coded(array: Objects) -> Codes:
     return np.fromiter(numbers, np.int64, array.size).reshape(array.shape)
 
 
-def _identical_share(outputs: Codes) -> float | None:
+def _identical_share(outputs: Ints) -> float | None:
     ordered = np.sort(outputs, axis=1)
     written = ordered > _EMPTY
     same = (ordered[:, 1:] == ordered[:, :-1]) & written[:, 1:]
@@ -90,7 +88,7 @@ def _identical_share(outputs: Codes) -> float | None:
     return float(shared.sum() / written.sum()) if written.any() else None
 
 
-def _near_duplicates(outputs: Codes, models: tuple[str, ...]) -> tuple[SamePair, ...]:
+def _near_duplicates(outputs: Ints, models: tuple[str, ...]) -> tuple[SamePair, ...]:
     columns = np.ascontiguousarray(outputs.T)
     written = columns > _EMPTY
     found = []

@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import InputError
 from sparingly.data import fields, limits
 from sparingly.data.build import build
-from sparingly.data.evalset import EvalSet, Floats, Objects
+from sparingly.data.evalset import EvalSet
 from sparingly.data.io.names import Names
 from sparingly.data.io.rows import PreferenceRows, RatingRows, spread
 from sparingly.data.io.words import SCALE, ScoreWords

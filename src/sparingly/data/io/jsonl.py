@@ -20,10 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, InputError
 from sparingly.data import fields, files
 from sparingly.data.build import known_scales
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, empty_fields, located
 from sparingly.data.plain import plain as plain

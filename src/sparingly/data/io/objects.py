@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Objects
 from sparingly.base.errors import DataError
-from sparingly.data.evalset import Objects
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.data.evalset import Objects
+from sparingly.base.arrays import Objects
 from sparingly.data.io.words import WordScore, rating_numbers
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.data.values import check_value

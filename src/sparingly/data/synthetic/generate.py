@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.data import fields
 from sparingly.data.build import build
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import latent as hidden
 from sparingly.data.synthetic.raters import draw_ratings, expected_seconds
 from sparingly.data.synthetic.recipe import Recipe, names_of

@@ -10,12 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from sparingly.base.arrays import Floats, Ints
 
 BEST = 100.0
 DIGITS = 4
@@ -45,10 +42,10 @@ class Items:
         discrimination: How well it tells models apart (a).
     """
 
-    document: Codes
-    position: Codes
-    domain: Codes
-    words: Codes
+    document: Ints
+    position: Ints
+    domain: Ints
+    words: Ints
     difficulty: Floats
     discrimination: Floats
 
@@ -78,7 +75,7 @@ def draw_items(count: int, documents: int, domains: int, seed: int) -> Items:
     )
 
 
-def _document_lengths(count: int, documents: int, random: np.random.Generator) -> Codes:
+def _document_lengths(count: int, documents: int, random: np.random.Generator) -> Ints:
     """Share items out among documents, at least one each, few long and many short ones."""
     weights = random.gamma(1.2, 1.0, documents) + 1e-9
     return 1 + random.multinomial(count - documents, weights / weights.sum())

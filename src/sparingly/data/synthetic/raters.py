@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.data.synthetic.latent import BEST, Items
 from sparingly.data.synthetic.recipe import Recipe
 from sparingly.data.tables import Ratings
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 SEVERITY, NOISE, NOISE_SPREAD = 4.0, 9.0, 0.25
 SPEED_SPREAD, TIME_SPREAD = 0.3, 0.45
@@ -27,7 +25,7 @@ SECONDS, SECONDS_PER_WORD, FURTHER_ASPECT = 8.0, 0.7, 0.3
 _HALO = 0.5
 
 
-def expected_seconds(words: Codes, aspects: int) -> Floats:
+def expected_seconds(words: Ints, aspects: int) -> Floats:
     """Return how long a middle rater needs for one output: reading, then each aspect beyond the first."""
     return np.asarray(
         (SECONDS + SECONDS_PER_WORD * words) * (1.0 + FURTHER_ASPECT * (aspects - 1)), np.float64
@@ -67,7 +65,7 @@ def draw_ratings(
     )
 
 
-def _assigned(items: Items, rated: NDArray[np.bool_], recipe: Recipe) -> tuple[Codes, Codes, Codes]:
+def _assigned(items: Items, rated: NDArray[np.bool_], recipe: Recipe) -> tuple[Ints, Ints, Ints]:
     """Return the item, model and rater of every judgement, in the order of items and models."""
     random = rng.generator(recipe.seed, "synthetic", "assignment")
     models, raters, per_cell = len(recipe.models), len(recipe.raters), recipe.raters_per_cell

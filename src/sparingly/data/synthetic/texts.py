@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Objects
 from sparingly.data.synthetic.vocabulary import (
     CONJUNCTIONS,
     DETERMINERS,
@@ -20,9 +21,6 @@ from sparingly.data.synthetic.vocabulary import (
     foreign,
     vocabulary_of,
 )
-
-Floats = NDArray[np.float64]
-Objects = NDArray[np.object_]
 
 SLIP, DAMAGE = 0.01, 0.6
 SHORTEST = 5

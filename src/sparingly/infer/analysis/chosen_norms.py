@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.analysis.base import Analysis
-from sparingly.infer.analysis.outputs import Floats, Pair, of_pair, outputs_of
+from sparingly.infer.analysis.outputs import Pair, of_pair, outputs_of
 from sparingly.infer.analysis.thinning import left_out_note
 
 ALL = "all items"

@@ -9,11 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.two_stage import linkage_of
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.analysis.base import Analysis, columns_of
-from sparingly.infer.analysis.outputs import Floats, Outputs, Pair, Rows, of_pair, outputs_of
+from sparingly.infer.analysis.outputs import Outputs, Pair, of_pair, outputs_of
 from sparingly.infer.analysis.thinning import thinned, thinning_note
 from sparingly.signals.embed.differences import stacked_differences
 from sparingly.signals.embed.texts import unit_rows
@@ -168,7 +169,7 @@ def _clusters(
                 yield from _of_cut(tree.cut(count), norms, names, count)
 
 
-def _of_cut(labels: Rows, norms: Floats, names: Pair, count: int) -> Iterator[Cluster]:
+def _of_cut(labels: Ints, norms: Floats, names: Pair, count: int) -> Iterator[Cluster]:
     sizes = np.bincount(labels)
     means = np.bincount(labels, norms) / sizes
     for size, mean in zip(sizes.tolist(), means.tolist(), strict=True):

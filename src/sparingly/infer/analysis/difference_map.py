@@ -7,24 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparingly.data.evalset import EvalSet, Objects
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
+from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.analysis.base import Analysis, columns_of
 from sparingly.infer.analysis.judged import item_preferences
-from sparingly.infer.analysis.outputs import (
-    Floats,
-    Pair,
-    Rows,
-    of_pair,
-    outputs_of,
-    the_pair,
-)
+from sparingly.infer.analysis.outputs import Pair, of_pair, outputs_of, the_pair
 from sparingly.infer.analysis.thinning import left_out_note, thinned, thinning_note
 from sparingly.signals.embed.texts import unit_rows
 
-Flags = NDArray[np.bool_]
 Preference = Literal["first", "second", "tie"]
 MOST_POINTS = 2000
 _LACKING = "items, which one of the two models has not"
@@ -151,7 +143,7 @@ def difference_map(
 
 
 def _points(
-    items: Objects, places: Floats, norms: Floats, votes: Floats, marked: Flags, weights: Floats
+    items: Objects, places: Floats, norms: Floats, votes: Floats, marked: Mask, weights: Floats
 ) -> tuple[MapPoint, ...]:
     stands_for = (None if np.isnan(weight) else weight for weight in weights.tolist())
     preferences = map(_preference, votes.tolist())
@@ -197,12 +189,12 @@ def _polar(vectors: Floats) -> tuple[Floats, Floats, float]:
     return unit_rows(places) * norms[:, None], norms, shown
 
 
-def _marked(data: EvalSet, chosen: Selection | Sequence[str] | None) -> tuple[Flags, Floats]:
+def _marked(data: EvalSet, chosen: Selection | Sequence[str] | None) -> tuple[Mask, Floats]:
     """Return which items are chosen and for how many each of them stands (NaN where it does not say)."""
     marked, weights = np.zeros(len(data), np.bool_), np.full(len(data), np.nan)
     if chosen is None:
         return marked, weights
-    rows: Rows = data.positions(list(chosen.items if isinstance(chosen, Selection) else chosen))
+    rows: Ints = data.positions(list(chosen.items if isinstance(chosen, Selection) else chosen))
     marked[rows] = True
     if isinstance(chosen, Selection) and chosen.cluster_weight is not None:
         weights[rows] = chosen.cluster_weight

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_level
 from sparingly.base.registry import Method
-from sparingly.data.evalset import EvalSet, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.analysis.base import Analysis, columns_of
-from sparingly.infer.analysis.responses import FittedResponses, Floats, fitted_responses
+from sparingly.infer.analysis.responses import FittedResponses, fitted_responses
 from sparingly.infer.analysis.thinning import thinned, thinning_note
 from sparingly.signals.irt import IrtFit
 
@@ -180,7 +181,7 @@ def irt_check(
 
 
 def _points(
-    data: EvalSet, cells: Rows, expected: Floats, seen: Floats, most: int | None, seed: int
+    data: EvalSet, cells: Ints, expected: Floats, seen: Floats, most: int | None, seed: int
 ) -> tuple[tuple[PredictedPoint, ...], tuple[str, ...]]:
     models = len(data.models)
     # One key per response, from those of its item and its model.

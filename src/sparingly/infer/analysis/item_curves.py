@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import Method
-from sparingly.data.evalset import EvalSet, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.analysis.base import Analysis
-from sparingly.infer.analysis.responses import FittedResponses, Floats, fitted_responses
+from sparingly.infer.analysis.responses import FittedResponses, fitted_responses
 
 COUNT = 6
 _PLACES = 81
@@ -126,7 +127,7 @@ def item_curves(
     )
 
 
-def _spread(utility: Floats, data: EvalSet, count: int, seed: int) -> Rows:
+def _spread(utility: Floats, data: EvalSet, count: int, seed: int) -> Ints:
     if count < 1:
         raise UsageError(f"A picture of item curves needs at least one item, not {count}.")
     scored = int((~np.isnan(utility)).sum())
@@ -134,7 +135,7 @@ def _spread(utility: Floats, data: EvalSet, count: int, seed: int) -> Rows:
     return rng.order(utility, data.keys, seed)[places]
 
 
-def _named(data: EvalSet, fitted: FittedResponses, items: Sequence[str]) -> Rows:
+def _named(data: EvalSet, fitted: FittedResponses, items: Sequence[str]) -> Ints:
     if isinstance(items, str) or not items:
         raise UsageError("Name at least one item, in a list of ids.")
     rows = data.positions(items)
@@ -144,7 +145,7 @@ def _named(data: EvalSet, fitted: FittedResponses, items: Sequence[str]) -> Rows
 
 
 def _curves(
-    data: EvalSet, fitted: FittedResponses, utility: Floats, rows: Rows, known: Rows, grid: Floats
+    data: EvalSet, fitted: FittedResponses, utility: Floats, rows: Ints, known: Ints, grid: Floats
 ) -> tuple[ItemCurve, ...]:
     fit = fitted.fit
     expected = fit.feasibility[rows, None] / (

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.stats.ties import check_tie, preferred
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences
 from sparingly.infer.rank.preference_margins import CANCELLED, Votes, item_votes, pair_places
 from sparingly.infer.rank.preferred import own_preferences
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

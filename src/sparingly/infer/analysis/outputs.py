@@ -8,17 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UsageError, listing
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.differences import difference_norms, pair_distances
 from sparingly.signals.embed.evalset import Embedded, embed_outputs
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Pair = tuple[str, str]
 
 
@@ -42,7 +40,7 @@ class Outputs:
         first, second = pair_indices(len(self.models))
         return list(zip(first.tolist(), second.tolist(), strict=True))
 
-    def rows(self, first: int, second: int) -> Rows:
+    def rows(self, first: int, second: int) -> Ints:
         """Return the items that have an output of both."""
         there = self.embedded.there
         return np.flatnonzero(there[:, first] & there[:, second])

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import Method, parse_method
 from sparingly.choose.utility.irt import Irt
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.irt import IrtFit, scaled, success
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

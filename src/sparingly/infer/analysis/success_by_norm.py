@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.analysis.base import Analysis, columns_of
 from sparingly.infer.analysis.judged import ItemPreferences, item_preferences
-from sparingly.infer.analysis.outputs import Floats, Outputs, Pair, of_pair, outputs_of
+from sparingly.infer.analysis.outputs import Outputs, Pair, of_pair, outputs_of
 from sparingly.infer.analysis.thinning import left_out_note
 
 BINS = 10

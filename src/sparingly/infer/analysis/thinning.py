@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Ints
 
-Rows = NDArray[np.int64]
 
-
-def thinned(keys: rng.Keys, most: int | None, seed: int, keep: NDArray[np.bool_] | None = None) -> Rows:
+def thinned(keys: rng.Keys, most: int | None, seed: int, keep: NDArray[np.bool_] | None = None) -> Ints:
     """Return the positions of at most ``most`` points in order; those to ``keep`` are there in any case."""
     if most is None or len(keys) <= most:
         return np.arange(len(keys))

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.infer.estimate.assemble import Asked, Target, assemble
 from sparingly.infer.estimate.intervals import Interval
 from sparingly.infer.estimate.linear import Linear, difference_form
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import Floats, Sample, sample_of
+from sparingly.infer.estimate.sample import Sample, sample_of
 from sparingly.infer.estimate.scale import Scale
 from sparingly.infer.estimate.small_sample import guarded
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError
 from sparingly.base.levels import check_level
 from sparingly.data.combine import check_scale
@@ -17,7 +18,7 @@ from sparingly.infer.estimate.linear import Linear
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.population import population_errors
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import Floats, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.scale import (
     Scale,
     bounded_pairs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.infer.estimate.sample import Floats, Rows
+from sparingly.base.arrays import Floats, Ints
 
 DRAWS = 1999
 # So many numbers are held at once.
@@ -13,7 +13,7 @@ _BLOCK = 2_000_000
 
 
 def studentised_quantiles(
-    shape: Floats, stratum: Rows, level: float, seed: int, draws: int = DRAWS
+    shape: Floats, stratum: Ints, level: float, seed: int, draws: int = DRAWS
 ) -> tuple[Floats, Floats]:
     """Return the low and the high quantile of t* = T*/√V* for every column of units × columns.
 
@@ -34,7 +34,7 @@ def studentised_quantiles(
 
 
 def _quantiles(
-    shape: Floats, groups: list[Rows], seeds: list[int], level: float, draws: int
+    shape: Floats, groups: list[Ints], seeds: list[int], level: float, draws: int
 ) -> tuple[Floats, Floats]:
     total, variance = np.zeros((draws, shape.shape[1])), np.zeros((draws, shape.shape[1]))
     for rows, seed in zip(groups, seeds, strict=True):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_level
-from sparingly.infer.estimate.sample import Floats
 
 
 def hoeffding_serfling(n: int, size: float, spread: float, level: float = 0.95) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.html import html_table
 from sparingly.base.percent import counted
@@ -16,7 +17,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
-from sparingly.infer.estimate.bradley_terry_fit import Comparisons, Fit, Floats, Ties, fit, win_chances
+from sparingly.infer.estimate.bradley_terry_fit import Comparisons, Fit, Ties, fit, win_chances
 from sparingly.infer.estimate.intervals import student
 from sparingly.signals.length import OUTPUT_LENGTH, length_metric
 

@@ -8,10 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Ties = Literal["davidson", "half"]
 
 _STEPS, _CLOSE = 200, 1e-10
@@ -31,10 +30,10 @@ class Comparisons:
         covariates: Comparisons × covariates: how much more of something the first has than the second.
     """
 
-    first: Rows
-    second: Rows
+    first: Ints
+    second: Ints
     value: Floats
-    item: Rows
+    item: Ints
     weight: Floats
     covariates: Floats
 
@@ -142,7 +141,7 @@ def _inverse(hessian: Floats) -> Floats:
     return np.asarray(np.linalg.pinv(hessian, rcond=1e-10, hermitian=True))
 
 
-def _sandwich(hessian: Floats, scores: Floats, code: Rows, items: int) -> Floats:
+def _sandwich(hessian: Floats, scores: Floats, code: Ints, items: int) -> Floats:
     """Return A⁺ B A⁺ with B the products of the items' summed scores, times G/(G − 1) for G items."""
     if items < 2:
         return np.full_like(hessian, np.nan)

@@ -8,13 +8,14 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.registry import parameter, register
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.infer.estimate.base import Estimator
 from sparingly.infer.estimate.folds import Split, splits_of
 from sparingly.infer.estimate.linear import Linear, difference_form
 from sparingly.infer.estimate.neighbours import neighbour_predictions
-from sparingly.infer.estimate.sample import Floats, Mask, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.small_sample import guarded
 from sparingly.infer.estimate.variates import (
     checked_metrics,

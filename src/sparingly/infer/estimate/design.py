@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sparingly.base.arrays import Ints, Objects
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import Method, parse_method
 from sparingly.choose.design.base import ListSelector
@@ -15,10 +16,10 @@ from sparingly.choose.design.probability_design import DrawDesign
 from sparingly.choose.design.snippets import Snippets
 from sparingly.choose.design.stratified import Stratified
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Objects
+from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature
-from sparingly.infer.estimate.sample import Rows, Sample, as_codes
+from sparingly.infer.estimate.sample import Sample, as_codes
 
 UNKNOWN = "the design is not known here, so errors are those of a plain draw with these probabilities."
 FROM_POOL = (
@@ -52,7 +53,7 @@ def labels_or_ids(labels: Objects, ids: Objects) -> Objects:
     return np.array(told, object)
 
 
-def stratum_codes(data: EvalSet, selection: Selection) -> tuple[Rows, Rows | None]:
+def stratum_codes(data: EvalSet, selection: Selection) -> tuple[Ints, Ints | None]:
     """Return the stratum of every row of a selection and, where it can be told, of every item."""
     every = _strata_of_all(data, selection)
     if every is not None:
@@ -97,7 +98,7 @@ def as_drawn(sample: Sample) -> Sample:
     return replace(sample, draw=share, probability=np.repeat(share[:, None], sample.models, axis=1))
 
 
-def _pool_units(sample: Sample, data: EvalSet, selection: Selection) -> Rows | None:
+def _pool_units(sample: Sample, data: EvalSet, selection: Selection) -> Ints | None:
     """Return the documents of the rows where the pool was drawn by documents."""
     pool = selection.signature.pool
     method = None if pool is None else method_of(pool)

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.percent import counted
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Objects
+from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.design import as_drawn, labels_or_ids, stratum_codes, unit_labels, with_design
-from sparingly.infer.estimate.sample import Floats, Mask, Rows, Sample, as_codes, group_sums
+from sparingly.infer.estimate.sample import Sample, as_codes, group_sums
 
 ASSUMED = "no selection was given: the judged items are taken for a uniform sample of the set."
 
@@ -30,9 +31,9 @@ class Drawn:
         chance: items × models: the chance of each, 1 where it is not asked for.
     """
 
-    rows: Rows
-    place: Rows
-    first: Rows
+    rows: Ints
+    place: Ints
+    first: Ints
     asked: Mask
     chance: Floats
 
@@ -120,7 +121,7 @@ def _drawn(data: EvalSet, selection: Selection, probability: Floats) -> Drawn:
     return Drawn(rows, place, first, asked, chance)
 
 
-def _unit_by_model(data: EvalSet, selection: Selection, drawn: Drawn, unit: Objects) -> Rows | None:
+def _unit_by_model(data: EvalSet, selection: Selection, drawn: Drawn, unit: Objects) -> Ints | None:
     """Return what was drawn for every model, as codes; None where the models shared one draw.
 
     Every model had a draw of its own where each row is of a single model, and several models are there.
@@ -136,7 +137,7 @@ def _unit_by_model(data: EvalSet, selection: Selection, drawn: Drawn, unit: Obje
     return np.asarray(by_model)
 
 
-def document_codes(data: EvalSet) -> Rows | None:
+def document_codes(data: EvalSet) -> Ints | None:
     """Return the document of every item; an item in none is one by itself."""
     if fields.DOCUMENT not in data.columns or all(name is None for name in data.columns[fields.DOCUMENT]):
         return None
@@ -180,7 +181,7 @@ def _missing_note(items: int, outputs: int) -> str:
     return f"{' and '.join(parts)} {are} not judged: taken to be missing by chance."
 
 
-def _came(weight: Floats, there: Mask, stratum: Rows) -> Floats:
+def _came(weight: Floats, there: Mask, stratum: Ints) -> Floats:
     """Return for every row the share of its stratum's weight that is there.
 
     A stratum of which nothing is there is stood for by the others.

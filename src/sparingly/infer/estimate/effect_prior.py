@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparingly.infer.estimate.sample import Floats
+from sparingly.base.arrays import Floats
 
 _REACH, _EFFECTS, _SCALES = 3.0, 25, 9
 # Beyond so many degrees of freedom the error is as good as known.

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparingly._version import __version__
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.base.registry import Method
 from sparingly.data import fields
 from sparingly.data.combine import truth_fields, truth_scale
-from sparingly.data.evalset import EvalSet, Floats, Rows, the_only
+from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import Asked, Target, assemble
@@ -238,7 +239,7 @@ class _Used:
     digest: str
 
 
-def _used(data: EvalSet, rows: Rows, scores: Floats) -> _Used:
+def _used(data: EvalSet, rows: Ints, scores: Floats) -> _Used:
     order = np.argsort(rows, kind="stable")
     return _Used(len(rows), digest_scores(data.items[rows[order]], data.models, scores[order]))
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.infer.estimate.sample import Mask, Rows, Sample
+from sparingly.base.arrays import Ints, Mask
+from sparingly.infer.estimate.sample import Sample
 
 
 class Split(NamedTuple):
@@ -36,7 +37,7 @@ def splits_of(sample: Sample, keys: rng.Keys, folds: int, seed: int) -> list[Spl
     return [Split(of_row != code, of_row == code) for code in range(count)]
 
 
-def together(sample: Sample) -> Rows | None:
+def together(sample: Sample) -> Ints | None:
     """Return what must stay in one fold: the units of the draw or of the pool, where not single items.
 
     One code for every item of the set; None where every judged item is a unit by itself.

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
 from sparingly.base.stats.cluster_correction import cluster_correction
@@ -15,7 +16,7 @@ from sparingly.base.stats.shaffer import most_equal
 from sparingly.infer.estimate.effect_prior import USUAL, EffectGrid, EffectPrior, effect_grid, error_scales
 from sparingly.infer.estimate.guard import LEAST
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.sample import Floats, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.tails import UNSEEN_ALONE
 
 # With fewer items on which both models were judged, the spread of their differences is not trusted.

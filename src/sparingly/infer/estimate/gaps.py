@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.infer.estimate.linear import Linear
-from sparingly.infer.estimate.sample import Floats, Rows, Sample, dense, group_sums
+from sparingly.infer.estimate.sample import Sample, dense, group_sums
 from sparingly.infer.estimate.units import Units, collapsed, gather
 
 
@@ -27,7 +28,7 @@ class Phase(NamedTuple):
         left: How much of a unit's variance is left to this phase: 1 − π for a single one.
     """
 
-    first: Rows
+    first: Ints
     deviation: Floats
     left: Floats
 
@@ -117,12 +118,12 @@ def _settled(covariance: Floats) -> Floats:
     return np.where(exact[:, None] | exact[None, :], 0.0, covariance)
 
 
-def pool_codes(sample: Sample) -> Rows:
+def pool_codes(sample: Sample) -> Ints:
     """Return what the first of two phases drew, one code per row."""
     return sample.unit if sample.pool_unit is None else sample.pool_unit
 
 
-def _of_model(sample: Sample, linear: Linear, gaps: Gaps, model: int, rows: Rows) -> tuple[Sample, Linear]:
+def _of_model(sample: Sample, linear: Linear, gaps: Gaps, model: int, rows: Ints) -> tuple[Sample, Linear]:
     """Return what was judged of one model, with the chance of the draw alone."""
     part = replace(
         sample.at(rows),

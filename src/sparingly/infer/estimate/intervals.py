@@ -8,12 +8,12 @@ from typing import Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.levels import check_level
 from sparingly.infer.estimate import guard
 from sparingly.infer.estimate.bootstrap import studentised_quantiles
 from sparingly.infer.estimate.guard import BETTING, BOOTSTRAP, BOUND, EXACT, NONE, PROPORTION, Outcome, T
-from sparingly.infer.estimate.sample import Floats, Mask, Rows
 from sparingly.infer.estimate.tails import Reach, Tails, reach_of
 
 Interval = Literal["auto", "t", "bootstrap", "betting", "hoeffding", "bernstein", "none"]
@@ -50,7 +50,7 @@ class Spread:
     shape: Floats
     counts: Floats
     tails: Tails
-    stratum: Rows
+    stratum: Ints
     units: float
     freedom: float
     whole: bool

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparingly.infer.estimate.sample import Floats, Mask, Sample
+from sparingly.base.arrays import Floats, Mask
+from sparingly.infer.estimate.sample import Sample
 
 _ROUNDING = 1e-12
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.infer.estimate.folds import Split
-from sparingly.infer.estimate.sample import Floats, Rows, Sample
+from sparingly.infer.estimate.sample import Sample
 
 
 def neighbour_predictions(
@@ -36,7 +37,7 @@ def neighbour_predictions(
     return predicted
 
 
-def nearest_mean(variates: Floats, rows: Rows, scores: Floats, neighbours: int) -> Floats:
+def nearest_mean(variates: Floats, rows: Ints, scores: Floats, neighbours: int) -> Floats:
     """Return the mean score of the nearest judged items for every item of metrics × items."""
     from scipy.spatial import KDTree
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.infer.estimate.intervals import (
     Bounded,
     Interval,
@@ -16,7 +17,7 @@ from sparingly.infer.estimate.intervals import (
     find_intervals,
     unsupported,
 )
-from sparingly.infer.estimate.sample import Floats, Mask, Rows, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.tails import DISCORDANT, Tails, pair_tails, score_tails
 from sparingly.infer.estimate.variance import Errors
 
@@ -48,19 +49,19 @@ class PairErrors:
     interval: Interval
     seed: int
     whole: bool
-    bounded: Callable[[Rows, Rows], Bounded] | None
+    bounded: Callable[[Ints, Ints], Bounded] | None
     scale: tuple[float, float] | None = None
     two_valued: bool = False
 
     def intervals(
-        self, first: Rows, second: Rows, centre: Floats, names: Sequence[str]
+        self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]
     ) -> tuple[Floats, Intervals]:
         """Return the standard errors of differences, and intervals around them."""
         spread = self._spread(first, second, centre, names)
         bounded = None if self.bounded is None else self.bounded(first, second)
         return spread.errors, find_intervals(spread, self.level, self.interval, self.seed, bounded)
 
-    def p_values(self, first: Rows, second: Rows, centre: Floats) -> Floats:
+    def p_values(self, first: Ints, second: Ints, centre: Floats) -> Floats:
         """Return the two-sided p-value of every difference: 1 less the level whose interval just reaches 0.
 
         1 where there is no error to go by; of two models that are judged on everything, 0 for any difference
@@ -71,7 +72,7 @@ class PairErrors:
         found = [self._p_values(first[part], second[part], centre[part]) for part in parts]
         return np.concatenate([np.zeros(0), *found])
 
-    def _p_values(self, first: Rows, second: Rows, centre: Floats) -> Floats:
+    def _p_values(self, first: Ints, second: Ints, centre: Floats) -> Floats:
         certain = np.where(centre == 0, 1.0, 0.0) + 0.0 * centre
         if self.whole:
             return certain
@@ -95,7 +96,7 @@ class PairErrors:
         depth = np.maximum(self.errors.units * self.errors.counts / most, 1.0)
         return np.where(self.exact, float(self.sample.size), depth)
 
-    def least_differences(self, first: Rows, second: Rows, level: float) -> tuple[Floats, Floats]:
+    def least_differences(self, first: Ints, second: Ints, level: float) -> tuple[Floats, Floats]:
         """Return how large differences for the first and for the second model have to be for p ≤ 1 − level.
 
         The inverse of ``p_values``; infinite where no difference would be decided.
@@ -112,7 +113,7 @@ class PairErrors:
         reach = 0.0 if self.scale is None or not self.two_valued else self.scale[1] - self.scale[0]
         return pair_tails(self.errors, DISCORDANT * reach**2)
 
-    def _spread(self, first: Rows, second: Rows, centre: Floats, names: Sequence[str]) -> Spread:
+    def _spread(self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]) -> Spread:
         wrong, shape = self.errors.of_pairs(first, second)
         spread = spread_of(names, centre, wrong, shape, self.errors, self.whole)
         depth = np.where(self.exact, np.inf, self.errors.counts)
@@ -124,12 +125,12 @@ class PairErrors:
             spread, counts=counts, tails=self.tails, scale=scale, supported=self.two_valued, exact=exact
         )
 
-    def common(self, first: Rows, second: Rows) -> Rows:
+    def common(self, first: Ints, second: Ints) -> Ints:
         """Return the number of items that count and on which both models of every pair were judged."""
         there = (self.sample.judged & (self.sample.importance > 0)[:, None]).astype(np.int64)
         return np.asarray((there.T @ there)[first, second])
 
-    def deviations(self, first: Rows, second: Rows) -> Floats:
+    def deviations(self, first: Ints, second: Ints) -> Floats:
         """Return the standard deviation over items of every pair's differences, estimated for the whole set.
 
         Over the items on which both were judged, weighted by what they stand for; NaN without two of them.

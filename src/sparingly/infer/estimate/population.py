@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.cluster_correction import cluster_correction
 from sparingly.infer.estimate.gaps import Phase, gap_covariance, gaps_of, pool_codes
 from sparingly.infer.estimate.linear import Linear
-from sparingly.infer.estimate.sample import Floats, Rows, Sample, dense, group_sums
+from sparingly.infer.estimate.sample import Sample, dense, group_sums
 from sparingly.infer.estimate.units import Units, gather
 from sparingly.infer.estimate.variance import (
     Errors,
@@ -36,7 +37,7 @@ class Inputs(NamedTuple):
         notes: What to mind.
     """
 
-    document: Rows | None
+    document: Ints | None
     seen: float
     drawn: bool
     notes: tuple[str, ...]
@@ -74,7 +75,7 @@ def population_errors(sample: Sample, linear: Linear) -> Errors:
     )
 
 
-def _depths(sample: Sample, document: Rows | None) -> Floats:
+def _depths(sample: Sample, document: Ints | None) -> Floats:
     """Return on how many documents (or items) each model was judged, as a share of the most of any."""
     place = sample.rows if document is None else document[sample.rows]
     counting = (sample.judged & (sample.importance > 0)[:, None]).astype(np.float64)
@@ -126,7 +127,7 @@ def _weight(sample: Sample, inputs: Inputs) -> Weight:
     )
 
 
-def _contributed(sample: Sample, linear: Linear, document: Rows | None) -> Floats:
+def _contributed(sample: Sample, linear: Linear, document: Ints | None) -> Floats:
     """Return what every document (or item) contributes to the scores: Σψ over its items."""
     judged = linear.residual / sample.probability
     if linear.predicted is None:
@@ -178,7 +179,7 @@ def joined_freedom(
     return 1.0 / (share**2 / over_set.freedom + (1.0 - share**2) / freedom), units
 
 
-def _mattering(sample: Sample, document: Rows) -> Rows:
+def _mattering(sample: Sample, document: Ints) -> Ints:
     """Return the documents of the items that count; of a pool, those of the items that are known."""
     if sample.weights is None or len(sample.weights) != len(document):
         return document

@@ -7,11 +7,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.registry import parameter, register
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.infer.estimate.base import Estimator
 from sparingly.infer.estimate.linear import Linear, difference_form
-from sparingly.infer.estimate.sample import Floats, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.small_sample import guarded, moments
 from sparingly.infer.estimate.variates import known_metrics, metric_fields, metric_scores
 

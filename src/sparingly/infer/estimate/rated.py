@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import MissingDataError
 from sparingly.data.evalset import EvalSet, the_only
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +30,9 @@ class Rated:
     """
 
     aspect: str
-    item: Rows
-    model: Rows
-    rater: Rows
+    item: Ints
+    model: Ints
+    rater: Ints
     score: Floats
     count: Floats
     raters: tuple[str, ...]
@@ -45,22 +42,22 @@ class Rated:
         return len(self.item)
 
     @cached_property
-    def cell(self) -> Rows:
+    def cell(self) -> Ints:
         """The output of every row, as one code without gaps."""
         width = int(self.model.max(initial=0)) + 1
         return np.asarray(np.unique(self.item * width + self.model, return_inverse=True)[1], np.int64)
 
     @cached_property
-    def per_cell(self) -> Rows:
+    def per_cell(self) -> Ints:
         """How many raters judged the output of every row."""
         return np.bincount(self.cell)[self.cell].astype(np.int64)
 
     @cached_property
-    def judgements(self) -> Rows:
+    def judgements(self) -> Ints:
         """The number of outputs that every rater judged."""
         return np.bincount(self.rater, minlength=len(self.raters)).astype(np.int64)
 
-    def table(self) -> tuple[Floats, Rows]:
+    def table(self) -> tuple[Floats, Ints]:
         """Return outputs × raters, NaN where a rater did not judge one, and the item of every output."""
         cells = int(self.cell.max(initial=-1)) + 1
         values = np.full((cells, len(self.raters)), np.nan)

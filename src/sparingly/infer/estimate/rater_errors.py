@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.drawn import frame_of
@@ -15,7 +16,7 @@ from sparingly.infer.estimate.intervals import Intervals, student
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.rated import Rated, rated
 from sparingly.infer.estimate.result import CHOSEN, Estimate
-from sparingly.infer.estimate.sample import Floats, Rows, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.severity import NOISE, OUTPUT, RATER, TASTE, Severity, severity
 from sparingly.infer.estimate.variance import proper
 
@@ -157,7 +158,7 @@ class RaterPairErrors(PairErrors):
     added: RaterVariance
 
     def intervals(
-        self, first: Rows, second: Rows, centre: Floats, names: Sequence[str]
+        self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]
     ) -> tuple[Floats, Intervals]:
         """Return the standard errors of differences, and intervals around them."""
         wrong, found = self.before.intervals(first, second, centre, names)
@@ -224,15 +225,15 @@ def _variance_of(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severi
 class _Shares:
     """What share every rating has in the score of its model; ``row`` is the judged item of the sample."""
 
-    row: Rows
-    model: Rows
-    rater: Rows
+    row: Ints
+    model: Ints
+    rater: Ints
     share: Floats
     count: Floats
     models: int
     unknown: float
 
-    def sums(self, codes: Rows, factor: Floats | float = 1.0) -> Floats:
+    def sums(self, codes: Ints, factor: Floats | float = 1.0) -> Floats:
         """Return the sums of shares by code, codes × models."""
         dense = np.unique(codes, return_inverse=True)[1]
         total = np.zeros((int(dense.max(initial=-1)) + 1, self.models))
@@ -262,7 +263,7 @@ def _shares(sample: Sample, judged: Rated, data: EvalSet, view: EvalSet) -> _Sha
     )
 
 
-def _counted(sample: Sample, target: str) -> tuple[Rows, Floats]:
+def _counted(sample: Sample, target: str) -> tuple[Ints, Floats]:
     """Return the unit of every judged item, and how much of its variance the draw's own error counts."""
     if target == "set":
         return sample.cluster, 1.0 - sample.draw

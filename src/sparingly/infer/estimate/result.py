@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.html import html_table
 from sparingly.base.percent import counted, ends_text, error_text, score_text
@@ -21,7 +22,6 @@ from sparingly.infer.estimate.full_set_p import FEWEST_COMMON, full_set_chances,
 from sparingly.infer.estimate.guard import EXACT, PROPORTION, Outcome
 from sparingly.infer.estimate.intervals import Intervals
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.sample import Floats
 from sparingly.infer.estimate.signature import EstimateSignature
 
 FORMAT, VERSION = "sparingly/estimate", 1

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import DataError, UsageError
-from sparingly.data.evalset import EvalSet, Floats, Objects
+from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.scale import Scale
 

@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.importance import checked_weights as checked_weights
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,21 +44,21 @@ class Sample:
         notes: What to mind.
     """
 
-    rows: Rows
+    rows: Ints
     scores: Floats
     probability: Floats
     size: int
     draw: Floats
-    unit: Rows
-    stratum: Rows
+    unit: Ints
+    stratum: Ints
     weights: Floats | None = None
-    document: Rows | None = None
-    stratum_of: Rows | None = None
+    document: Ints | None = None
+    stratum_of: Ints | None = None
     pool: Floats | None = None
-    pool_unit: Rows | None = None
+    pool_unit: Ints | None = None
     coordinates: Floats | None = None
     balance: Floats | None = None
-    unit_by_model: Rows | None = None
+    unit_by_model: Ints | None = None
     came: Floats | None = None
     ordered: bool = False
     design: str = ""
@@ -93,7 +90,7 @@ class Sample:
         """Whether every model had a draw of its own."""
         return self.unit_by_model is not None
 
-    def at(self, kept: Rows) -> Sample:
+    def at(self, kept: Ints) -> Sample:
         """Return the sample with some of its rows."""
 
         def some(values: NDArray[Any] | None) -> Any:
@@ -132,7 +129,7 @@ class Sample:
         )
 
     @cached_property
-    def cluster(self) -> Rows:
+    def cluster(self) -> Ints:
         """What hangs together, one code per row: the drawn unit, or that of the pool in which it was drawn.
 
         A unit that was in the pool for certain leaves its items to the second draw alone.
@@ -143,7 +140,7 @@ class Sample:
         return dense(np.where(self.pool < 1.0, self.pool_unit, own))
 
     @cached_property
-    def units(self) -> Rows:
+    def units(self) -> Ints:
         """The number of units, of the draw or of the pool, on which each model was judged."""
         there = group_sums(self.judged.astype(np.float64), self.cluster) > 0
         return np.asarray(there.sum(axis=0), np.int64)
@@ -185,19 +182,19 @@ class Sample:
         return np.asarray(self.weights @ values / self.size)
 
 
-def group_sums(values: Floats, codes: Rows) -> Floats:
+def group_sums(values: Floats, codes: Ints) -> Floats:
     """Return the sums of rows by their code, one row per code."""
     totals = np.zeros((int(codes.max(initial=-1)) + 1, *values.shape[1:]))
     np.add.at(totals, codes, values)
     return totals
 
 
-def dense(codes: Rows) -> Rows:
+def dense(codes: Ints) -> Ints:
     """Return codes without gaps, in the same order."""
     return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
 
-def as_codes(labels: Any, count: int, what: str) -> Rows:
+def as_codes(labels: Any, count: int, what: str) -> Ints:
     """Return labels as codes in the order of the labels; None is one group."""
     if labels is None:
         return np.zeros(count, np.int64)
@@ -273,7 +270,7 @@ def check_counts(judged: int, rows: int, size: int) -> None:
         raise UsageError(f"There are {rows} rows of scores but only {size} items in the set.")
 
 
-def _chances(probability: Any, shape: tuple[int, ...], uniform: float, drawn: Rows) -> Floats:
+def _chances(probability: Any, shape: tuple[int, ...], uniform: float, drawn: Ints) -> Floats:
     given = np.asarray(uniform if probability is None else probability, np.float64)
     if given.ndim == 1:
         given = given[:, None]
@@ -288,7 +285,7 @@ def _chances(probability: Any, shape: tuple[int, ...], uniform: float, drawn: Ro
     return chances
 
 
-def _columns(values: Any, drawn: Rows) -> Floats | None:
+def _columns(values: Any, drawn: Ints) -> Floats | None:
     if values is None:
         return None
     given = np.asarray(values, np.float64)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError
 from sparingly.data import files
 from sparingly.data.selection import Selection
@@ -26,7 +27,6 @@ from sparingly.data.values import (
 )
 from sparingly.infer.estimate.guard import Outcome
 from sparingly.infer.estimate.result import CHOSEN, FORMAT, VERSION, Estimate
-from sparingly.infer.estimate.sample import Floats
 from sparingly.infer.estimate.signature import EstimateSignature, said
 
 TARGETS = ("set", "population", CHOSEN)

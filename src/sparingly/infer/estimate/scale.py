@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError
 from sparingly.base.stats.proportion import effective_proportion_interval, proportion_interval
 from sparingly.data.store import Scale
 from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
 from sparingly.infer.estimate.intervals import Bounded, Proportions
-from sparingly.infer.estimate.sample import Floats, Rows, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.sequences import betting_interval
 from sparingly.infer.estimate.variance import Errors
 
@@ -130,13 +131,13 @@ def bounded_scores(
 
 def bounded_pairs(
     sample: Sample, target: str, scale: Scale | None, level: float, seed: int
-) -> Callable[[Rows, Rows], Bounded] | None:
+) -> Callable[[Ints, Ints], Bounded] | None:
     """Return what makes intervals of differences of models from the scale alone; None likewise."""
     if scale is None or not _holds(sample, target):
         return None
     reach = scale[1] - scale[0]
 
-    def of(first: Rows, second: Rows) -> Bounded:
+    def of(first: Ints, second: Ints) -> Bounded:
         apart = sample.scores[:, first] - sample.scores[:, second]
         return _from_scale(apart, _size(sample, target), (-reach, reach), level, seed)
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.levels import check_level
-from sparingly.infer.estimate.sample import Floats
 
 # A bet may lose at most this share of the capital.
 _MOST = 0.75

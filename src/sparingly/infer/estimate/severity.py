@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError
 from sparingly.base.html import html_table
 from sparingly.base.stats.crossed_effects import fit_crossed_effects
@@ -15,9 +15,6 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import plain
 from sparingly.infer.estimate.rated import Rated, rated
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 NOISE, OUTPUT, ITEM, DOCUMENT, RATER, TASTE = (
     "noise",
@@ -61,7 +58,7 @@ class Severity:
 
     aspect: str
     raters: tuple[str, ...]
-    judgements: Rows
+    judgements: Ints
     severity: Floats
     standard_errors: Floats
     covariance: Floats
@@ -180,10 +177,10 @@ def connected(held: Rated) -> tuple[tuple[str, ...], ...]:
     return tuple(sorted(groups, key=lambda names: (-len(names), names)))
 
 
-def _nested(held: Rated, data: EvalSet) -> tuple[list[str], list[Rows]]:
+def _nested(held: Rated, data: EvalSet) -> tuple[list[str], list[Ints]]:
     """Return the nested effects that the ratings can tell apart, from the innermost."""
     names: list[str] = []
-    codes: list[Rows] = []
+    codes: list[Ints] = []
     several = len(np.unique(held.model)) > 1
     if several and (held.per_cell > 1).any():
         names, codes = [OUTPUT], [held.cell]

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.infer.estimate.linear import Linear, difference_form
-from sparingly.infer.estimate.sample import Floats, Mask, Sample
+from sparingly.infer.estimate.sample import Sample
 
 FEWEST = 30
 

@@ -7,13 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError
 from sparingly.base.registry import parameter, register
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.base import Estimator
 from sparingly.infer.estimate.linear import Linear, difference_form
-from sparingly.infer.estimate.sample import Floats, Rows, Sample, as_codes, group_sums
+from sparingly.infer.estimate.sample import Sample, as_codes, group_sums
 
 EMPTY = "{} strata have no drawn item, so the stratified mean is the weighted mean."
 NO_STRATA = "the sample was not drawn in strata, so the stratified mean is the weighted mean."
@@ -62,7 +63,7 @@ class StratifiedMean(Estimator):
         fixed = scores - (residual / sample.probability).sum(axis=0) / sample.size
         return Linear(fixed, residual, notes=notes)
 
-    def _strata(self, sample: Sample, data: EvalSet) -> Rows | None:
+    def _strata(self, sample: Sample, data: EvalSet) -> Ints | None:
         """Return the stratum of every item; None where it is not known."""
         if self.by is None:
             return sample.stratum_of
@@ -71,12 +72,12 @@ class StratifiedMean(Estimator):
         return as_codes(data.columns[self.by], len(data), "strata")
 
 
-def _empty(sample: Sample, codes: Rows) -> int:
+def _empty(sample: Sample, codes: Ints) -> int:
     """Return how many strata have items, but none in the sample."""
     return len(np.setdiff1d(np.unique(codes), np.unique(codes[sample.rows])))
 
 
-def _means(sample: Sample, codes: Rows) -> tuple[Floats, Floats, tuple[str, ...]]:
+def _means(sample: Sample, codes: Ints) -> tuple[Floats, Floats, tuple[str, ...]]:
     """Return the means of strata × models, how much of each is stood for by an item's share, and notes."""
     drawn, count = codes[sample.rows], int(codes.max()) + 1
     weight = _padded(group_sums(sample.share, drawn), count)

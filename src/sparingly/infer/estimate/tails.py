@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparingly.infer.estimate.sample import Floats, Rows
+from sparingly.base.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from sparingly.infer.estimate.variance import Errors
@@ -243,6 +243,6 @@ def _normal(tail: float) -> float:
     return float(ndtri(tail))
 
 
-def reach_of(errors: Floats, shape: Floats, counts: Floats | Rows, freedom: float, tails: Tails) -> Reach:
+def reach_of(errors: Floats, shape: Floats, counts: Floats | Ints, freedom: float, tails: Tails) -> Reach:
     """Return what ends of intervals are made of, from what every unit contributes to every number."""
     return Reach(errors, own_skewness(shape), np.asarray(counts, np.float64), freedom, tails)

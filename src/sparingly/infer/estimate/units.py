@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.infer.estimate.sample import Floats, Mask, Rows, Sample, group_sums
+from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.infer.estimate.sample import Sample, group_sums
 
 NEIGHBOURS = 4
 # One document that is more than this part of the whole sample leaves nothing to learn an error from.
@@ -37,11 +38,11 @@ class Units:
     judged: Mask
     chance: Floats
     draw: Floats
-    stratum: Rows
+    stratum: Ints
     length: Floats
     heft: Floats
     counted: Mask
-    first: Rows
+    first: Ints
 
     def __len__(self) -> int:
         return len(self.draw)
@@ -64,7 +65,7 @@ def gather(sample: Sample, residual: Floats) -> Units:
     )
 
 
-def least(values: Floats, codes: Rows) -> Floats:
+def least(values: Floats, codes: Ints) -> Floats:
     """Return the smallest value of each code."""
     found = np.full((int(codes.max(initial=-1)) + 1, *values.shape[1:]), np.inf)
     np.minimum.at(found, codes, values)
@@ -84,7 +85,7 @@ def from_centre(units: Units, left: Floats) -> Floats:
     return np.asarray(np.sqrt(left * raised(units, left, stratum)) * (units.total - centre[stratum]))
 
 
-def raised(units: Units, left: Floats, stratum: Rows) -> Floats:
+def raised(units: Units, left: Floats, stratum: Ints) -> Floats:
     """Return the factors (units × models) by which squared residuals are too small: n/(n − 1).
 
     For documents and snippets in one stratum it is 1/(1 − p_u), p_u the part of all weight that unit u has: a
@@ -105,7 +106,7 @@ def leverage(heft: Floats) -> Floats:
     return np.asarray(1.0 / (1.0 - np.minimum(part, MOST_OF_ALL)))
 
 
-def collapsed(units: Units, left: Floats) -> Rows:
+def collapsed(units: Units, left: Floats) -> Ints:
     """Return strata in which every one that is left to chance has two units or more (collapsed strata).
 
     Single units are put side by side by their length and chance and joined in pairs, an odd one with the

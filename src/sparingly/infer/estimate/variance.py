@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.infer.estimate.gaps import Phase, gap_covariance, gaps_of, pool_codes
 from sparingly.infer.estimate.linear import Linear
-from sparingly.infer.estimate.sample import Floats, Rows, Sample, dense, group_sums
+from sparingly.infer.estimate.sample import Sample, dense, group_sums
 from sparingly.infer.estimate.units import (
     Units,
     collapsed,
@@ -41,7 +42,7 @@ class Errors:
     freedom: float
     units: float
     shape: Floats
-    stratum: Rows
+    stratum: Ints
     drawn: str = "drawn units"
     notes: tuple[str, ...] = ()
     judged: Floats | None = None
@@ -57,7 +58,7 @@ class Errors:
         """The standard error of every score."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
-    def of_pairs(self, first: Rows, second: Rows) -> tuple[Floats, Floats]:
+    def of_pairs(self, first: Ints, second: Ints) -> tuple[Floats, Floats]:
         """Return the standard errors of differences of models, and what the units contribute to them."""
         own = np.diag(self.covariance)
         squared = own[first] + own[second] - 2.0 * self.covariance[first, second]
@@ -97,7 +98,7 @@ def set_errors(sample: Sample, linear: Linear) -> Errors:
     return replace(errors, freedom=max(errors.freedom - (linear.parameters - 1.0), 0.0))
 
 
-def _by_pool(errors: Errors, cluster: Rows) -> Errors:
+def _by_pool(errors: Errors, cluster: Ints) -> Errors:
     """Return errors that are learned from the units of the pool, where these are fewer than those drawn.
 
     The items of one document of a pool of documents tell of one document only.

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.sample import Floats
 from sparingly.signals.length import LENGTHS, length_metric
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats, Mask
 
-Mask = NDArray[np.bool_]
 # No variance of items is taken for smaller than this share of the variance within them.
 _LEAST = 1e-6
 

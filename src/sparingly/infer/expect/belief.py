@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 
 _DEVIATIONS = np.linspace(-2.5, 2.5, 11)
 _TRUSTS = np.array([-0.4, 0.0, 0.3, 0.6, 0.9, 1.2, 1.5, 1.8, 2.2, 2.7])

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.html import html_table
 from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.data.evalset import EvalSet, Floats, the_only
+from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.importance import importance
 from sparingly.infer.estimate.estimate import without_truth
-from sparingly.infer.expect.additive import Mask, fit_effects, item_share
+from sparingly.infer.expect.additive import fit_effects, item_share
 from sparingly.infer.expect.belief import USUAL, Belief, Prior, believe
 from sparingly.infer.expect.learned import Learned, learn_from
 from sparingly.infer.expect.pair_spread import pair_variances, steadied

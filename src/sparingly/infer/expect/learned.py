@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.kept import Kept
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.variates import known_metrics
-from sparingly.infer.expect.additive import Mask
 from sparingly.signals.predict.features import FeatureTable, feature_arrays, prepare_features
 from sparingly.signals.predict.intercepts import model_intercepts
 from sparingly.signals.predict.regressors import Ridge

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.data.evalset import Floats
-from sparingly.infer.expect.additive import Mask
 
 # How many items' worth of evidence the expected spread of a pair counts.
 _BORROWED = 5.0

@@ -16,6 +16,7 @@ from itertools import islice
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.cluster_correction import cluster_correction
 from sparingly.choose.auto import automatic
 from sparingly.choose.design.budget import Budget
@@ -26,7 +27,7 @@ from sparingly.infer.estimate.intervals import find_intervals
 from sparingly.infer.estimate.linear import Linear, difference_form
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.population import joined_freedom, population_errors
-from sparingly.infer.estimate.sample import Floats, Rows, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.scale import Scale, proportions_of, values_of
 from sparingly.infer.estimate.small_sample import FEWEST
 from sparingly.infer.estimate.variance import Errors, set_errors
@@ -156,7 +157,7 @@ class Ahead:
             freedom, units = joined_freedom(share, over_set, freedom, seen, len(np.unique(document)))
         return _grown(errors, covariance, freedom, units, times)
 
-    def _documents_seen(self, document: Rows, n: int) -> tuple[float, float]:
+    def _documents_seen(self, document: Ints, n: int) -> tuple[float, float]:
         """Return the degrees of freedom and the number of the documents that n random items are from.
 
         Where whole documents are drawn, of as many as n items fill.
@@ -268,7 +269,7 @@ class Ahead:
         return np.asarray((found.high - found.low) / 2.0)
 
 
-def _as_drawn(sample: Sample, places: Rows, share: float) -> Sample:
+def _as_drawn(sample: Sample, places: Ints, share: float) -> Sample:
     """Return some of a pilot's items as a uniform or spread sample with one probability, nothing missing."""
     return Sample(
         rows=sample.rows[places],

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.folds import together
-from sparingly.infer.estimate.sample import Floats, Sample
+from sparingly.infer.estimate.sample import Sample
 
 if TYPE_CHECKING:
     from sparingly.signals.predict import Predictions

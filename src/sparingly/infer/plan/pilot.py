@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.percent import counted
 from sparingly.data import fields
@@ -16,7 +17,7 @@ from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.drawn import ASSUMED, frame_of, sample_from
 from sparingly.infer.estimate.linear import Linear, difference_form
-from sparingly.infer.estimate.sample import Floats, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.scale import Values, values_of
 from sparingly.infer.estimate.small_sample import FEWEST, calibrated
 from sparingly.infer.estimate.variance import set_errors

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 
-Floats = NDArray[np.float64]
 DRAWS = 4000
 # Distances of models from their mean are thought to have a standard deviation of up to so many times theirs.
 _WIDEST, _STEPS = 3.0, 100

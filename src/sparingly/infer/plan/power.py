@@ -9,10 +9,11 @@ from functools import lru_cache
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_count, pair_indices
 from sparingly.infer.estimate.guard import LEAST
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.sample import Floats, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.variance import Errors
 from sparingly.infer.plan.spread import pair_deviations
 from sparingly.infer.rank.pair_tests import least_p

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
-
-Floats = NDArray[np.float64]
+from sparingly.base.arrays import Floats
 
 
 @dataclass(frozen=True)

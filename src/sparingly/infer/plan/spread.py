@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.infer.estimate.sample import Floats, Rows, Sample, group_sums
+from sparingly.base.arrays import Floats, Ints
+from sparingly.infer.estimate.sample import Sample, group_sums
 from sparingly.infer.estimate.variance import proper
 
 # Fewer pairs of judged items in the same document than this tell nothing of how alike they are.
@@ -70,7 +71,7 @@ def documents_of(sample: Sample, residual: Floats, spread: Floats) -> Documents 
     return Documents(length, shared, apart, scores)
 
 
-def alike(values: Floats, codes: Rows) -> float:
+def alike(values: Floats, codes: Ints) -> float:
     """Return the intraclass correlation of values (items × columns) over groups, from 0 to 1.
 
     (MSB − MSW)/(MSB + (m₀ − 1)·MSW), squares summed over the columns.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.choose.design.earned import WITHIN, variance_left
 from sparingly.choose.design.probability import sizes_of
 from sparingly.choose.utility.base import Utility
@@ -20,7 +21,7 @@ from sparingly.choose.utility.metric_cons import MetricCons
 from sparingly.choose.utility.metric_var import MetricVar
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.folds import together
-from sparingly.infer.estimate.sample import Floats, Rows, Sample
+from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.plan.learn import cells_of
 from sparingly.signals.predict.residuals import apart, expected_squares
 
@@ -136,7 +137,7 @@ def _candidates(data: EvalSet, metrics: Sequence[str]) -> Iterator[tuple[str, Fl
                 yield str(utility), sizes
 
 
-def _trial(text: str, sizes: Floats, squares: Floats, own: Floats, rows: Rows) -> Trial:
+def _trial(text: str, sizes: Floats, squares: Floats, own: Floats, rows: Ints) -> Trial:
     """Try a utility: choose τ by the learned squares, and look at the pilot's own."""
     even = sizes / sizes.mean()
     left = {tau: float((squares / (1 - tau + tau * even)).sum() / squares.sum()) for tau in TAUS}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.rng import Keys
 from sparingly.base.stats.item_keys import Ids, item_keys
 from sparingly.base.stats.signed_rank import pair_signed_rank
@@ -18,9 +18,6 @@ from sparingly.infer.rank import measures
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.groups import significance_groups
 from sparingly.infer.rank.means import model_means
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Agreement:
 
 def agreement(
     values: Floats,
-    rows: Indices | Sequence[int],
+    rows: Ints | Sequence[int],
     *,
     ids: Ids | None = None,
     keys: Keys | None = None,
@@ -95,7 +92,7 @@ def agreement(
 
 
 def agreement_with(
-    full: FullSet, rows: Indices | Sequence[int], *, subset_values: Floats | None = None
+    full: FullSet, rows: Ints | Sequence[int], *, subset_values: Floats | None = None
 ) -> Agreement:
     """Compare the outcome on some rows with a full set whose own outcome is computed only once."""
     positions = full.checked_rows(rows)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 
 
@@ -24,14 +25,14 @@ class Asked:
             all models are judged on all chosen items.
     """
 
-    rows: Rows
+    rows: Ints
     values: Floats | None = None
 
     def scores(self, whole: Floats) -> Floats:
         """Return the scores of the chosen items, of the models that are asked for on each."""
         return (whole if self.values is None else self.values)[self.rows]
 
-    def counts(self, whole: Floats) -> Rows:
+    def counts(self, whole: Floats) -> Ints:
         """Return on how many items each model is judged."""
         return np.asarray((~np.isnan(self.scores(whole))).sum(axis=0))
 
@@ -86,6 +87,6 @@ def check_one_weight(selection: Selection, weights: Floats) -> None:
         )
 
 
-def _range(counts: Rows) -> str:
+def _range(counts: Ints) -> str:
     low, high = int(counts.min()), int(counts.max())
     return str(low) if low == high else f"{low} to {high}"

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior, effect_grid, error_scales
 from sparingly.infer.rank.pair_errors import checked, pair_errors, pair_tells
-
-Floats = NDArray[np.float64]
 
 DRAWS = 20_000
 # Up to this ratio, unequal error variances of the models are laid to chance or skew.

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.html import html_table
 from sparingly.base.percent import counted
@@ -16,7 +17,7 @@ from sparingly.base.rng import seed_list
 from sparingly.base.stats.signflip import Method as Test
 from sparingly.choose.crowd import Judge, Sides, sides_of
 from sparingly.choose.select import as_selector, select
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.infer.rank import curve as curves
 from sparingly.infer.rank import parity as parities
@@ -128,7 +129,7 @@ class Replay:
     seen: EvalSet
     crowd: tuple[str, ...] = ()
 
-    def select(self, method: str | Method, budget: Any, seed: int, rows: Rows | None = None) -> Selection:
+    def select(self, method: str | Method, budget: Any, seed: int, rows: Ints | None = None) -> Selection:
         """Run the method on the items, or on those at some rows."""
         view = self.seen if rows is None else self.seen.at(rows)
         return select(view, method, budget, seed=seed, crowd=self.crowd or None, judge="all")
@@ -289,7 +290,7 @@ def default_shares(items: int) -> tuple[float, ...]:
 
 
 def method_curve(
-    again: Replay, full: FullSet, method: str | Method, sizes: Rows, measure: str, seed: int
+    again: Replay, full: FullSet, method: str | Method, sizes: Ints, measure: str, seed: int
 ) -> curves.Curve:
     """Return a method's agreement with the whole set over sizes."""
     if as_selector(method).is_nested:

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.html import html_table
 from sparingly.base.registry import Method
 from sparingly.base.rng import keys_of, seed_list, stream
 from sparingly.base.stats.signflip import Method as Test
 from sparingly.choose.select import as_selector
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.compare import default_shares, full_set, judged_part, method_curve, replay
 from sparingly.infer.rank.curve import SPA, mean_and_half_width, random_curve, sizes_of
 

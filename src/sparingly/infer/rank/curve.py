@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats.prefix_signed_rank import prefix_pair_signed_rank
 from sparingly.base.stats.signflip import prefix_pair_p_values
@@ -23,9 +23,6 @@ from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.groups import significance_groups
 from sparingly.infer.rank.means import prefix_means
 from sparingly.infer.rank.winners import mean_bias, mean_success, prefix_margins
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 SHARES: tuple[float, ...] = tuple(round(0.05 * step, 2) for step in range(1, 11))
 SMALL_SET_SHARES: tuple[float, ...] = tuple(float(share) for share in np.linspace(0.25, 0.75, 10))
@@ -48,7 +45,7 @@ class Curve:
     """
 
     measure: str
-    sizes: Indices
+    sizes: Ints
     values: Floats
     items: int
 
@@ -81,7 +78,7 @@ class _Nested:
     """Subsets of growing size along one order of the items."""
 
     full: FullSet
-    sizes: Indices
+    sizes: Ints
     scores: Floats
     keys: rng.Keys
     weights: Floats | None
@@ -93,7 +90,7 @@ class _Nested:
         )
 
 
-def sizes_of(shares: Iterable[float], items: int) -> Indices:
+def sizes_of(shares: Iterable[float], items: int) -> Ints:
     """Return the subset sizes of shares, rounded down as published but never below one item."""
     wanted = list(shares)
     for share in wanted:
@@ -104,8 +101,8 @@ def sizes_of(shares: Iterable[float], items: int) -> Indices:
 
 def curve(
     full: FullSet,
-    order: Indices | Sequence[int],
-    sizes: Sequence[int] | Indices,
+    order: Ints | Sequence[int],
+    sizes: Sequence[int] | Ints,
     measure: str = SPA,
     *,
     subset_values: Floats | None = None,
@@ -138,14 +135,14 @@ def curve(
     return Curve(measure, wanted, _MEASURES[measure](nested), len(full))
 
 
-def random_order(full: FullSet, seed: int) -> Indices:
+def random_order(full: FullSet, seed: int) -> Ints:
     """Return the items in an order that depends on their keys and the seed only."""
     return np.argsort(rng.stream(full.keys, seed, "random order"), kind="stable")
 
 
 def random_curve(
     full: FullSet,
-    sizes: Sequence[int] | Indices,
+    sizes: Sequence[int] | Ints,
     seeds: Sequence[int],
     measure: str = SPA,
     *,
@@ -182,7 +179,7 @@ def measure_names() -> tuple[str, ...]:
     return tuple(_MEASURES)
 
 
-def _nested(full: FullSet, rows: Indices, sizes: Indices, subset_values: Floats | None) -> _Nested:
+def _nested(full: FullSet, rows: Ints, sizes: Ints, subset_values: Floats | None) -> _Nested:
     return _Nested(full, sizes, full.scored(subset_values)[rows], full.keys[rows], full.weights_of(rows))
 
 

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.shaffer import shaffer
 from sparingly.infer.rank.means import settled
 
-Floats = NDArray[np.float64]
-Marks = NDArray[np.bool_]
-Ranks = NDArray[np.int64]
 _FEW = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -31,7 +28,7 @@ class Decisions:
         alpha: The error rate.
     """
 
-    better: Marks
+    better: Mask
     adjusted: Floats
     scores: Floats
     alpha: float
@@ -47,22 +44,22 @@ class Decisions:
         return int(self.better.sum())
 
     @cached_property
-    def best_rank(self) -> Ranks:
+    def best_rank(self) -> Ints:
         """The best rank that is not ruled out: 1 + the number of models decided to be better."""
         return np.asarray(1 + self.better.sum(axis=0))
 
     @cached_property
-    def worst_rank(self) -> Ranks:
+    def worst_rank(self) -> Ints:
         """The worst rank that is not ruled out: M − the number of models decided to be worse."""
         return np.asarray(len(self.better) - self.better.sum(axis=1))
 
     @property
-    def may_be_best(self) -> Marks:
+    def may_be_best(self) -> Mask:
         """Whether a model is not ruled out as the best: no other is decided to be better."""
         return np.asarray(self.best_rank == 1)
 
     @cached_property
-    def group(self) -> Ranks:
+    def group(self) -> Ints:
         """Groups from 1, the best; 0 for a model without a score.
 
         A border lies between two neighbours in the order of scores where every model above is decided better

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.choose.crowd import Judge
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.asked import asked_of
 from sparingly.infer.rank.compare import Replay, full_set, replay
 from sparingly.infer.rank.full_set import FullSet
@@ -108,7 +109,7 @@ class _Run(NamedTuple):
 
 
 def _run(
-    again: Replay, full: FullSet, method: str | Method, budget: Budget, rows: Rows, seed: int, tie: float
+    again: Replay, full: FullSet, method: str | Method, budget: Budget, rows: Ints, seed: int, tie: float
 ) -> _Run:
     """Run the method on some rows; every model counts by the items that are asked for of it."""
     too_many = budget.kind == "count" and budget.amount > len(rows)

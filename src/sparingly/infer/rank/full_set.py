@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.rng import Keys
 from sparingly.base.stats.signed_rank import SignedRank, pair_signed_rank
@@ -16,9 +16,6 @@ from sparingly.base.stats.signflip import Method, pair_p_values
 from sparingly.infer.rank.groups import Groups, significance_groups
 from sparingly.infer.rank.means import model_means
 from sparingly.infer.rank.winners import pair_margins
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +95,11 @@ class FullSet:
             values, keys=keys, seed=self.seed, flips=self.flips, method=self.method, weights=weights
         )
 
-    def weights_of(self, rows: Indices) -> Floats | None:
+    def weights_of(self, rows: Ints) -> Floats | None:
         """Return the weights of some items."""
         return None if self.weights is None else self.weights[rows]
 
-    def checked_rows(self, rows: Indices | Sequence[int]) -> Indices:
+    def checked_rows(self, rows: Ints | Sequence[int]) -> Ints:
         """Return rows as distinct positions of items; raises when they are not."""
         positions = np.asarray(rows)
         if positions.ndim != 1 or positions.size == 0 or not np.issubdtype(positions.dtype, np.integer):

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.levels import check_alpha
 
-Floats = NDArray[np.float64]
-Ranks = NDArray[np.int64]
 
-
-def last_member_groups(order: Ranks, worse: Floats, *, alpha: float = 0.05) -> Ranks:
+def last_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Ints:
     """Return groups by Zouhar et al. 2025, Algorithm 1: a model opens a group when worse than the one before.
 
     ``worse[j, k]`` is the one-sided p-value that model j is worse than model k; ``order`` has the models,
@@ -20,7 +17,7 @@ def last_member_groups(order: Ranks, worse: Floats, *, alpha: float = 0.05) -> R
     return _cut(order, worse, alpha, last_only=True)
 
 
-def any_member_groups(order: Ranks, worse: Floats, *, alpha: float = 0.05) -> Ranks:
+def any_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Ints:
     """Return groups by mt-metrics-eval's rule: a group opens as soon as any member of the last one is better.
 
     Models of rank r are not significantly worse than any other of rank r (p ≤ α counts as significant, as
@@ -29,7 +26,7 @@ def any_member_groups(order: Ranks, worse: Floats, *, alpha: float = 0.05) -> Ra
     return _cut(order, worse, alpha, last_only=False)
 
 
-def _cut(order: Ranks, worse: Floats, alpha: float, *, last_only: bool) -> Ranks:
+def _cut(order: Ints, worse: Floats, alpha: float, *, last_only: bool) -> Ints:
     check_alpha(alpha)
     group = np.zeros(len(worse), np.int64)
     members: list[int] = []

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.levels import check_alpha
 from sparingly.base.stats.signed_rank import signed_rank
 from sparingly.infer.rank.means import model_means, settled
 
-Floats = NDArray[np.float64]
 Groups = tuple[tuple[int, ...], ...]
 
 

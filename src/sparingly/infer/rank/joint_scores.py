@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, listing
 from sparingly.base.percent import counted
 from sparingly.base.rng import Keys
@@ -24,7 +25,6 @@ from sparingly.infer.rank.pair_tests import PairTests, t_tests
 if TYPE_CHECKING:
     from sparingly.infer.estimate.bradley_terry import BradleyTerry
 
-Floats = NDArray[np.float64]
 SAME = (
     "some models differ by the same amount on every judged item: the error of that difference is unknown, "
     "so nothing is decided between them."

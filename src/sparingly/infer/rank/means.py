@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import checked_sizes
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 def model_means(scores: Floats, weights: Floats | None = None) -> Floats:
@@ -19,7 +16,7 @@ def model_means(scores: Floats, weights: Floats | None = None) -> Floats:
     return whole
 
 
-def prefix_means(scores: Floats, sizes: Sequence[int] | Indices, weights: Floats | None = None) -> Floats:
+def prefix_means(scores: Floats, sizes: Sequence[int] | Ints, weights: Floats | None = None) -> Floats:
     """Return the means (sizes × models) over the first k items for every k, reading the items once."""
     ascending, places = checked_sizes(sizes, len(scores))
     scores = scores[: ascending[-1]]

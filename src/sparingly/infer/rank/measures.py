@@ -13,6 +13,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.stats import correlation
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.ranks import average_ranks
@@ -20,7 +21,6 @@ from sparingly.base.stats.signed_rank import SignedRank
 from sparingly.infer.rank.groups import Groups
 from sparingly.infer.rank.means import settled
 
-Floats = NDArray[np.float64]
 MeansMeasure = Callable[[Floats, Floats], Floats]
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.base.arrays import Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank import winners
 from sparingly.infer.rank.asked import Asked
 from sparingly.infer.rank.full_set import FullSet

@@ -7,9 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-
-Floats = NDArray[np.float64]
 
 # What subtracting two equal variances leaves, as a share of their root; and of means, as a share of them.
 _ROUNDING, _MEAN_ROUNDING = 1e-7, 1e-12

@@ -17,17 +17,15 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.html import html_table
 from sparingly.infer.rank.curve import BY_RANK_TESTS, SHARES, SPA, curve, random_curve, random_order, sizes_of
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.measures import LOWER_IS_BETTER
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Rule = Literal["stays", "first_crossing"]
 
 _SMALLEST = 5
@@ -57,7 +55,7 @@ class Parity:
     raw: float
     random_raw: float
     targets: Floats
-    target_sizes: Indices
+    target_sizes: Ints
     sizes: Floats
 
     def __repr__(self) -> str:
@@ -87,18 +85,18 @@ class RandomParity:
     measure: str
     rule: Rule
     targets: Floats
-    target_sizes: Indices
-    dense: Indices
+    target_sizes: Ints
+    dense: Ints
     raw: float
     subset_values: Floats | None
 
-    def of(self, order: Indices | Sequence[int]) -> Parity:
+    def of(self, order: Ints | Sequence[int]) -> Parity:
         """Return the parity of one order of all items, best first."""
         sizes = self._reached(order)
         raw = float((sizes / self.target_sizes).mean())
         return Parity(raw / self.raw, raw, self.raw, self.targets, self.target_sizes, sizes)
 
-    def _reached(self, order: Indices | Sequence[int]) -> Floats:
+    def _reached(self, order: Ints | Sequence[int]) -> Floats:
         if len(order) < len(self.full):
             raise UsageError(f"Parity needs all {len(self.full)} items in order, not {len(order)}.")
         better = -1.0 if self.measure in LOWER_IS_BETTER else 1.0
@@ -106,7 +104,7 @@ class RandomParity:
         sizes, values = self._drawn(order, better, float(targets.max()))
         return np.array([parity_size(sizes, values, target, self.rule) for target in targets])
 
-    def _drawn(self, order: Indices | Sequence[int], better: float, highest: float) -> tuple[Indices, Floats]:
+    def _drawn(self, order: Ints | Sequence[int], better: float, highest: float) -> tuple[Ints, Floats]:
         """Return the curve, higher is better: all of it, or up to where it first crosses every target."""
         step = _STEP if self.rule == "first_crossing" else len(self.dense)
         values = np.empty(0)
@@ -119,7 +117,7 @@ class RandomParity:
         return self.dense[: len(values)], values
 
 
-def parity_size(sizes: Indices, values: Floats, target: float, rule: Rule = "stays") -> float:
+def parity_size(sizes: Ints, values: Floats, target: float, rule: Rule = "stays") -> float:
     """Return the smallest size at which a curve (higher is better) reaches a target; NaN when none does."""
     if rule not in get_args(Rule):
         raise UnknownNameError("rule", rule, get_args(Rule))
@@ -159,6 +157,6 @@ def random_parity(
     return RandomParity(full, measure, rule, targets, target_sizes, dense, raw, subset_values)
 
 
-def _dense_sizes(smallest: int, items: int, most: int) -> Indices:
+def _dense_sizes(smallest: int, items: int, most: int) -> Ints:
     count = min(items - smallest + 1, most)
     return np.unique(np.rint(np.linspace(smallest, items, count)).astype(np.int64))

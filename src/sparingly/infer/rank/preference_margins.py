@@ -12,14 +12,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import pair_count
 from sparingly.data.tables import Preferences
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Rows = NDArray[np.int64]
 
 # A mean of votes smaller than this is rounding: the votes cancel.
 CANCELLED = 1e-12
@@ -28,13 +24,13 @@ CANCELLED = 1e-12
 class Votes(NamedTuple):
     """What an item says of a pair of models (its place among ``numpy.triu_indices``), one vote each."""
 
-    item: Rows
-    pair: Rows
+    item: Ints
+    pair: Ints
     value: Floats
 
 
 def pair_margins_from_preferences(
-    preferences: Preferences, models: int, rows: Rows | Sequence[int] | None = None
+    preferences: Preferences, models: int, rows: Ints | Sequence[int] | None = None
 ) -> Floats:
     """Return P_A − P_B for every pair of models (order of ``numpy.triu_indices``), from preferences.
 
@@ -57,8 +53,8 @@ def pair_margins_from_preferences(
 
 
 def margins_and_counts(
-    preferences: Preferences, models: int, rows: Rows | Sequence[int] | None
-) -> tuple[Floats, Counts]:
+    preferences: Preferences, models: int, rows: Ints | Sequence[int] | None
+) -> tuple[Floats, Ints]:
     """Return the margin of every pair of models, and on how many items it rests."""
     votes = item_votes(preferences, models, rows)
     pairs = pair_count(models)
@@ -68,7 +64,7 @@ def margins_and_counts(
     return np.where(np.abs(margins) < CANCELLED, 0.0, margins), counts
 
 
-def item_votes(preferences: Preferences, models: int, rows: Rows | Sequence[int] | None = None) -> Votes:
+def item_votes(preferences: Preferences, models: int, rows: Ints | Sequence[int] | None = None) -> Votes:
     """Return one vote for every item and pair that were judged: the mean of its judgements."""
     there = ~np.isnan(preferences.value) & (preferences.first != preferences.second)
     if rows is not None:
@@ -82,7 +78,7 @@ def item_votes(preferences: Preferences, models: int, rows: Rows | Sequence[int]
     return Votes(cells // pairs, cells % pairs, per_item)
 
 
-def pair_places(low: Rows, high: Rows, models: int) -> Rows:
+def pair_places(low: Ints, high: Ints, models: int) -> Ints:
     """Return the places of pairs (low < high) among (0, 1), (0, 2), …, (1, 2), ….
 
     All pairs that begin with a smaller model come before.

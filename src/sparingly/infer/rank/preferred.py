@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError, listing
 from sparingly.base.html import html_table
 from sparingly.base.stats.pairs import pair_indices
@@ -22,9 +22,6 @@ from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
 from sparingly.infer.rank.preference_margins import margins_and_counts
 from sparingly.infer.rank.winners import pair_margins
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -142,12 +139,12 @@ def own_preferences(data: EvalSet, aspect: str | None) -> tuple[Preferences, str
     return table, named[0] if named else "preferences"
 
 
-def _judged_together(scores: Floats) -> Counts:
+def _judged_together(scores: Floats) -> Ints:
     judged = (~np.isnan(scores)).astype(np.float64)
     return np.rint((judged.T @ judged)[pair_indices(scores.shape[1])]).astype(np.int64)
 
 
-def _pairs(models: tuple[str, ...], margins: Floats, counts: Counts) -> list[PairWinner]:
+def _pairs(models: tuple[str, ...], margins: Floats, counts: Ints) -> list[PairWinner]:
     found = []
     for first, second, margin, count in zip(*pair_indices(len(models)), margins, counts, strict=True):
         names = models[first], models[second]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.percent import counted, ends_text
 from sparingly.base.registry import Method
@@ -47,7 +47,6 @@ from sparingly.infer.rank.signature import RankingSignature
 if TYPE_CHECKING:
     from sparingly.infer.estimate.bradley_terry import BradleyTerry
 
-Floats = NDArray[np.float64]
 Test = Literal["t", "permutation", "wilcoxon"]
 GroupsBy = Literal["decisions", "algorithm1", "mt_metrics_eval"]
 TOO_SURE = (

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.html import html_table
 from sparingly.base.percent import counted, error_text, score_text
@@ -24,7 +24,6 @@ from sparingly.infer.rank.means import settled
 from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 from sparingly.infer.rank.signature import RankingSignature
 
-Floats = NDArray[np.float64]
 FORMAT, VERSION = "sparingly/ranking", 1
 # Groups that follow from the decisions, and published rules in words.
 DECISIONS = "decisions"

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.html import html_table
 from sparingly.base.stats.ranks import average_ranks
 from sparingly.infer.rank.means import settled
 from sparingly.infer.rank.measures import rank_changes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.base.arrays import Floats, Ints
+from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance
 from sparingly.data.selection import Selection
 from sparingly.infer.rank.asked import check_one_weight
@@ -37,7 +38,7 @@ class _Weighed(FullSet):
         return self.whole.groups
 
 
-def weighed(full: FullSet, selection: Selection | Sequence[str], data: EvalSet, rows: Rows) -> FullSet:
+def weighed(full: FullSet, selection: Selection | Sequence[str], data: EvalSet, rows: Ints) -> FullSet:
     """Return the full set with the weights by which a selection's items count, the truth unchanged."""
     weights = _selection_weights(selection, data, rows)
     if weights is None:
@@ -46,7 +47,7 @@ def weighed(full: FullSet, selection: Selection | Sequence[str], data: EvalSet, 
     return _Weighed(full.values, full.keys, **how, method=full.method, weights=weights, whole=full)
 
 
-def _selection_weights(selection: Selection | Sequence[str], data: EvalSet, rows: Rows) -> Floats | None:
+def _selection_weights(selection: Selection | Sequence[str], data: EvalSet, rows: Ints) -> Floats | None:
     """Return weights by which a selection's items stand for others; the other items keep theirs.
 
     Items with unequal inclusion probabilities weigh one over them, as every estimate of the whole set must;

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.html import html_table
 from sparingly.base.stats.item_keys import Ids, item_keys
@@ -23,9 +24,7 @@ from sparingly.base.stats.ties import check_tie, preferred
 from sparingly.data.tables import Preferences
 from sparingly.infer.rank.preference_margins import pair_margins_from_preferences
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Chooser = Callable[[Indices, int], Indices]
+Chooser = Callable[[Ints, int], Ints]
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def pair_margins(values: Floats, tie: float = 0.0) -> Floats:
     return whole
 
 
-def prefix_margins(values: Floats, sizes: Sequence[int] | Indices, tie: float = 0.0) -> Floats:
+def prefix_margins(values: Floats, sizes: Sequence[int] | Ints, tie: float = 0.0) -> Floats:
     """Return the margins (sizes × pairs) over the first k items for every k, reading the items once."""
     check_tie(tie)
     ascending, places = checked_sizes(sizes, len(values))
@@ -203,7 +202,7 @@ def success_of(subset: Floats, full: Floats) -> SuccessRate:
     )
 
 
-def subsample(keys: rng.Keys, seed: int, share: float) -> Indices:
+def subsample(keys: rng.Keys, seed: int, share: float) -> Ints:
     """Return the rows of a random part of the items, by their keys and the seed alone."""
     if not 0.0 < share <= 1.0:
         raise UsageError(f"The share of a subsample must lie above 0 and at most 1, not {share}.")
@@ -219,7 +218,7 @@ def _item_count(values: Floats | Preferences, ids: Ids | None, keys: rng.Keys | 
     return int(values.item.max(initial=-1)) + 1 if named is None else len(named)
 
 
-def _margins_of(values: Floats | Preferences, tie: float) -> Callable[[Indices], Floats]:
+def _margins_of(values: Floats | Preferences, tie: float) -> Callable[[Ints], Floats]:
     if not isinstance(values, Preferences):
         scores = np.asarray(values, np.float64)
         return lambda rows: pair_margins(scores[rows], tie)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import SparinglyError
 from sparingly.base.percent import counted, ends_text
 from sparingly.data.plain import plain
@@ -18,7 +19,6 @@ from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.campaign.overview import last_entry
 
 if TYPE_CHECKING:
-    from sparingly.data.evalset import Floats
     from sparingly.run.campaign.campaign import Campaign
 
 ALPHA = 0.05

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError
 from sparingly.data import fields
 from sparingly.data.build import known_scales, rebuild
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.store import Scale
 from sparingly.data.tables import Preferences, Ratings
 

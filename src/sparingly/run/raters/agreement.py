@@ -6,18 +6,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.base.html import html_table
 from sparingly.base.stats.correlation import kendall_b, pearson, spearman
 from sparingly.base.stats.krippendorff import Alpha, Level, alpha_interval, krippendorff_alpha
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import plain
 from sparingly.infer.estimate.rated import Rated, rated
 from sparingly.run.raters.controls import controls_of
 
-Rows = NDArray[np.int64]
 FEWEST_COMMON = 3
 NO_COMMON = "no output was judged by two raters, so agreement between raters cannot be told."
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError
 from sparingly.base.html import html_table
 from sparingly.base.stats.signed_rank import signed_rank
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import plain
 from sparingly.infer.estimate.rated import Rated, rated
 from sparingly.run.raters.controls import KINDS, controls_of

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.correlation import pearson
 from sparingly.base.stats.holm import holm
 from sparingly.base.stats.outliers import FEWEST, outlier_p_value, outlier_p_values
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import plain
-from sparingly.infer.estimate.rated import Rated, Rows, rated
+from sparingly.infer.estimate.rated import Rated, rated
 from sparingly.infer.estimate.severity import Severity
 from sparingly.run.raters.control_report import ControlReport
 
@@ -157,7 +158,7 @@ def _agreement(held: Rated) -> _Check:
     return _Check("agreement", values, p, say)
 
 
-def _with_others(score: Floats, cell: Rows, rater: Rows, raters: int) -> tuple[Floats, Floats]:
+def _with_others(score: Floats, cell: Ints, rater: Ints, raters: int) -> tuple[Floats, Floats]:
     """Return correlations with the mean of the others on the same outputs, and the errors of their z."""
     count = np.bincount(cell)[cell]
     others = (np.bincount(cell, score)[cell] - score) / np.maximum(count - 1, 1)

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.percent import counted
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance
 from sparingly.infer.estimate.assemble import Asked, assemble
 from sparingly.infer.estimate.drawn import document_codes
@@ -146,7 +147,7 @@ class ActiveTesting(Strategy):
         return learn(state.data, np.where(known, state.labels, np.nan), self.regressor, state.seed).predicted
 
 
-def _one_at_a_time(sizes: Floats, count: int, keys: rng.Keys, state: State) -> tuple[Rows, Floats]:
+def _one_at_a_time(sizes: Floats, count: int, keys: rng.Keys, state: State) -> tuple[Ints, Floats]:
     """Draw without replacement by size; return the order, and how much likelier than equal each draw was.
 
     Waiting times e_i/u_i with e exponential end in the order of such draws (Efraimidis and Spirakis 2006).
@@ -159,7 +160,7 @@ def _one_at_a_time(sizes: Floats, count: int, keys: rng.Keys, state: State) -> t
     return order, np.asarray(taken * open_items / np.maximum(rest, taken))
 
 
-def _drawn(state: State) -> tuple[Rows, Floats]:
+def _drawn(state: State) -> tuple[Ints, Floats]:
     """Return the drawn items in the order of their ids, and their weights."""
     rows = np.concatenate([state.data.positions(one.items) for one in state.rounds])
     if any(one.utility is None for one in state.rounds):
@@ -178,7 +179,7 @@ def _missing(sample: Sample) -> tuple[str, ...]:
     return (f"{counted(lost, 'output')} asked for without a judgement: taken to be missing at random.",)
 
 
-def _sample(state: State, rows: Rows, weights: Floats) -> Sample:
+def _sample(state: State, rows: Ints, weights: Floats) -> Sample:
     """Return the judged items with the chances M/(N·v) by which each stands for as many as in the mean."""
     size, models = len(state.data), len(state.data.models)
     chance = np.minimum(1.0, len(rows) / (size * np.maximum(weights, 1e-12)))

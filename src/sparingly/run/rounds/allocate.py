@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
-from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.allocate_rules import (
     Rule,
@@ -25,7 +26,7 @@ from sparingly.run.rounds.allocate_rules import (
 )
 from sparingly.run.rounds.history import waves_of
 from sparingly.run.rounds.learned import AUTO, Sizes, regressor_fields, settled_regressor
-from sparingly.run.rounds.state import Finished, Mask, State, asked_cells
+from sparingly.run.rounds.state import Finished, State, asked_cells
 from sparingly.run.rounds.stop.base import after_rounds, look_from
 from sparingly.run.rounds.stop.futility import chance_to_settle, information_at_end
 from sparingly.run.rounds.stop.settled import Look, Settled, Valid, nothing_settled, settle
@@ -156,7 +157,7 @@ class Allocate(Strategy):
             )
         return found
 
-    def _fold(self, state: State) -> Rows:
+    def _fold(self, state: State) -> Ints:
         """Return the fold of every item: by chance, and one for all where labels leave out no model."""
         folds = min(self.folds, len(state.rounds[0])) if self.rule == "elimination" and state.rounds else 1
         # The pilot is dealt out first, so that every fold has its share of it.
@@ -166,7 +167,7 @@ class Allocate(Strategy):
         fold[order] = np.arange(len(order)) % folds
         return fold
 
-    def _going(self, state: State, history: list[Wave], fold: Rows, own: int) -> Mask:
+    def _going(self, state: State, history: list[Wave], fold: Ints, own: int) -> Mask:
         """Return the models that are still judged in a fold, by the labels of the others."""
         rest = state
         if fold.any():
@@ -222,7 +223,7 @@ class Allocate(Strategy):
             return min(state.size * going, state.left)
         return -(-state.left // max(self.waves - len(state.rounds), 1))
 
-    def _same_items(self, state: State, history: list[Wave], fold: Rows, going: Mask) -> Chosen | Finished:
+    def _same_items(self, state: State, history: list[Wave], fold: Ints, going: Mask) -> Chosen | Finished:
         """Draw items of every fold on which all models that go on there (folds × models) are judged."""
         left, on = np.asarray(~state.asked.any(axis=1)), np.asarray(going.any(axis=0))
         many = going.sum(axis=1)
@@ -231,7 +232,7 @@ class Allocate(Strategy):
         if active and not in_pilot(self, state):
             sizes = sizes_of(self, state, history, on, "ranking")
         rest = self._cells(state, int(many.max()))
-        rows, chance, named = list[Rows](), list[Floats](), list[tuple[str, ...]]()
+        rows, chance, named = list[Ints](), list[Floats](), list[tuple[str, ...]]()
         # What a fold cannot use goes to the next one; another fold comes first in every round.
         for turn in range(len(active)):
             own = active[(turn + state.number) % len(active)]
@@ -295,7 +296,7 @@ def _first_open(places: Floats, open_cells: Mask, counts: Floats) -> Mask:
     return drawn
 
 
-def _rows(state: State, drawn: Mask, chances: Floats) -> tuple[Rows, Objects, Floats]:
+def _rows(state: State, drawn: Mask, chances: Floats) -> tuple[Ints, Objects, Floats]:
     """Return a row for every item and chance: models of one chance share it."""
     rows: list[int] = []
     models: list[tuple[str, ...]] = []

@@ -6,9 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats, Mask
 from sparingly.infer.rank.pair_errors import pair_errors
-from sparingly.run.rounds.state import Mask
 from sparingly.run.rounds.stop.critical import Question
 from sparingly.run.rounds.stop.settled import Look, Settled
 

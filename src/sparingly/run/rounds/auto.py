@@ -7,13 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.auto import Question, has_documents
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.guard import LEAST
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import group_sums
@@ -25,7 +26,7 @@ from sparingly.run.rounds.auto_depth import fold_chances, fold_depths, worth_for
 from sparingly.run.rounds.auto_order import spread_order
 from sparingly.run.rounds.learned import FEWEST as FEWEST_TO_LEARN
 from sparingly.run.rounds.learned import learn, regressor_fields
-from sparingly.run.rounds.state import Finished, Mask, State
+from sparingly.run.rounds.state import Finished, State
 from sparingly.run.rounds.strategy import Strategy
 from sparingly.run.rounds.wave import Wave
 from sparingly.run.rounds.wave_draw import frame_fields
@@ -169,7 +170,7 @@ class Auto(Strategy):
             return learn_from(state.data, state.labels).held_out
         return learn(state.data, state.labels, None, state.seed).predicted
 
-    def _folds(self, state: State, order: Rows) -> tuple[Rows, int]:
+    def _folds(self, state: State, order: Ints) -> tuple[Ints, int]:
         """Return the fold of every item, and how many folds there are: 1 where no label decides a depth."""
         folds = 1
         if self.question != "scores" and self.rounds > 1 and state.rounds:
@@ -178,7 +179,7 @@ class Auto(Strategy):
         fold[order] = np.arange(len(order)) % folds
         return fold, folds
 
-    def _depths(self, state: State, fold: Rows, folds: int) -> Rows:
+    def _depths(self, state: State, fold: Ints, folds: int) -> Ints:
         """Return folds × models: how deep every model is to go in every fold."""
         items, models = state.data.shape
         if not state.rounds:
@@ -222,7 +223,7 @@ class Auto(Strategy):
     def _regressor(data: EvalSet) -> str | None:
         return "ridge" if known_metrics(data) else None
 
-    def _reason(self, state: State, deep: Rows) -> str:
+    def _reason(self, state: State, deep: Ints) -> str:
         if not state.rounds:
             return "the first items of an order fixed at random, for all models"
         if deep.min() == deep.max():

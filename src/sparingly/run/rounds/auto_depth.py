@@ -12,12 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.choose.auto import Question
-from sparingly.data.evalset import Floats, Rows
 from sparingly.infer.estimate.sample import group_sums
 from sparingly.infer.expect.expect import Expected
-from sparingly.run.rounds.state import Mask
 
 _STEPS = 60
 # λ in units of the largest a_j.
@@ -25,8 +24,8 @@ _PRICES: Floats = np.append(0.0, np.geomspace(0.01, 100.0, 21))[:, None]
 
 
 def depths(
-    current: Rows, worth: Floats, cells: int, items: int, floor: float, inflation: float = np.inf
-) -> Rows:
+    current: Ints, worth: Floats, cells: int, items: int, floor: float, inflation: float = np.inf
+) -> Ints:
     """Return for every model how many items it is judged on, so that at most ``cells`` outputs are judged.
 
     d_j ∝ √(a_j + λ) minimises Σ (a_j + λ)/d_j under Σ d_j = cells (a_j: ``worth_for``): the error of the
@@ -58,7 +57,7 @@ def depths(
     return np.asarray(found[int(np.argmax(allowed))])
 
 
-def _inflations(found: Rows, items: int) -> Floats:
+def _inflations(found: Ints, items: int) -> Floats:
     """Return by what share every row of depths raises the models' mean variance over that of equal depths."""
     # A model without labels counts as with half a label: its variance is not known, and large.
     some = np.maximum(found, 0.5)
@@ -82,16 +81,16 @@ def worth_for(question: Question, expected: Expected) -> Floats:
 
 
 def fold_depths(
-    current: Rows,
+    current: Ints,
     worth: Sequence[Floats],
     cells: int,
-    sizes: Rows,
+    sizes: Ints,
     floor: float,
     *,
     inflation: float = np.inf,
     start: int = 0,
     least: int = 0,
-) -> Rows:
+) -> Ints:
     """Return folds × models: how many items of each fold every model is judged on after this round.
 
     Every fold gets the same number of new cells, so that no fold's depths follow its own labels; what a fold
@@ -124,7 +123,7 @@ def fold_depths(
     return found
 
 
-def fold_chances(answered: Mask, fold: Rows, folds: int) -> Floats:
+def fold_chances(answered: Mask, fold: Ints, folds: int) -> Floats:
     """Return items × models: the chance of every answered cell, 1 elsewhere.
 
     In a fold of N_f items of which d_fj were answered for model j it is d_fj/N_f, so that

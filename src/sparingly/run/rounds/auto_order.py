@@ -7,19 +7,20 @@ from threading import Lock
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.choose.auto import has_documents
 from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
 from sparingly.choose.design.space import metric_points, principal, with_documents
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 
 _DIMENSIONS = 5
 _MOST_KEPT = 8
-_kept: dict[tuple[str, int, bool], Rows] = {}
+_kept: dict[tuple[str, int, bool], Ints] = {}
 _lock = Lock()
 
 
-def spread_order(data: EvalSet, seed: int, *, spread: bool = True) -> Rows:
+def spread_order(data: EvalSet, seed: int, *, spread: bool = True) -> Ints:
     """Return the items in a random order in which every beginning is spread over metrics and documents.
 
     The set is halved again and again by the local pivotal method with chances of one half: of two neighbours
@@ -39,12 +40,12 @@ def spread_order(data: EvalSet, seed: int, *, spread: bool = True) -> Rows:
     return order
 
 
-def _halved(data: EvalSet, seed: int, spread: bool) -> Rows:
+def _halved(data: EvalSet, seed: int, spread: bool) -> Ints:
     generator = rng.generator(seed, "auto", "order")
     # By id: the order of the file decides nothing.
     left = np.argsort(rng.stream(data.keys, seed, "auto order"), kind="stable").astype(np.int64)
     points = _points(data) if spread else None
-    dropped: list[Rows] = []
+    dropped: list[Ints] = []
     while len(left) > 1 and points is not None:
         stays = np.zeros(len(left), bool)
         # Of an odd number one item, any, sits out: a half that is kept would tell by its size who is in it.

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.moments import row_means
@@ -15,7 +16,7 @@ from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
 from sparingly.data.combine import truth_fields
-from sparingly.data.evalset import EvalSet, Floats, the_only
+from sparingly.data.evalset import EvalSet, the_only
 from sparingly.run.rounds.casf_learner import Regressor, Unit, predicted_quality, standardised_sum
 from sparingly.run.rounds.casf_sampler import first_of_each, least_redundant
 from sparingly.run.rounds.state import Finished, State

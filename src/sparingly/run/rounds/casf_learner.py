@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError
 from sparingly.base.stats.moments import row_means
-from sparingly.data.evalset import Floats
 
 Regressor = Literal[
     "boosting", "linear", "adaboost", "bagging", "tree", "extra_trees", "knn", "forest", "svm"

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sparingly.data.evalset import Floats, Rows
+from sparingly.base.arrays import Floats, Ints
 
 Similarity = Callable[[int], Floats]
 
 
-def buckets(order: Rows, count: int) -> list[Rows]:
+def buckets(order: Ints, count: int) -> list[Ints]:
     """Cut items in the order of their quality into so many buckets, by even cuts.
 
     The paper's buckets of ⌊N/n⌋ items leave a rest beyond the last; even cuts differ by one item at most.
@@ -21,14 +21,14 @@ def buckets(order: Rows, count: int) -> list[Rows]:
     return [order[low:high] for low, high in itertools.pairwise(cuts)]
 
 
-def first_of_each(order: Rows, count: int) -> Rows:
+def first_of_each(order: Ints, count: int) -> Ints:
     """Return the initial picks: the first item of every bucket."""
     return np.array([bucket[0] for bucket in buckets(order, count)], np.int64)
 
 
 def least_redundant(
-    order: Rows, count: int, chosen: Rows, similarity: Similarity, tolerance: float
-) -> tuple[Rows, Floats]:
+    order: Ints, count: int, chosen: Ints, similarity: Similarity, tolerance: float
+) -> tuple[Ints, Floats]:
     """Pick one item of every bucket by the rules of the constrained controller (Ruan et al. 2024).
 
     Vio(i) is the greatest similarity of an item with one that is chosen, this round's picks included; an

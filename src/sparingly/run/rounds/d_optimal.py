@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.choose.design.base import Chosen
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.bradley_terry_fit import Comparisons, fit, information
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.diffuse_iterative import outcomes

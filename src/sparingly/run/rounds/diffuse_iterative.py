@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.hypergeometric import chance_of_lead
@@ -19,7 +20,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.split_tree import SplitTree, Step
 from sparingly.choose.design.two_stage import linkage_of
 from sparingly.choose.design.whole_set import file_stamp
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.state import Finished, State
 from sparingly.run.rounds.strategy import Strategy
@@ -230,7 +231,7 @@ def _remembered(key: tuple[Hashable, ...], make: Callable[[], list[Step]]) -> li
     return made
 
 
-def standing_points(steps: list[Step]) -> Rows:
+def standing_points(steps: list[Step]) -> Ints:
     """Return the points that count after some steps."""
     standing: dict[int, None] = {}
     for step in steps:

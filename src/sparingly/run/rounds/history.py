@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UsageError
-from sparingly.data.evalset import Floats
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.learned import item_effects, learn
-from sparingly.run.rounds.state import Mask, State, asked_cells
+from sparingly.run.rounds.state import State, asked_cells
 from sparingly.run.rounds.wave import Wave
 
 

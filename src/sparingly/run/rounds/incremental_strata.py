@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design import strata as kernels
@@ -16,7 +17,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.strata import Strata
 from sparingly.choose.design.stratified import Stratified
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.guard import NONE, Outcome
 from sparingly.infer.estimate.neighbours import nearest_mean
@@ -169,7 +170,7 @@ def _topped_up(wanted: Floats, given: Floats, sizes: Floats, count: int) -> Floa
     return kernels.allocation(sizes - given, np.minimum(lack, sizes - given), count)
 
 
-def _drawn(strata: Strata, counts: Rows, state: State, generator: np.random.Generator) -> Rows:
+def _drawn(strata: Strata, counts: Ints, state: State, generator: np.random.Generator) -> Ints:
     """Draw so many of the items of every stratum that were not asked for, in random order."""
     left = np.flatnonzero(~state.asked.any(axis=1))
     taken = kernels.draw_within(Strata(strata.names, strata.of_row[left]), counts, generator)

@@ -10,10 +10,10 @@ from typing import Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.choose.design.probability import inclusion_probabilities
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.variates import checked_metrics, known_metrics, metric_fields
-from sparingly.run.rounds.state import Mask
 
 AUTO = "auto"
 Goal = Literal["ranking", "scores"]
@@ -148,7 +148,7 @@ class Sizes:
     of_item: Floats
     tau: float
 
-    def chances(self, rows: Rows, count: int) -> Floats:
+    def chances(self, rows: Ints, count: int) -> Floats:
         """Return the inclusion probabilities of some items, of which ``count`` are taken."""
         if self.tau == 0.0:
             return np.full(len(rows), count / len(rows))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.linear import Linear
 from sparingly.infer.estimate.sample import Sample
 

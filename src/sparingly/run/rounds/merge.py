@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Objects
 from sparingly.base.errors import UsageError
-from sparingly.data.selection import Objects, Selection
+from sparingly.data.selection import Selection
 
 _TEXTS = ("stratum", "unit", "models", "pairs", "context")
 

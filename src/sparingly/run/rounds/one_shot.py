@@ -7,12 +7,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from sparingly.base.arrays import Ints
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen, Selector
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import select
 from sparingly.data import fields as field_names
-from sparingly.data.evalset import EvalSet, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
@@ -66,7 +67,7 @@ class OneShot(Strategy):
         return select(state.data.without_labels(), self.selector, state.budget, seed=state.seed)
 
 
-def unit_ends(selection: Selection) -> Rows:
+def unit_ends(selection: Selection) -> Ints:
     """Return after how many rows each drawn unit ends: rows of one unit stand together."""
     if selection.unit is None:
         return np.arange(1, len(selection) + 1)
@@ -90,7 +91,7 @@ def first_rows(selection: Selection, count: int) -> Selection:
     return replace(selection, **columns)
 
 
-def _chosen(data: EvalSet, whole: Selection, rows: Rows) -> Chosen:
+def _chosen(data: EvalSet, whole: Selection, rows: Ints) -> Chosen:
     columns = ("utility", "probability", "pool_probability", "stratum", "unit", "models", "pairs", "context")
     more = ("cluster_weight", "cost", "reasons")
     taken = {name: getattr(whole, name) for name in (*columns, *more)}

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.choose.design.budget import Budget
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

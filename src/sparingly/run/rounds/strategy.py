@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import Method, parse_method
 from sparingly.choose.design.base import Chosen, Selector
@@ -13,7 +14,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector
 from sparingly.choose.utility.base import Utility
 from sparingly.data.combine import truth_fields
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected

@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
-from sparingly.data.evalset import Rows as Counts
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.infer.estimate.variance import proper
-from sparingly.run.rounds.state import Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +71,12 @@ class Combined:
     covariance: Floats
     freedom: float
     shape: Floats
-    stratum: Counts
+    stratum: Ints
     stands_for: Floats
 
 
 def combine(
-    waves: Sequence[Wave], labels: Floats, importance: Floats | None = None, fold: Counts | None = None
+    waves: Sequence[Wave], labels: Floats, importance: Floats | None = None, fold: Ints | None = None
 ) -> Combined:
     """Combine waves with weights that their sizes fix, w_k ∝ n_k/(|U_k|(|U_k| − n_k)).
 
@@ -92,7 +90,7 @@ def combine(
     return combine_totals([wave_totals(wave, labels, matter) for wave in waves])
 
 
-def _combine_folds(waves: Sequence[Wave], labels: Floats, matter: Floats, fold: Counts) -> Combined:
+def _combine_folds(waves: Sequence[Wave], labels: Floats, matter: Floats, fold: Ints) -> Combined:
     """Combine waves fold by fold; the error of a wave is learned from all of its folds together."""
     size, folds = len(labels), int(fold.max()) + 1
     waves = [replace(wave, chance=_within_folds(wave, fold, folds)) for wave in waves]
@@ -145,7 +143,7 @@ def _combine_folds(waves: Sequence[Wave], labels: Floats, matter: Floats, fold: 
     )
 
 
-def _within_folds(wave: Wave, fold: Counts, folds: int) -> Floats:
+def _within_folds(wave: Wave, fold: Ints, folds: int) -> Floats:
     """Return the chances with equal ones replaced by the share of a fold's open cells that was drawn."""
     chance = wave.chance.copy()
     for own in range(folds):
@@ -160,7 +158,7 @@ def _within_folds(wave: Wave, fold: Counts, folds: int) -> Floats:
     return chance
 
 
-def _shares(came: Mask, drawn: Mask, fold: Counts, folds: int) -> Floats:
+def _shares(came: Mask, drawn: Mask, fold: Ints, folds: int) -> Floats:
     """Return folds × models: the share of what was asked for that came."""
     found = np.ones((folds, came.shape[1]))
     for own in range(folds):
@@ -245,7 +243,7 @@ def _covariance(missed: Floats, chance: Floats, came: Mask) -> tuple[Floats, Flo
     return products * few, np.asarray(own * away)
 
 
-def _normalised(weights: Floats, answered: Counts) -> Floats:
+def _normalised(weights: Floats, answered: Ints) -> Floats:
     """Return weights that add up to 1 for every model; a wave that leaves nothing unjudged takes all.
 
     One label alone tells nothing of its error, so such a wave counts only where a model has no other.

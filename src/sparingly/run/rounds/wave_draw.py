@@ -8,17 +8,18 @@ from typing import Protocol
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
 from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.space import metric_points, principal
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance as importance_of
 from sparingly.infer.estimate.guard import LEAST
 from sparingly.run.rounds.learned import Goal, Sizes, learn, learn_sizes
-from sparingly.run.rounds.state import Mask, State
+from sparingly.run.rounds.state import State
 from sparingly.run.rounds.wave import Wave, combine
 
 CONDITIONAL = "chances are those of this wave, among what no earlier wave asked for."
@@ -88,7 +89,7 @@ def wave_size(method: InWaves, state: State) -> int:
     return max(1, -(-left // max(method.waves - len(state.rounds), 1)))
 
 
-def draw_wave(how: str, state: State, rows: Rows, chances: Floats, part: int | None = None) -> Mask:
+def draw_wave(how: str, state: State, rows: Ints, chances: Floats, part: int | None = None) -> Mask:
     """Draw some of the rows, each with its chance, as many as the chances add up to."""
     keys = (str(state.number), *(() if part is None else (str(part),)))
     generator = rng.generator(state.seed, "wave", *keys)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparingly._version import __version__
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.percent import counted
 from sparingly.base.registry import Method
 from sparingly.data import fields
 from sparingly.data.combine import truth_scale
-from sparingly.data.evalset import Floats
 from sparingly.data.importance import importance as importance_of
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import Asked, Target
@@ -24,12 +24,12 @@ from sparingly.infer.estimate.intervals import Intervals, find_intervals
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.population import ONE_DOCUMENT
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import Rows, Sample, dense, group_sums
+from sparingly.infer.estimate.sample import Sample, dense, group_sums
 from sparingly.infer.estimate.scale import proportions_of, values_of
 from sparingly.infer.estimate.signature import EstimateSignature
 from sparingly.infer.estimate.variance import Errors, proper
 from sparingly.run.rounds.merge import merged
-from sparingly.run.rounds.state import Mask, State
+from sparingly.run.rounds.state import State
 from sparingly.run.rounds.wave import Combined, Wave, combine, combine_totals, wave_totals
 
 
@@ -38,7 +38,7 @@ def estimate_waves(
     waves: Sequence[Wave],
     method: Method,
     reads: frozenset[str],
-    fold: Rows | None = None,
+    fold: Ints | None = None,
     **asked: Any,
 ) -> Estimate:
     """Return the models' scores from the waves of a strategy.
@@ -75,7 +75,7 @@ class Known(NamedTuple):
     over_set: Errors
 
 
-def known_of(state: State, waves: Sequence[Wave], target: Target, fold: Rows | None = None) -> Known:
+def known_of(state: State, waves: Sequence[Wave], target: Target, fold: Ints | None = None) -> Known:
     """Return what some waves say of the models."""
     whole = combine(waves, state.labels, importance_of(state.data), fold)
     return _known(state, whole, target)
@@ -123,7 +123,7 @@ def _set_errors(whole: Combined, sample: Sample) -> Errors:
     )
 
 
-def _sample(whole: Combined, state: State, importance: Floats | None, document: Rows | None) -> Sample:
+def _sample(whole: Combined, state: State, importance: Floats | None, document: Ints | None) -> Sample:
     """Return the judged items with chances by which each label stands for as many as in the estimate."""
     stands = whole.stands_for
     rows = np.flatnonzero((stands > 0).any(axis=1))

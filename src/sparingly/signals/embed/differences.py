@@ -7,19 +7,16 @@ of models that an item has; models stand in the order of their ids.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.stats.pairs import pair_indices
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 _EQUAL = 1e-12
 _BLOCK_CELLS = 1 << 22
 _CACHED_CELLS = 1 << 18
 
 
-def stacked_differences(vectors: Floats, there: Flags) -> Floats:
+def stacked_differences(vectors: Floats, there: Mask) -> Floats:
     """Return a vector per item whose distances are those of all difference vectors laid end to end.
 
     As Σ_{j<k} ‖(e_j − e_k) − (e'_j − e'_k)‖² is M·Σ_j ‖(e_j − ē) − (e'_j − ē')‖², √M·(e_j − ē) does; and as
@@ -54,7 +51,7 @@ def _contrasts(count: int) -> Floats:
     return np.asarray(rows / np.sqrt(places * (places + 1.0))[:, None])
 
 
-def mean_difference(vectors: Floats, there: Flags) -> Floats:
+def mean_difference(vectors: Floats, there: Mask) -> Floats:
     """Return the mean over pairs of e_j − e_k, first model minus second; it hangs on the models' order."""
     counts = there.sum(axis=1, keepdims=True)
     places = np.cumsum(there, axis=1) - 1
@@ -63,7 +60,7 @@ def mean_difference(vectors: Floats, there: Flags) -> Floats:
     return np.asarray(np.einsum("ij,ijd->id", np.where(there, shares, 0.0), vectors))
 
 
-def pair_distances(vectors: Floats, there: Flags) -> Floats:
+def pair_distances(vectors: Floats, there: Mask) -> Floats:
     """Return ‖e_j − e_k‖ for all pairs of models (items × pairs), NaN where one of the two is missing."""
     first, second = pair_indices(vectors.shape[1])
     result = np.empty((len(vectors), len(first)))
@@ -79,7 +76,7 @@ def pair_distances(vectors: Floats, there: Flags) -> Floats:
     return result
 
 
-def difference_norms(vectors: Floats, there: Flags) -> Floats:
+def difference_norms(vectors: Floats, there: Mask) -> Floats:
     """Return √(mean over pairs of ‖e_j − e_k‖²) of every item, NaN with fewer than two outputs."""
     squares = pair_distances(vectors, there) ** 2
     counts = (~np.isnan(squares)).sum(axis=1)
@@ -87,7 +84,7 @@ def difference_norms(vectors: Floats, there: Flags) -> Floats:
     return np.where(counts > 0, np.sqrt(means), np.nan)
 
 
-def filled_distances(vectors: Floats, there: Flags) -> Floats:
+def filled_distances(vectors: Floats, there: Mask) -> Floats:
     """Return the distances of all pairs, the missing ones filled with the mean of the item's others."""
     distances = pair_distances(vectors, there)
     gaps = np.isnan(distances)

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.precomputed import COLUMN, column_vectors, file_vectors, is_precomputed
 from sparingly.signals.embed.texts import TFIDF, embed_texts, unit_rows
 

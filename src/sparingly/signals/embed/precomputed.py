@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, InputError, MissingDataError, UnknownNameError, listing
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import naming, text_lines
 
-Floats = NDArray[np.float64]
 Id = tuple[str, ...]
 
 COLUMN = "column:"

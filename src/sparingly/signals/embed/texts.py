@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UnknownNameError, UsageError, nearest
 from sparingly.signals.embed import tfidf
 from sparingly.signals.embed.cache import Keys, VectorCache, Vectors, text_keys
 from sparingly.signals.embed.sentences import SentenceModel
 
-Floats = NDArray[np.float64]
 Embedder = Callable[[Sequence[str]], ArrayLike]
 
 TFIDF = "tfidf"

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
 
 DIMENSIONS = 256
 VERSION = "tfidf-1"

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt import small
 from sparingly.signals.irt.likelihood import likelihood_of
 from sparingly.signals.irt.point import bounded_step, next_damping
-from sparingly.signals.irt.priors import Floats, Priors
+from sparingly.signals.irt.priors import Priors
 from sparingly.signals.irt.responses import Responses
 from sparingly.signals.irt.shared import Local, Shared, Sums, summed
 

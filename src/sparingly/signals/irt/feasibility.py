@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.nodes import stretched
-from sparingly.signals.irt.priors import Floats, Normal
+from sparingly.signals.irt.priors import Normal
 
 _NODES, _WEIGHTS = (part[:, None, None] for part in stretched(11, 4.0, 0.5))
 _STEPS = 5

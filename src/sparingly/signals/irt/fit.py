@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import DataError
 from sparingly.signals.irt.averaged import Normals
 from sparingly.signals.irt.climb import Climb
@@ -11,9 +12,9 @@ from sparingly.signals.irt.fit_map import climb_points
 from sparingly.signals.irt.fit_variational import climb_normals
 from sparingly.signals.irt.model import IrtFit, Method, Parameters
 from sparingly.signals.irt.posterior import Posterior, posterior
-from sparingly.signals.irt.priors import Floats, Priors, Response, default_priors
+from sparingly.signals.irt.priors import Priors, Response, default_priors
 from sparingly.signals.irt.responses import Responses, as_responses
-from sparingly.signals.irt.shared import Bools, Shared
+from sparingly.signals.irt.shared import Shared
 from sparingly.signals.irt.small import DIAGONAL, inverse
 
 
@@ -65,7 +66,7 @@ def _described(
     normals: Climb[Normals],
     known: Posterior | None,
     priors: Priors,
-    scored: tuple[Bools, Bools],
+    scored: tuple[Mask, Mask],
 ) -> IrtFit:
     shared = normals.shared
     mean = np.concatenate([state.mean for state in normals.states], axis=1)
@@ -87,7 +88,7 @@ def _noise(responses: Responses, shared: Shared) -> float | None:
     return float(np.exp(shared.log_noise)) if responses.response == "continuous" else None
 
 
-def _spread_out(values: Floats, ability: Floats, items: Bools, models: Bools) -> Parameters:
+def _spread_out(values: Floats, ability: Floats, items: Mask, models: Mask) -> Parameters:
     """Put the parameters of scored items and models in their places, NaN elsewhere."""
     everything = np.full((3, len(items)), np.nan)
     everything[:, items] = values

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.signals.irt.priors import Floats, Priors
+from sparingly.base.arrays import Floats
+from sparingly.signals.irt.priors import Priors
 
 # Abilities closer together than this, in root mean squares, have no unit that they could be measured in.
 _LEAST_UNIT = 1e-3

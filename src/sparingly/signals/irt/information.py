@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.model import IrtFit, expit
-from sparingly.signals.irt.priors import Floats
 
 Form = Literal["published", "exact"]
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.signals.irt.priors import Floats
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.shared import Shared
 
 _BLOCK = 8192

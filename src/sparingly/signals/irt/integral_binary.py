@@ -14,11 +14,12 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.frame import Frame, prior_slopes, widening
 from sparingly.signals.irt.integral import Moments, Places, Totals
 from sparingly.signals.irt.likelihood import LEAST
 from sparingly.signals.irt.nodes import around_zero, feasibility_rule
-from sparingly.signals.irt.priors import Floats, Priors
+from sparingly.signals.irt.priors import Priors
 from sparingly.signals.irt.responses import Responses
 from sparingly.signals.irt.shared import Shared
 

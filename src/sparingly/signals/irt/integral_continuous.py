@@ -14,13 +14,14 @@ from operator import add
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt import small
 from sparingly.signals.irt.averaged import Normals
 from sparingly.signals.irt.feasibility import Feasibility, over_feasibility
 from sparingly.signals.irt.frame import Frame, prior_bends, prior_slopes, widening
 from sparingly.signals.irt.integral import Moments, Places, Totals
 from sparingly.signals.irt.nodes import stretched
-from sparingly.signals.irt.priors import Floats, Normal, Priors
+from sparingly.signals.irt.priors import Normal, Priors
 from sparingly.signals.irt.responses import Responses
 from sparingly.signals.irt.ridge import ridge
 from sparingly.signals.irt.shared import Shared

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sparingly.signals.irt.priors import Floats
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.responses import Responses
 
 # A response that the curve rules out costs this much and no more, so that every number stays finite.

@@ -8,9 +8,10 @@ from typing import Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_level
-from sparingly.signals.irt.priors import Floats, Priors, Response
+from sparingly.signals.irt.priors import Priors, Response
 
 Method = Literal["map", "variational"]
 LEAST = 1e-12

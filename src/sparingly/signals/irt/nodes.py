@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.signals.irt.priors import Floats, Normal
+from sparingly.base.arrays import Floats
+from sparingly.signals.irt.priors import Normal
 
 # How the prior of logit c is cut up to find its Gauss rule.
 _FINE, _REACH = 2001, 8.0

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.signals.irt import small
 from sparingly.signals.irt.likelihood import likelihood_of
-from sparingly.signals.irt.priors import Floats, Priors
+from sparingly.signals.irt.priors import Priors
 from sparingly.signals.irt.responses import Responses
-from sparingly.signals.irt.shared import Bools, Local, Shared, Sums, summed
+from sparingly.signals.irt.shared import Local, Shared, Sums, summed
 
 # No parameter moves further than this in one step, in prior standard deviations.
 LARGEST_STEP = 1.5
@@ -161,7 +162,7 @@ def bounded_step(precision: Floats, slope: Floats, damping: Floats, sds: Floats)
     return np.asarray(step / np.maximum(np.abs(step / sds).max(axis=0) / LARGEST_STEP, 1.0))
 
 
-def next_damping(damping: Floats, better: Bools, easing: float) -> Floats:
+def next_damping(damping: Floats, better: Mask, easing: float) -> Floats:
     """Return less damping where a step helped, and more where it did not."""
     eased = np.where(damping < _LEAST_DAMPING, 0.0, easing * damping)
     return np.where(better, eased, 3.0 * np.maximum(damping, 0.1))

@@ -26,13 +26,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.averaged import Normals
 from sparingly.signals.irt.climb import Climb
 from sparingly.signals.irt.frame import Frame
 from sparingly.signals.irt.integral import Integral, Moments, Places
 from sparingly.signals.irt.integral_binary import BinaryIntegral
 from sparingly.signals.irt.integral_continuous import ContinuousIntegral
-from sparingly.signals.irt.priors import Floats, Priors
+from sparingly.signals.irt.priors import Priors
 from sparingly.signals.irt.responses import Responses
 from sparingly.signals.irt.shared import Shared, SharedObjective, Sums
 

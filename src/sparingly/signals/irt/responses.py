@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.signals.irt.priors import Floats, Response
+from sparingly.base.arrays import Floats
+from sparingly.signals.irt.priors import Response
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.signals.irt.priors import Floats, Priors
+from sparingly.base.arrays import Floats, Mask
+from sparingly.signals.irt.priors import Priors
 from sparingly.signals.irt.responses import Responses
-from sparingly.signals.irt.shared import Bools, Shared
+from sparingly.signals.irt.shared import Shared
 
 _STEPS = 6
 _LARGEST_STEP = 1.5
@@ -23,7 +24,7 @@ class _Slopes:
     slope: Floats
     curvature: Floats
 
-    def put(self, other: _Slopes, where: Bools) -> None:
+    def put(self, other: _Slopes, where: Mask) -> None:
         """Overwrite some of the numbers by those of another point."""
         for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True):
             np.copyto(mine, theirs, where=where)

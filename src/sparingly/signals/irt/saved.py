@@ -10,11 +10,12 @@ from typing import IO, Any, cast
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
 from sparingly.data.values import as_id, as_list, as_mapping, as_number, check_version, shown
 from sparingly.signals.irt.model import IrtFit, Method, Parameters
-from sparingly.signals.irt.priors import Floats, Priors, Response
+from sparingly.signals.irt.priors import Priors, Response
 
 FORMAT, VERSION = "sparingly/irt", 1
 _RESPONSES, _METHODS = ("continuous", "binary"), ("map", "variational")

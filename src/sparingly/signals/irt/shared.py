@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.signals.irt import small
-from sparingly.signals.irt.priors import Floats, Priors
+from sparingly.signals.irt.priors import Priors
 from sparingly.signals.irt.responses import Responses
-
-Bools = NDArray[np.bool_]
 
 _LARGEST_STEP = 0.7
 _LEAST_CURVATURE = 1e-6
@@ -60,7 +59,7 @@ class Local:
     slope_ability: Floats
     cross: Floats
 
-    def put(self, other: Local, where: Bools) -> None:
+    def put(self, other: Local, where: Mask) -> None:
         """Overwrite the numbers of some items by those that another evaluation gave them."""
         for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True):
             np.copyto(mine, theirs, where=where)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.signals.irt.point import Points
-from sparingly.signals.irt.priors import Floats, Priors
+from sparingly.signals.irt.priors import Priors
 from sparingly.signals.irt.responses import Responses
 from sparingly.signals.irt.shared import Shared
 

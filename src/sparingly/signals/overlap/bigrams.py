@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.stats.moments import row_means
-from sparingly.data.evalset import Floats, Objects
 from sparingly.signals.overlap.dice import is_unspaced, tokenised
-from sparingly.signals.overlap.tokens import Codes, Tokens, listed
+from sparingly.signals.overlap.tokens import Tokens, listed
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Bigrams:
         counts: The number of bigrams of every output, items x models, 0 where there is no output.
     """
 
-    feature: Codes
-    bounds: Codes
-    item: Codes
-    model: Codes
-    counts: Codes
+    feature: Ints
+    bounds: Ints
+    item: Ints
+    model: Ints
+    counts: Ints
 
     def dice(self, item: int) -> Floats:
         """Return the Dice overlap of every item with one item, model by model (items x models).
@@ -85,7 +85,7 @@ def bigrams_of(outputs: Objects) -> Bigrams:
     return Bigrams(_features(tokens, model), bounds, item, model, counts)
 
 
-def _features(tokens: Tokens, model: Codes) -> Codes:
+def _features(tokens: Tokens, model: Ints) -> Ints:
     """Return a number per bigram of every text: the same for the same model, bigram and occurrence."""
     owner = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
     inside = owner[1:] == owner[:-1]

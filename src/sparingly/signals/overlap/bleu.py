@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats, Ints
 from sparingly.signals.overlap.ngrams import ngram_totals, shared_ngrams
 from sparingly.signals.overlap.pairs import Block
-from sparingly.signals.overlap.tokens import Codes, Tokeniser, bleu_tokens
+from sparingly.signals.overlap.tokens import Tokeniser, bleu_tokens
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Bleu:
         return np.where(matches > 0, scores, 0.0)
 
 
-def _log_brevity(lengths: Codes) -> Floats:
+def _log_brevity(lengths: Ints) -> Floats:
     """Return the logarithm of the brevity penalty, items x hypotheses x references."""
     hypothesis, reference = lengths[:, :, None], lengths[:, None, :]
     return np.minimum(0.0, 1 - reference / np.maximum(hypothesis, 1))

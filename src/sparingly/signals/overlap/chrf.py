@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 from sparingly.signals.overlap.ngrams import ngram_totals, shared_ngrams
 from sparingly.signals.overlap.pairs import Block
 from sparingly.signals.overlap.tokens import characters

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 from sparingly.signals.length import text_length
 from sparingly.signals.overlap.ngrams import ngram_totals, shared_ngrams
 from sparingly.signals.overlap.pairs import Block

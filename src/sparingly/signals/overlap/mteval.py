@@ -14,7 +14,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-Flags = NDArray[np.bool_]
+from sparingly.base.arrays import Mask
+
 Points = NDArray[np.uint32]
 
 _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
@@ -79,7 +80,7 @@ def _cut(lines: Sequence[str], apart: set[str], *, padded: bool) -> list[list[st
     return [tokens[low + 1 : high] for low, high in pairwise(ends)]
 
 
-def _begins(points: Points, apart: Flags, padded: bool) -> Flags:
+def _begins(points: Points, apart: Mask, padded: bool) -> Mask:
     """Whether a token begins at a character; the first and the last character are line ends."""
     digit = (points >= ord("0")) & (points <= ord("9"))
     mark = (points == ord(".")) | (points == ord(","))
@@ -95,7 +96,7 @@ def _begins(points: Points, apart: Flags, padded: bool) -> Flags:
     return begins
 
 
-def _left_over(mark: Flags, after: Flags) -> Flags:
+def _left_over(mark: Mask, after: Mask) -> Mask:
     """Whether the rule "part a full stop or comma from the non-digit before it" passes a mark by.
 
     The rule takes two characters at a time, so of several marks in a row it parts every second one: the
@@ -105,5 +106,5 @@ def _left_over(mark: Flags, after: Flags) -> Flags:
     first = mark.copy()
     first[1:] &= ~mark[:-1]
     begin = np.maximum.accumulate(np.where(first, places, 0))
-    passed: Flags = (places - begin) % 2 == np.where(after[begin], 0, 1)
+    passed: Mask = (places - begin) % 2 == np.where(after[begin], 0, 1)
     return passed

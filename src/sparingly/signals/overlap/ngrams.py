@@ -15,11 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparingly.signals.overlap.tokens import Codes, Tokens
+from sparingly.base.arrays import Ints, Mask
+from sparingly.signals.overlap.tokens import Tokens
 
-Flags = NDArray[np.bool_]
 _WORD = 64
 _MOST = 2**63
 _ROOM = 2**23
@@ -37,24 +36,24 @@ class Places:
         slots: The most texts that an item has.
     """
 
-    item: Codes
-    slot: Codes
+    item: Ints
+    slot: Ints
     items: int
     slots: int
 
-    def spread(self, values: Codes) -> Codes:
+    def spread(self, values: Ints) -> Ints:
         """Return a value per text as items x slots, 0 where there is no text."""
         table = np.zeros((self.items, self.slots), np.int64)
         table[self.item, self.slot] = values
         return table
 
 
-def ngram_totals(tokens: Tokens, places: Places, n: int) -> Codes:
+def ngram_totals(tokens: Tokens, places: Places, n: int) -> Ints:
     """Return the number of n-grams of every text, items x slots."""
     return places.spread(np.maximum(tokens.lengths - n + 1, 0))
 
 
-def shared_ngrams(tokens: Tokens, places: Places, order: int) -> Iterator[Codes]:
+def shared_ngrams(tokens: Tokens, places: Places, order: int) -> Iterator[Ints]:
     """Yield Σ_g min(count_a(g), count_b(g)) over the n-grams g, items x slots x slots, for n = 1 … order."""
     run = _sorted_run(tokens, places, order)
     for n in range(1, order + 1):
@@ -78,11 +77,11 @@ class _Run:
         first: Whether a position is the first of its n-gram.
     """
 
-    codes: Codes
-    at: Codes
-    item: Codes
-    slot: Codes
-    first: Flags
+    codes: Ints
+    at: Ints
+    item: Ints
+    slot: Ints
+    first: Mask
 
 
 def _sorted_run(tokens: Tokens, places: Places, order: int) -> _Run:
@@ -105,7 +104,7 @@ def _sorted_run(tokens: Tokens, places: Places, order: int) -> _Run:
     return _Run(codes, at[by_key], item, places.slot[owner], _starts(item))
 
 
-def _starts(values: Codes) -> Flags:
+def _starts(values: Ints) -> Mask:
     """Whether a value differs from the one before it."""
     starts = np.ones(len(values), bool)
     np.not_equal(values[1:], values[:-1], out=starts[1:])
@@ -135,7 +134,7 @@ def _parts(run: _Run, slots: int) -> Iterator[_Run]:
         low = high
 
 
-def _shared(run: _Run, places: Places) -> Codes:
+def _shared(run: _Run, places: Places) -> Ints:
     begins = np.flatnonzero(run.first)
     group = np.cumsum(run.first) - 1
     row, words = _aligned(run.item[begins], places.items)
@@ -150,7 +149,7 @@ def _shared(run: _Run, places: Places) -> Codes:
     return shared
 
 
-def _shared_again(run: _Run, group: Codes, repeated: Flags, places: Places) -> Codes:
+def _shared_again(run: _Run, group: Ints, repeated: Mask, places: Places) -> Ints:
     """Count the levels from 2 up, of the n-grams that a text has several times."""
     inside = repeated[group]
     groups = int(repeated.sum())
@@ -167,7 +166,7 @@ def _shared_again(run: _Run, group: Codes, repeated: Flags, places: Places) -> C
     return _common_bits(bits, words)
 
 
-def _aligned(item: Codes, items: int) -> tuple[Codes, Codes]:
+def _aligned(item: Ints, items: int) -> tuple[Ints, Ints]:
     """Return a row for every one of some sorted items' n-grams, and the words of each item.
 
     Each item begins with a word of 64 bits of its own, and has at least one.
@@ -178,11 +177,11 @@ def _aligned(item: Codes, items: int) -> tuple[Codes, Codes]:
     return np.arange(len(item)) + gap[item], words
 
 
-def _count(words: Codes) -> int:
+def _count(words: Ints) -> int:
     return int(words.sum())
 
 
-def _common_bits(bits: Flags, words: Codes) -> Codes:
+def _common_bits(bits: Mask, words: Ints) -> Ints:
     """Return how many bits every two slots have in common in each item, items x slots x slots."""
     packed = np.packbits(bits, axis=1).view(np.uint64)
     slots, begins = len(bits), np.cumsum(words) - words

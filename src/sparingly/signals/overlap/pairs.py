@@ -10,9 +10,8 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from sparingly.data.evalset import Floats, Objects
-from sparingly.signals.overlap.ngrams import Flags, Places
-from sparingly.signals.overlap.tokens import Codes
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
+from sparingly.signals.overlap.ngrams import Places
 
 _MISSING = -1
 
@@ -32,8 +31,8 @@ class Block:
     begin: int
     texts: list[str]
     places: Places
-    slot: Codes
-    copies: Codes
+    slot: Ints
+    copies: Ints
 
     @property
     def end(self) -> int:
@@ -97,7 +96,7 @@ def mean_similarities(outputs: Objects, measure: Measure) -> Floats:
     return found
 
 
-def mean_cosines(vectors: Floats, there: Flags) -> Floats:
+def mean_cosines(vectors: Floats, there: Mask) -> Floats:
     """Return the mean cosine of an item's vectors over pairs of different models, NaN with fewer than two.
 
     With s the sum of an item's k vectors of length 1, (|s|² − k) / (k(k−1)): no pair is visited. A vector of

@@ -9,12 +9,11 @@ from itertools import chain, count
 from typing import Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.signals.overlap.mteval import cut_chinese, cut_words, joined_lines
 
-Codes = NDArray[np.int64]
 Tokeniser = Literal["13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none"]
 _INSTALL = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
 
@@ -29,8 +28,8 @@ class Tokens:
         kinds: Every code is below this.
     """
 
-    codes: Codes
-    lengths: Codes
+    codes: Ints
+    lengths: Ints
     kinds: int
 
 
@@ -89,7 +88,7 @@ def _sacrebleu_tokeniser(name: Tokeniser) -> Callable[[str], str]:
         ) from None
 
 
-def _coded(tokens: Iterable[str], total: int) -> tuple[Codes, list[str]]:
+def _coded(tokens: Iterable[str], total: int) -> tuple[Ints, list[str]]:
     """Return a code per token, and the tokens in the order of their codes."""
     codes: defaultdict[str, int] = defaultdict(count().__next__)
     return np.fromiter(map(codes.__getitem__, tokens), np.int64, total), list(codes)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import MissingDataError, UnknownNameError
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.length import OUTPUT_LENGTH, SOURCE_LENGTH, length_metric, source_lengths
 
 # A metric that more cells than this lack gets a column that says where.
@@ -36,7 +37,7 @@ class Column:
     logarithm: bool = False
     absence: bool = False
 
-    def at(self, rows: Rows | slice) -> Floats:
+    def at(self, rows: Ints | slice) -> Floats:
         """Return the standardised values of some items.
 
         A missing value becomes the mean of the item's others, and the mean of the set where it has none.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 
 # Components beyond so many standard deviations are cut, else one odd cell would rule a square.
 _FAR = 4.0

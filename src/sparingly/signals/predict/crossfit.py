@@ -21,11 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.data.evalset import Floats, Rows
+from sparingly.base.arrays import Floats, Ints
 from sparingly.signals.predict.features import FeatureTable
 from sparingly.signals.predict.regressors import Fitted, Regressor, Training
-
-Codes = NDArray[np.int64]
 
 
 class Ensemble(NamedTuple):
@@ -36,7 +34,7 @@ class Ensemble(NamedTuple):
     parameters: float | None
 
 
-def fold_of_items(keys: rng.Keys, groups: Codes, labelled: NDArray[np.bool_], folds: int, seed: int) -> Codes:
+def fold_of_items(keys: rng.Keys, groups: Ints, labelled: NDArray[np.bool_], folds: int, seed: int) -> Ints:
     """Deal the groups that have labels to folds; return the fold of every item, −1 where its group has none.
 
     Groups are dealt from the one with most labels to the one with fewest, forth and back, equal ones in the
@@ -54,7 +52,7 @@ def fold_of_items(keys: rng.Keys, groups: Codes, labelled: NDArray[np.bool_], fo
 
 
 def cross_fitted(
-    regressor: Regressor, table: FeatureTable, labels: Floats, weights: Floats, fold: Codes, seed: int
+    regressor: Regressor, table: FeatureTable, labels: Floats, weights: Floats, fold: Ints, seed: int
 ) -> Ensemble:
     """Fit a model per fold to the labels of the other folds, and predict everything."""
     rows = np.flatnonzero((weights > 0).any(axis=1))
@@ -88,7 +86,7 @@ def _model_shares(totals: Floats) -> Floats:
 
 
 def _predicted(
-    fitted: Sequence[Fitted], shares: Floats, table: FeatureTable, fold: Codes
+    fitted: Sequence[Fitted], shares: Floats, table: FeatureTable, fold: Ints
 ) -> tuple[Floats, Floats]:
     shape = (table.items, len(table.models))
     everywhere, held_out = np.zeros(shape), np.zeros(shape)
@@ -102,7 +100,7 @@ def _predicted(
     return everywhere, held_out
 
 
-def _put(target: Floats, rows: Rows, found: Floats, where: NDArray[np.bool_]) -> None:
+def _put(target: Floats, rows: Ints, found: Floats, where: NDArray[np.bool_]) -> None:
     target[rows[where]] = found[where]
 
 

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.kept import Kept
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.predict.columns import Column, standard_columns
 from sparingly.signals.predict.components import Components, principal_components
 from sparingly.signals.predict.topics import Topics, text_topics
@@ -100,7 +101,7 @@ class FeatureTable:
             [np.full(len(names), size / np.sqrt(len(names) or 1)) for size, names in self._kinds]
         )
 
-    def at(self, rows: Rows) -> Floats:
+    def at(self, rows: Ints) -> Floats:
         """Return the features of some items, items x models x features."""
         base = _base(self.columns, rows, len(self.models))
         parts = [base, _item_means(base[:, :, self.means_of])]
@@ -116,7 +117,7 @@ class FeatureTable:
                 parts.append(each * found[:, :, :1])
         return np.concatenate(parts, axis=2)
 
-    def blocks(self) -> Iterator[Rows]:
+    def blocks(self) -> Iterator[Ints]:
         """Yield the positions of all items, some at a time."""
         return _blocks(self.items, len(self.models) * len(self.names))
 
@@ -215,7 +216,7 @@ def _components(
     )
 
 
-def _base(columns: list[Column] | tuple[Column, ...], rows: Rows, models: int) -> Floats:
+def _base(columns: list[Column] | tuple[Column, ...], rows: Ints, models: int) -> Floats:
     shape = (len(rows), models)
     return np.stack([np.broadcast_to(column.at(rows), shape) for column in columns], axis=2)
 
@@ -224,7 +225,7 @@ def _item_means(base: Floats) -> Floats:
     return np.repeat(base.mean(axis=1, keepdims=True), base.shape[1], axis=1)
 
 
-def _blocks(items: int, numbers_per_item: int) -> Iterator[Rows]:
+def _blocks(items: int, numbers_per_item: int) -> Iterator[Ints]:
     step = max(1, _BLOCK_NUMBERS // max(1, numbers_per_item))
     for start in range(0, items, step):
         yield np.arange(start, min(start + step, items))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 
 # Labels' worth of prior for the difference between a model's intercept and the common one.
 PRIOR_LABELS = 1.0

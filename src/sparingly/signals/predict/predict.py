@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
-from sparingly.data.evalset import EvalSet, Floats
-from sparingly.signals.predict.crossfit import Codes, cross_fitted, fold_of_items, in_sample
+from sparingly.data.evalset import EvalSet
+from sparingly.signals.predict.crossfit import cross_fitted, fold_of_items, in_sample
 from sparingly.signals.predict.features import Features, prepare_features
 from sparingly.signals.predict.quality import pooled_correlation, within_correlation
 from sparingly.signals.predict.regressors import as_regressor
@@ -37,7 +38,7 @@ class Predictions:
 
     everywhere: Floats
     held_out: Floats
-    folds: Codes
+    folds: Ints
     parameters: float | None
     correlation: float
     within: float
@@ -130,7 +131,7 @@ def _checked_weights(scores: Floats, weights: ArrayLike | None) -> Floats:
     return weighed
 
 
-def _checked_groups(data: EvalSet, groups: ArrayLike | None) -> Codes:
+def _checked_groups(data: EvalSet, groups: ArrayLike | None) -> Ints:
     if groups is None:
         return np.arange(len(data))
     given = np.asarray(groups)

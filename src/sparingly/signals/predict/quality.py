@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.stats.correlation import pearson
-from sparingly.data.evalset import Floats
 
 _ROUNDING = 1e-12
 

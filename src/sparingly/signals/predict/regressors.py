@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.data.evalset import Floats
 from sparingly.signals.predict.features import Features
 from sparingly.signals.predict.intercepts import model_intercepts
 from sparingly.signals.predict.ridge import RidgeFit, fit_ridge

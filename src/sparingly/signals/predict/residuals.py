@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.base.arrays import Floats, Ints
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.predict.features import Features
 from sparingly.signals.predict.predict import predict_scores
 
@@ -34,7 +35,7 @@ class ResidualSizes:
             model: over the items).
     """
 
-    rows: Rows
+    rows: Ints
     own: Floats
     expected: Floats
     within: float

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 from sparingly.signals.predict.intercepts import intercept_smoother
 
 # In units of the mean eigenvalue of the features' cross product.

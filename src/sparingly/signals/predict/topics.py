@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import MissingDataError
-from sparingly.data.evalset import EvalSet, Floats, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.evalset import Embedded, embed_outputs, embed_sources
 
 _NOTHING = 1e-9
@@ -21,7 +22,7 @@ class Topics:
     parts: tuple[Floats, ...]
     models: int
 
-    def at(self, rows: Rows) -> Floats:
+    def at(self, rows: Ints) -> Floats:
         """Return the directions of some items, items x models x directions."""
         taken = [part[rows] for part in self.parts]
         spread = [np.broadcast_to(part, (len(rows), self.models, part.shape[2])) for part in taken]

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.choose.design.draw.cube import draw_cube, null_directions
 from sparingly.choose.design.draw.pivotal import draw_pivotal
 from tests.choose.design.draw.samples import SEEDS, chances
-
-Floats = NDArray[np.float64]
 
 
 @given(values=chances(), seed=SEEDS, count=st.integers(0, 6))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.bench.papers.ashury.iterative import runs_text
 from sparingly.bench.papers.ashury.sets import FILES, MOST_PAIRS, SUMMEVAL, sources
 from sparingly.bench.papers.ashury.tally import (
@@ -20,7 +21,7 @@ from sparingly.bench.papers.ashury.tally import (
 )
 from sparingly.bench.papers.base import PaperTable
 from sparingly.bench.papers.markdown import signed, table
-from sparingly.bench.papers.work import Floats, Work
+from sparingly.bench.papers.work import Work
 from sparingly.infer.rank.preferred import PairWinner, winners
 
 MARKS = (5, 10, 20, 30, 50, 100, 150, 200)

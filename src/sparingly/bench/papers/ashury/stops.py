@@ -10,11 +10,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.hypergeometric import chance_of_lead
 from sparingly.run.rounds.stop.spending import anytime, group_sequential
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Test = Literal["group", "anytime"]
 
 # At least so many labels, at most so many, and as many between the looks of the group-sequential test.
@@ -33,8 +32,8 @@ class Voters:
         steps: The number of steps.
     """
 
-    step: Rows
-    item: Rows
+    step: Ints
+    item: Ints
     sign: Floats
     steps: int
 
@@ -93,7 +92,7 @@ def by_test(size: int, ahead: Floats, kind: Test) -> tuple[Floats, Floats]:
     return labels, sign
 
 
-def _counts(most: int, kind: Test) -> Rows:
+def _counts(most: int, kind: Test) -> Ints:
     if kind == "group":
         return np.unique(np.append(np.arange(STEP, most + 1, STEP), most))
     return np.arange(min(LEAST, most), most + 1)

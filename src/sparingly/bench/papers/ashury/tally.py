@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.bench.papers.ashury.sets import MOST_PAIRS, SHARE, Source, drawn_pairs, outputs
-from sparingly.bench.papers.ashury.stops import LEAST, MOST, RISKS, Floats, Rows, Voters, by_lead, by_test
+from sparingly.bench.papers.ashury.stops import LEAST, MOST, RISKS, Voters, by_lead, by_test
 from sparingly.bench.papers.work import Work
 from sparingly.choose.design.linkage import ward_linkage
 from sparingly.choose.design.split_tree import SplitTree
@@ -182,7 +183,7 @@ def run_seed(work: Work, source: Source, pairs: Iterable[tuple[int, int]], seed:
     return tally
 
 
-def truths(data: EvalSet, truth: str, rows: Rows) -> list[tuple[str, Floats]]:
+def truths(data: EvalSet, truth: str, rows: Ints) -> list[tuple[str, Floats]]:
     """Return the human scores and every metric without a gap."""
     found = [(HUMAN, data.truth(truth)[rows])]
     for name in data.metrics:
@@ -192,7 +193,7 @@ def truths(data: EvalSet, truth: str, rows: Rows) -> list[tuple[str, Floats]]:
     return found
 
 
-def _run_pair(tally: Tally, tree: SplitTree, told: list[tuple[str, Floats]], order: Rows) -> None:
+def _run_pair(tally: Tally, tree: SplitTree, told: list[tuple[str, Floats]], order: Ints) -> None:
     clusters = Voters.of(tree.representatives(MOST))
     steps = Voters.of(tree.steps(LEAST, MOST))
     size, count = len(tree), np.arange(min(LEAST, len(order)), len(order) + 1, dtype=np.float64)

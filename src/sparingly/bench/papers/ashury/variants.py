@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
 from sparingly.bench.papers.ashury.iterative import runs_text
 from sparingly.bench.papers.ashury.sets import FILES, SHARE, Source, drawn_pairs, outputs, sources
-from sparingly.bench.papers.ashury.stops import Floats, Rows
 from sparingly.bench.papers.ashury.tally import Figures, added, truths
 from sparingly.bench.papers.base import PaperTable
 from sparingly.bench.papers.markdown import table
@@ -58,16 +58,16 @@ class Pair:
     seed: int
     inputs: tuple[Linkage, Floats] | None
 
-    def choices(self) -> dict[str, Callable[[int], Rows]]:
+    def choices(self) -> dict[str, Callable[[int], Ints]]:
         """Return every way to choose a number of items."""
         trees = {"ward": ward_linkage(self.vectors), "cosine": cosine_linkage(unit_rows(self.vectors))}
 
-        def by_clusters(kind: str, how: Representative, count: int) -> Rows:
+        def by_clusters(kind: str, how: Representative, count: int) -> Ints:
             generator = rng.generator(self.seed, "diffuse")
             labels = kmeans(self.vectors, count, generator) if kind == "kmeans" else trees[kind].cut(count)
             return represent(self.vectors, labels, count, how, self.keys, self.seed)[0]
 
-        found: dict[str, Callable[[int], Rows]] = {
+        found: dict[str, Callable[[int], Ints]] = {
             RANDOM: partial(_first, rng.stream(self.keys, self.seed, "random order").argsort(kind="stable")),
             **{name: partial(by_clusters, *parts) for name, parts in CLUSTERED.items()},
             MAX_NORM: partial(_first, rng.order(np.linalg.norm(self.vectors, axis=1), self.keys, self.seed)),
@@ -80,7 +80,7 @@ class Pair:
         return found
 
 
-def _first(order: Rows, count: int) -> Rows:
+def _first(order: Ints, count: int) -> Ints:
     return order[:count]
 
 

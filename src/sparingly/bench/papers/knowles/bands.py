@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.bench.papers.knowles.draws import (
     BUDGETED,
     FIXED,
-    Floats,
     can_be_drawn,
     draws,
     seeds_of,

@@ -12,13 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.rng import seed_list
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector
 from sparingly.data.evalset import EvalSet
-
-Floats = NDArray[np.float64]
 
 # Draws of which best, median and worst are told, as published, and the seed that goes with them.
 RUNS, SEED = 13, 13

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.bench.papers.knowles.draws import (
     RUNS,
-    Floats,
     Method,
     can_be_drawn,
     draws,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.bench.papers.base import PaperTable
 from sparingly.bench.papers.markdown import bold, folded, table
 from sparingly.bench.papers.ruan import published
@@ -19,7 +20,7 @@ from sparingly.bench.papers.ruan.runs import (
     set_figures,
 )
 from sparingly.bench.papers.ruan.sets import TASKS, cases, files
-from sparingly.bench.papers.work import Floats, Work
+from sparingly.bench.papers.work import Work
 
 # What each method changes in CASF; random and heuristic are selectors.
 METHODS: Mapping[str, str] = {

@@ -8,17 +8,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.signed_rank import pair_signed_rank
 from sparingly.bench.papers.ruan.sets import Case
-from sparingly.bench.papers.work import Floats, Work, rounded
+from sparingly.bench.papers.work import Work, rounded
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.measures import kendall_b, significance_retained, top1_match
 from sparingly.run.rounds.replay import replay
 
-Rows = NDArray[np.int64]
 Figures = dict[str, Any]
 Budget = str | int
 
@@ -46,7 +45,7 @@ class Run:
     seeds: int
 
 
-def chosen_rows(data: EvalSet, case: Case, method: str, budget: Budget, seed: int = 0) -> Rows:
+def chosen_rows(data: EvalSet, case: Case, method: str, budget: Budget, seed: int = 0) -> Ints:
     """Return the items that a method judges under a budget."""
     if not method.startswith("casf"):
         return data.positions(select(data, method, budget, seed=seed).items)
@@ -54,7 +53,7 @@ def chosen_rows(data: EvalSet, case: Case, method: str, budget: Budget, seed: in
     return np.flatnonzero(state.asked.any(axis=1))
 
 
-def measured(data: EvalSet, case: Case, rows: Rows) -> dict[str, list[float]]:
+def measured(data: EvalSet, case: Case, rows: Ints) -> dict[str, list[float]]:
     """Return how close a subset's ranking comes to that of all items, aspect by aspect.
 
     Kendall's tau-b of the models' means, whether the best model is the same, and the share of the pairs

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.variates import known_metrics, metric_scores
-
-Floats = NDArray[np.float64]
 
 FEWEST_ITEMS = 100
 # What was judged in the end, where it is not the first aspect of the file.

@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.bench.papers.saldias.cases import Case, Floats
+from sparingly.base.arrays import Floats, Mask
+from sparingly.bench.papers.saldias.cases import Case
 from sparingly.choose.design import strata as kernels
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.stratified import Plan, Stratified
 from sparingly.infer.estimate.sample import Sample
-
-Mask = NDArray[np.bool_]
 
 
 class Drawn(NamedTuple):

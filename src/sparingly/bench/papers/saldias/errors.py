@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.bench.papers.saldias.cases import Case, Cases, Floats
+from sparingly.base.arrays import Floats
+from sparingly.bench.papers.saldias.cases import Case, Cases
 from sparingly.bench.papers.saldias.draws import Strata, sample_of_draw
 from sparingly.bench.papers.saldias.methods import (
     Published,

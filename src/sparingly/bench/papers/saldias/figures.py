@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sparingly.bench.papers.saldias.cases import Cases, Floats
+from sparingly.base.arrays import Floats
+from sparingly.bench.papers.saldias.cases import Cases
 from sparingly.bench.papers.saldias.draws import count_of
 from sparingly.bench.papers.saldias.errors import Errors
 from sparingly.bench.papers.saldias.methods import BASE

@@ -14,8 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.base.rng import seed_list
-from sparingly.bench.papers.saldias.cases import Case, Cases, Floats
+from sparingly.bench.papers.saldias.cases import Case, Cases
 from sparingly.bench.papers.saldias.draws import count_of
 from sparingly.bench.papers.saldias.errors import Errors
 from sparingly.choose.design.budget import Budget

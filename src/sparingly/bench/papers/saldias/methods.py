@@ -11,7 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from sparingly.bench.papers.saldias.cases import Case, Cases, Floats, Shown
+from sparingly.base.arrays import Floats
+from sparingly.bench.papers.saldias.cases import Case, Cases, Shown
 from sparingly.bench.papers.saldias.draws import Draw, Strata, stratified_draws, uniform_draws
 from sparingly.bench.papers.saldias.neighbours import Neighbours
 from sparingly.infer.estimate.control_variate import ControlVariate, inverse_products

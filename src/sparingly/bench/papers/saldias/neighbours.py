@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.bench.papers.saldias.cases import Floats
+from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.sample import Sample
 
 NEIGHBOURS = 25

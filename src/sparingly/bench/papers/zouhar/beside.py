@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.rng import uniforms
 from sparingly.bench.papers.base import Figures
 from sparingly.bench.papers.markdown import points, table
 from sparingly.bench.papers.settings import Setting
-from sparingly.bench.papers.work import Floats, Work
+from sparingly.bench.papers.work import Work
 from sparingly.bench.papers.zouhar.spa import RANDOM, Row, mark, setting_figures
 from sparingly.data.evalset import EvalSet
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.bench.papers.markdown import folded, signed, table
 from sparingly.bench.papers.settings import UNSEEN
-from sparingly.bench.papers.work import Floats, Interval, Work
+from sparingly.bench.papers.work import Interval, Work
 from sparingly.bench.papers.zouhar.spa import Row, mark, setting_figures
 
 Figures = dict[str, Any]

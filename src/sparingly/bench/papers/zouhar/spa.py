@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.bench.papers.markdown import CLEARLY_WORSE, WORSE, bold, folded, points, table
 from sparingly.bench.papers.settings import MAIN, Setting
-from sparingly.bench.papers.work import Floats, Interval, Work, at_marks, averages, rounded
+from sparingly.bench.papers.work import Interval, Work, at_marks, averages, rounded
 
 Figures = dict[str, Any]
 

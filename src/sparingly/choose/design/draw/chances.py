@@ -7,13 +7,9 @@ with the probability it began with, whichever steps were made.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _ROUNDING = 1e-12
 # What the sum of a million probabilities may be off by.
@@ -36,7 +32,7 @@ def snapped(values: Floats) -> Floats:
     return np.where(values > 1.0 - _ROUNDING, 1.0, values)
 
 
-def undecided(values: Floats) -> Rows:
+def undecided(values: Floats) -> Ints:
     """Return the units that are neither taken nor left."""
     return np.flatnonzero((values > 0.0) & (values < 1.0))
 
@@ -51,7 +47,7 @@ def last_one(mass: float, draw: float) -> bool:
     return mass > 0.5 if is_whole(mass) else draw < mass
 
 
-def step(values: Floats, groups: Rows, directions: Floats, draws: Floats) -> None:
+def step(values: Floats, groups: Ints, directions: Floats, draws: Floats) -> None:
     """Move groups of units along directions, up or down, until one unit of each group is decided.
 
     With λ₁ and λ₂ the longest steps up and down, up is taken with probability λ₂/(λ₁ + λ₂): the expected step

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.choose.design.draw.chances import Floats, Mask, Rows, settled, step, undecided
+from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.choose.design.draw.chances import settled, step, undecided
 from sparingly.choose.design.draw.pivotal import draw_pivotal
 
 _BLOCK_CELLS = 1 << 20
@@ -52,7 +53,7 @@ def _conditions(chances: Floats, variables: Floats, costs: Floats | None) -> Flo
     return np.ascontiguousarray(rows[:, pivots > _DEPENDENT])
 
 
-def _flight(values: Floats, rows: Floats, pool: Rows, generator: np.random.Generator) -> Rows:
+def _flight(values: Floats, rows: Floats, pool: Ints, generator: np.random.Generator) -> Ints:
     """Walk in groups of p + 1 units until p are left, and return these."""
     group = rows.shape[1] + 1
     block = max(1, _BLOCK_CELLS // group**2)
@@ -66,7 +67,7 @@ def _flight(values: Floats, rows: Floats, pool: Rows, generator: np.random.Gener
     return pool
 
 
-def _landing(values: Floats, rows: Floats, pool: Rows, kept: int, generator: np.random.Generator) -> Rows:
+def _landing(values: Floats, rows: Floats, pool: Ints, kept: int, generator: np.random.Generator) -> Ints:
     """Go on with fewer and fewer conditions, the first ``kept`` of them to the end."""
     for count in range(rows.shape[1], min(kept, rows.shape[1]) - 1, -1):
         while len(pool) > 1:

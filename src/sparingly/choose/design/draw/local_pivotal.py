@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.choose.design.draw.chances import Floats, Mask, Rows, settled, step, undecided
+from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.choose.design.draw.chances import settled, step, undecided
 from sparingly.choose.design.draw.pivotal import draw_pivotal
 
 _JITTER = 1e-6
@@ -50,7 +51,7 @@ class _Neighbours:
         self.alive = np.ones(len(places), bool)
         self.lists = np.full((len(places), _NEIGHBOURS), -1)
 
-    def of(self, active: Rows) -> Rows:
+    def of(self, active: Ints) -> Ints:
         """Return the nearest undecided units of every active one, or −1 where they are not known."""
         found, known = self._first_alive(active)
         if (~known).sum() > _UNKNOWN * len(active):
@@ -58,13 +59,13 @@ class _Neighbours:
             found, known = self._first_alive(active)
         return np.where(known[:, None], found, -1)
 
-    def _first_alive(self, active: Rows) -> tuple[Rows, Mask]:
+    def _first_alive(self, active: Ints) -> tuple[Ints, Mask]:
         lists = self.lists[active]
         alive = (lists >= 0) & self.alive[lists]
         first = np.argsort(~alive, axis=1, kind="stable")[:, : self.wanted]
         return np.take_along_axis(lists, first, axis=1), np.asarray(alive.sum(axis=1) >= self.wanted)
 
-    def look_up(self, active: Rows, units: Rows) -> None:
+    def look_up(self, active: Ints, units: Ints) -> None:
         """Find the nearest active neighbours of some units."""
         from scipy.spatial import KDTree
 
@@ -77,7 +78,7 @@ class _Neighbours:
         self.lists[units, : most - 1] = found[~own].reshape(len(units), most - 1)
 
 
-def _meeting(active: Rows, near: _Neighbours, by_three: bool, generator: np.random.Generator) -> Rows:
+def _meeting(active: Ints, near: _Neighbours, by_three: bool, generator: np.random.Generator) -> Ints:
     """Return who meets next: pairs of mutual nearest neighbours, or threes, none of them in two meetings."""
     found = near.of(active)
     groups = _apart(active, found, generator) if by_three else _mutual(active, found)
@@ -89,7 +90,7 @@ def _meeting(active: Rows, near: _Neighbours, by_three: bool, generator: np.rand
     return groups if len(groups) else _apart(active, found, generator)
 
 
-def _mutual(active: Rows, found: Rows) -> Rows:
+def _mutual(active: Ints, found: Ints) -> Ints:
     """Return the pairs of units that are each other's nearest."""
     nearest = found[:, 0]
     back = np.full(int(active.max()) + 1, -1)
@@ -98,7 +99,7 @@ def _mutual(active: Rows, found: Rows) -> Rows:
     return np.column_stack([active[pairs], nearest[pairs]])
 
 
-def _apart(active: Rows, found: Rows, generator: np.random.Generator) -> Rows:
+def _apart(active: Ints, found: Ints, generator: np.random.Generator) -> Ints:
     """Return groups of a unit and its nearest that share no unit, picked at random."""
     groups = np.column_stack([active, found])
     groups = groups[(found >= 0).all(axis=1)]

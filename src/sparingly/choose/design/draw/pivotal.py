@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.choose.design.draw.chances import Floats, Mask, Rows, last_one, settled
+from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.choose.design.draw.chances import last_one, settled
 
 _BLOCK = 2**18
 
 
-def draw_pivotal(chances: Floats, generator: np.random.Generator, order: Rows | None = None) -> Mask:
+def draw_pivotal(chances: Floats, generator: np.random.Generator, order: Ints | None = None) -> Mask:
     """Take units by meetings in sequence: the undecided one of a meeting goes on to the next.
 
     Two units with a and b: if a + b < 1, one is left and the other goes on with a + b (the second with

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.choose.design.draw.chances import Floats, Mask, Rows, is_whole, settled
+from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.choose.design.draw.chances import is_whole, settled
 
 
-def draw_systematic(chances: Floats, generator: np.random.Generator, order: Rows | None = None) -> Mask:
+def draw_systematic(chances: Floats, generator: np.random.Generator, order: Ints | None = None) -> Mask:
     """Take the units in whose interval a point of a random grid falls.
 
     Unit k of the list owns the interval (V_{k−1}, V_k] with V the running sum of the probabilities; the grid

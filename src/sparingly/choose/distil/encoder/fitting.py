@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError
 from sparingly.base.rng import keys_of, stream
 from sparingly.choose.distil.encoder.base import base_digest, load_base
@@ -21,9 +22,7 @@ from sparingly.choose.distil.encoder.network import Network, best_device, repeat
 from sparingly.choose.distil.encoder.packages import package
 from sparingly.choose.distil.encoder.tokens import Tokens
 from sparingly.choose.distil.encoder.training import EncoderTraining
-from sparingly.data.evalset import Floats
 
-Rows = NDArray[np.int64]
 _LONGEST_STEP = 1.0
 _NOW, _BEST, _FIRST, _SECOND, _COUNT = "now.", "best.", "first.", "second.", "count."
 
@@ -46,8 +45,8 @@ class Lesson:
     targets: Floats
     centre: Floats
     spread: Floats
-    learned: Rows
-    aside: Rows
+    learned: Ints
+    aside: Ints
     keys: NDArray[np.uint64]
 
 
@@ -144,7 +143,7 @@ class Course:
             if progress.updates % training.every == 0:
                 self._keep()
 
-    def _update(self, rows: Rows) -> None:
+    def _update(self, rows: Ints) -> None:
         """Move the weights once, by the mean squared error of a batch that is read in several steps."""
         torch = package("torch")
         known = int((~np.isnan(self._lesson.targets[rows])).sum())
@@ -163,7 +162,7 @@ class Course:
         self._scaler.step(self._optimiser)
         self._scaler.update()
 
-    def _errors(self, rows: Rows) -> Iterator[Any]:
+    def _errors(self, rows: Ints) -> Iterator[Any]:
         """Yield the squared errors of some texts, added up step by step."""
         torch = package("torch")
         ids = [self._lesson.ids[row] for row in rows]

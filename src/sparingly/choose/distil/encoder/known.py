@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats
 from sparingly.choose.distil.encoder.network import Network
 from sparingly.choose.distil.encoder.packages import package
 from sparingly.choose.distil.encoder.tokens import Tokens
 from sparingly.choose.distil.encoder.training import EncoderTraining
 from sparingly.choose.distil.spans import Spans
-from sparingly.data.evalset import Floats
 
 _ROWS = {"cpu": 16, "cuda": 128}
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Ints
 from sparingly.base.errors import InputError
 from sparingly.choose.distil.encoder.packages import package
 
-Whole = NDArray[np.int64]
 _SHORTEST = 16
 _AT_A_TIME = 4096
 
@@ -19,9 +18,9 @@ _AT_A_TIME = 4096
 class Batch(NamedTuple):
     """Some texts: their places, and their tokens and mask as rows, which may be more than the texts."""
 
-    places: Whole
-    tokens: Whole
-    mask: Whole
+    places: Ints
+    tokens: Ints
+    mask: Ints
 
 
 class Tokens:
@@ -63,7 +62,7 @@ class Tokens:
                 here = places[start : start + rows]
                 yield self._padded(here, [ids[place] for place in here], rows if fixed else len(here), width)
 
-    def _padded(self, places: Whole, ids: Sequence[Sequence[int]], rows: int, width: int) -> Batch:
+    def _padded(self, places: Ints, ids: Sequence[Sequence[int]], rows: int, width: int) -> Batch:
         tokens = np.full((rows, width), self.pad, np.int64)
         mask = np.zeros((rows, width), np.int64)
         # A row without any token would be a mean over nothing.

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import DataError, UsageError, one_line
-from sparingly.data.evalset import Floats, Objects
 
 _INSIDE = Path("checkpoints", "model.ckpt")
 _BATCH = 16

@@ -7,12 +7,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.moments import row_means
 from sparingly.choose.distil.external.checkpoints import External, is_text
 from sparingly.choose.utility.base import Utility
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 PACKAGE = External(
     "comet_instant_confidence",

@@ -7,11 +7,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.distil.external.checkpoints import External, tell_sources
 from sparingly.choose.utility.base import Utility
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 PACKAGE = External(
     "precomet", "precomet", "precomet @ git+https://github.com/zouharvi/PreCOMET", "precomet 2.2.4"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.distil.external.checkpoints import External, tell_sources
 from sparingly.choose.utility.base import Utility
-from sparingly.data.evalset import EvalSet, Floats
+from sparingly.data.evalset import EvalSet
 
 PACKAGE = External(
     "sentinel_src",

@@ -21,10 +21,11 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, InputError, UnknownNameError
 from sparingly.data import files
 from sparingly.data.build import build
-from sparingly.data.evalset import EvalSet, Floats, Objects, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.jsonl import FORMAT, VERSION, JsonLines
 from sparingly.data.io.objects import to_objects
@@ -151,7 +152,7 @@ class _Reader:
         ids = self._ids()
         self.count = len(ids)
         self.in_order = ids.is_sorted()
-        self.order: Rows = (
+        self.order: Ints = (
             np.arange(self.count) if self.in_order else ids.arg_sort().to_numpy().astype(np.int64)
         )
         self.place = np.empty(self.count, np.int64)

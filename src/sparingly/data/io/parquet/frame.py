@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Ints, Objects
 from sparingly.base.errors import DataError
 from sparingly.data.build import known_scales
-from sparingly.data.evalset import EvalSet, Objects, Rows
+from sparingly.data.evalset import EvalSet
 from sparingly.data.io.objects import to_series
 from sparingly.data.tables import Preferences, Ratings
 
@@ -50,7 +51,7 @@ class _Writer:
         self.data = data
         order = data.file_order
         self.in_order = bool((order == np.arange(len(order))).all())
-        self.order: Rows = order
+        self.order: Ints = order
         self.as_json: list[str] = []
         self.as_objects: list[str] = []
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import InputError, UnknownNameError
-from sparingly.data.evalset import Floats, Objects
 from sparingly.data.io.objects import to_objects
 from sparingly.data.io.parquet.frame import PREFERENCE, RATING
 from sparingly.data.tables import Preferences, Ratings

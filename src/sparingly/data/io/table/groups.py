@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.data.evalset import Floats, Objects, Rows
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.data.io.objects import to_objects
 from sparingly.data.io.table.source import Source
 from sparingly.data.values import shown
@@ -104,7 +104,7 @@ class Grid:
         return Groups(cells, self.shape[0] * self.shape[1])
 
     @cached_property
-    def file_order(self) -> Rows:
+    def file_order(self) -> Ints:
         """The place of every item by its first row."""
         first = np.empty(self.shape[0], np.int64)
         first[self.items.codes[::-1]] = np.arange(len(self.items.codes))[::-1]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats
 from sparingly.data.io.table.source import Source
 from sparingly.data.io.words import kind_of, mixed
 from sparingly.data.plain import EXACT

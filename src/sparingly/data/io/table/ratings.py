@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.data.evalset import Floats, Objects
+from sparingly.base.arrays import Floats, Objects
 from sparingly.data.io.objects import to_objects
 from sparingly.data.io.table.groups import Codes, Grid, coded
 from sparingly.data.io.table.numbers import from_words, numbers, parsed_texts

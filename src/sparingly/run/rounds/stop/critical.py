@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from sparingly.run.rounds.state import Mask
+from sparingly.base.arrays import Mask
 
 Question = Literal["all", "order", "best"]
 

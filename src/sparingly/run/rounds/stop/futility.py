@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
-from sparingly.data.evalset import Floats
 from sparingly.infer.rank.pair_errors import pair_errors
-from sparingly.run.rounds.state import Mask, State
+from sparingly.run.rounds.state import State
 from sparingly.run.rounds.stop.base import Progress, Stopped, information
 from sparingly.run.rounds.stop.settled import Look, Settled, Valid, critical_value
 from sparingly.run.rounds.stop.spending import Spending

@@ -8,11 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
-from sparingly.data.evalset import Floats
 from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
-from sparingly.run.rounds.state import Mask
 from sparingly.run.rounds.stop.base import Progress, Stopped
 from sparingly.run.rounds.stop.critical import pair_level
 from sparingly.run.rounds.stop.settled import Look, critical_value

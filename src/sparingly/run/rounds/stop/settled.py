@@ -9,9 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from sparingly.data.evalset import Floats
+from sparingly.base.arrays import Floats, Mask
 from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
-from sparingly.run.rounds.state import Mask
 from sparingly.run.rounds.stop.critical import Question, pair_level
 from sparingly.run.rounds.stop.spending import Spending, anytime, group_sequential, with_freedom
 

@@ -19,9 +19,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
-from sparingly.data.evalset import Floats
 
 Spending = Literal["obrien_fleming", "even"]
 _NODES = 96

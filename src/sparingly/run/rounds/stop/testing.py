@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sparingly.base.arrays import Mask
 from sparingly.base.levels import check_alpha
 from sparingly.base.registry import parameter
-from sparingly.run.rounds.state import Mask
 from sparingly.run.rounds.stop.base import Progress, Stop
 from sparingly.run.rounds.stop.critical import Question
 from sparingly.run.rounds.stop.settled import Settled, Valid, settle
