@@ -20,8 +20,7 @@ import sparingly
 from _honesty_cases import ENDE, Case, Kept, mean_with_interval, ratio_with_interval, rounded
 from sparingly import EvalSet
 from sparingly.base.arrays import Floats
-from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
+from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
 from sparingly.infer.estimate.assemble import Asked, assemble
 from sparingly.infer.estimate.base import as_estimator
 from sparingly.infer.estimate.drawn import sample_from

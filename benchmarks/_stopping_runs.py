@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
-from sparingly.base.stats.hypergeometric import chance_of_lead
+from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.run.rounds.stop.base import information, two_valued_step
 from sparingly.run.rounds.stop.margin_settled import MarginSettled
 from sparingly.run.rounds.stop.settled import Look, Valid, critical_value, nothing_settled, settle_next

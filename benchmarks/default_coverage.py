@@ -39,7 +39,7 @@ import sparingly
 from _default_cases import MADE, REAL, SIZE, case_of, real_parts
 from _resume import FinishedParts
 from sparingly.base.arrays import Floats
-from sparingly.base.stats.holm import holm
+from sparingly.base.stats.multiple_tests import holm
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.assemble import Target
 

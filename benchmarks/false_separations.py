@@ -33,7 +33,7 @@ import sparingly
 from _resume import FinishedParts, Row
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
-from sparingly.base.stats.holm import holm
+from sparingly.base.stats.multiple_tests import holm
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.bench.papers.markdown import folded, replaced, table
 from sparingly.bench.papers.work import write_whole

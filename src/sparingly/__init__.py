@@ -16,12 +16,11 @@ from sparingly._version import __version__
 if TYPE_CHECKING:
     from sparingly.base.errors import AnswerIsNo, DataError, InputError, SparinglyError, UsageError
     from sparingly.base.registry import methods, parse_method
-    from sparingly.base.stats.holm import holm
-    from sparingly.base.stats.hypergeometric import chance_of_lead
     from sparingly.base.stats.krippendorff import krippendorff_alpha
+    from sparingly.base.stats.multiple_tests import holm
+    from sparingly.base.stats.pairs import chance_of_lead, soft_pairwise_accuracy
+    from sparingly.base.stats.sign_flip import pair_p_values
     from sparingly.base.stats.signed_rank import pair_signed_rank
-    from sparingly.base.stats.signflip import pair_p_values
-    from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
     from sparingly.choose import (
         AnchorPoints,
         Cube,

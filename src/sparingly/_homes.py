@@ -5,12 +5,11 @@ from __future__ import annotations
 HOMES = {
     "sparingly.base.errors": ("AnswerIsNo", "DataError", "InputError", "SparinglyError", "UsageError"),
     "sparingly.base.registry": ("methods", "parse_method"),
-    "sparingly.base.stats.holm": ("holm",),
-    "sparingly.base.stats.hypergeometric": ("chance_of_lead",),
+    "sparingly.base.stats.multiple_tests": ("holm",),
+    "sparingly.base.stats.pairs": ("chance_of_lead", "soft_pairwise_accuracy"),
     "sparingly.base.stats.krippendorff": ("krippendorff_alpha",),
     "sparingly.base.stats.signed_rank": ("pair_signed_rank",),
-    "sparingly.base.stats.signflip": ("pair_p_values",),
-    "sparingly.base.stats.soft_pairwise": ("soft_pairwise_accuracy",),
+    "sparingly.base.stats.sign_flip": ("pair_p_values",),
     "sparingly.choose": (
         "AnchorPoints",
         "Cube",

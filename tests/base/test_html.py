@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from sparingly.base.html import html_table, shown
+from sparingly.base.format import cell_text, html_table
 
 
 def test_every_text_is_escaped() -> None:
@@ -11,4 +11,4 @@ def test_every_text_is_escaped() -> None:
 
 
 def test_numbers_are_short_and_missing_ones_empty() -> None:
-    assert [shown(cell) for cell in (1.23456, 3, None, float("nan"), "x")] == ["1.235", "3", "", "", "x"]
+    assert [cell_text(cell) for cell in (1.23456, 3, None, float("nan"), "x")] == ["1.235", "3", "", "", "x"]

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from sparingly.base.percent import counted, ends_text, error_text, percent, score_text
+from sparingly.base.format import counted, ends_text, error_text, percent, score_text
 
 
 @pytest.mark.parametrize(

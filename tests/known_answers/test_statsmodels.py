@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.base.stats.holm import holm
+from sparingly.base.stats.multiple_tests import holm
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.bradley_terry_fit import fit

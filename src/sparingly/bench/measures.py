@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
+from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
 from sparingly.infer.estimate.full_set_p import full_set_p_values
 from sparingly.infer.estimate.intervals import find_intervals
 from sparingly.infer.estimate.pairs import spread_of

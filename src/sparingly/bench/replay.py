@@ -13,7 +13,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import SparinglyError, UsageError, one_line
 from sparingly.base.registry import Method
-from sparingly.base.stats.signflip import prefix_pair_p_values
+from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.bench.entry import Entry, rounds_parameter, with_metric
 from sparingly.bench.measures import (
     Measures,

@@ -11,8 +11,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import InputError
-from sparingly.base.html import html_table
-from sparingly.base.percent import counted
+from sparingly.base.format import counted, html_table
 from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.signature import Signature

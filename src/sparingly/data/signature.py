@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparingly.base.cache import ResultCache
 from sparingly.base.errors import InputError, UnknownNameError
-from sparingly.base.kept import Kept
 from sparingly.base.text import Items, format_value, text_value
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
@@ -124,7 +124,7 @@ def digest(data: EvalSet, names: Iterable[str]) -> str:
 
 
 # Sets that differ in their labels alone share their other arrays, and so the digests of these.
-_shared: Kept[bytes] = Kept(most=256)
+_shared: ResultCache[bytes] = ResultCache(most=256)
 
 
 def _shared_part(data: EvalSet, name: str) -> bytes:

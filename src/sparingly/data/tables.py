@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Objects
-from sparingly.base.stats.ties import preferred
+from sparingly.base.stats.pairs import preferred
 
 Codes = NDArray[np.int32]
 Table = TypeVar("Table", bound="Ratings | Preferences")
@@ -108,7 +108,7 @@ class Preferences:
 def derive_preferences(scores: Floats, aspect: str, tie: float = 0.0) -> Preferences:
     """Turn scores into preferences over every pair of models: the higher one wins.
 
-    A pair is a tie when the two scores differ by at most ``tie`` (see ``base.stats.ties``); a pair with a
+    A pair is a tie when the two scores differ by at most ``tie`` (see ``base.stats.pairs``); a pair with a
     missing score gives no row (Ashury Tahan et al. 2024, section 5, derive their preferences from
     reference-based metrics so).
     """

@@ -8,7 +8,7 @@ from typing import Any
 
 from sparingly._version import __version__
 from sparingly.base.errors import SparinglyError
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.choose.distil.notes import is_of_judged
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet

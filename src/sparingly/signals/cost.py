@@ -6,7 +6,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.length import source_lengths

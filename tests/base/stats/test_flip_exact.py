@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sparingly.base.stats.flip_exact import exact_p_values, first_differences
 from sparingly.base.stats.pairs import pair_differences
+from sparingly.base.stats.sign_flip import exact_p_values, first_differences
 
 sparse = st.one_of(st.just(0.0), st.just(0.0), st.integers(-2, 2).map(float), st.just(float("nan")))
 
@@ -36,5 +36,5 @@ def test_by_hand() -> None:
 def test_pairs_are_enumerated_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     differences = np.random.default_rng(0).normal(size=(6, 11))
     whole = exact_p_values(differences, np.array([2, 6]))
-    monkeypatch.setattr("sparingly.base.stats.flip_exact._CELLS", 150)
+    monkeypatch.setattr("sparingly.base.stats.sign_flip._CELLS", 150)
     assert np.array_equal(exact_p_values(differences, np.array([2, 6])), whole)

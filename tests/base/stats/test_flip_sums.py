@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from sparingly.base import rng
-from sparingly.base.stats import flip_sums
-from sparingly.base.stats.flip_sums import sampled_p_values
+from sparingly.base.stats import sign_flip
+from sparingly.base.stats.sign_flip import sampled_p_values
 
 
 @pytest.mark.parametrize("length", [8, 2040, 2048, 4088])
 def test_counting_in_lanes_counts(length: int) -> None:
     flags = np.random.default_rng(0).random((3, 2, length)) < 0.7
     flags[0, 0] = True
-    assert flip_sums._count_last(flags).tolist() == flags.sum(axis=-1).tolist()
+    assert sign_flip._count_last(flags).tolist() == flags.sum(axis=-1).tolist()
 
 
 def test_blocks_and_batches_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,8 +22,8 @@ def test_blocks_and_batches_do_not_change_the_answer(monkeypatch: pytest.MonkeyP
     keys = rng.keys_of([f"{number}" for number in range(90)])
     sizes = np.arange(5, 91)
     whole = sampled_p_values(scores, sizes, keys, seed=0, flips=100, weights=None)
-    monkeypatch.setattr(flip_sums, "_FLIP_CELLS", 1)
-    monkeypatch.setattr(flip_sums, "_SUM_CELLS", 1)
+    monkeypatch.setattr(sign_flip, "_FLIP_CELLS", 1)
+    monkeypatch.setattr(sign_flip, "_SUM_CELLS", 1)
     assert np.array_equal(sampled_p_values(scores, sizes, keys, seed=0, flips=100, weights=None), whole)
 
 

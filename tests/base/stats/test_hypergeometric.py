@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from sparingly.base.stats.hypergeometric import chance_of_lead
+from sparingly.base.stats.pairs import chance_of_lead
 
 
 def test_the_published_example() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from sparingly.base import rng
 from sparingly.base.errors import UsageError
-from sparingly.base.stats.item_keys import item_keys
+from sparingly.base.stats.sign_flip import item_keys
 
 
 def test_ids_keys_or_row_numbers() -> None:

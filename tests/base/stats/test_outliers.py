@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sparingly.base.stats.outliers import outlier_p_values
+from sparingly.base.stats.moments import outlier_p_values
 
 
 def test_is_the_two_sample_t_test_of_one_against_the_others() -> None:

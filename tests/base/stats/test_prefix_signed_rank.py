@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import UsageError
-from sparingly.base.stats import prefix_signed_rank
-from sparingly.base.stats.prefix_signed_rank import prefix_pair_signed_rank
-from sparingly.base.stats.signed_rank import pair_signed_rank
+from sparingly.base.stats import signed_rank
+from sparingly.base.stats.signed_rank import pair_signed_rank, prefix_pair_signed_rank
 
 
 def check(scores: np.ndarray, sizes: list[int]) -> None:
@@ -44,7 +43,7 @@ def test_with_ties_zeros_and_gaps(rows: list[list[float]]) -> None:
 def test_few_sizes_of_many_items_are_found_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(0).normal(size=(60, 3))
     expected = prefix_pair_signed_rank(scores, [20, 60])
-    monkeypatch.setattr(prefix_signed_rank, "_SUBSETS_PER_ITEM", 0.0)
+    monkeypatch.setattr(signed_rank, "_SUBSETS_PER_ITEM", 0.0)
     np.testing.assert_allclose(prefix_pair_signed_rank(scores, [20, 60]).p, expected.p)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import rankdata
 
-from sparingly.base.stats.ranks import average_ranks
+from sparingly.base.stats.correlation import average_ranks
 
 cells = st.one_of(st.integers(-3, 3).map(float), st.just(float("nan")))
 tables = arrays(np.float64, st.tuples(st.integers(0, 6), st.integers(0, 7)), elements=cells)
@@ -36,7 +36,7 @@ def test_signed_zeros_are_equal() -> None:
 def test_blocks_give_what_the_whole_gives(axis: int, monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).integers(0, 9, (23, 7)).astype(float)
     whole = average_ranks(values, axis)
-    monkeypatch.setattr("sparingly.base.stats.ranks._BLOCK_CELLS", 10)
+    monkeypatch.setattr("sparingly.base.stats.correlation._RANK_CELLS", 10)
     assert np.array_equal(average_ranks(values, axis), whole)
 
 

@@ -10,9 +10,9 @@ from hypothesis.extra.numpy import arrays
 
 from sparingly.base import rng
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.stats import flip_sums
+from sparingly.base.stats import sign_flip
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.stats.signflip import Method, pair_p_values, prefix_pair_p_values
+from sparingly.base.stats.sign_flip import Method, pair_p_values, prefix_pair_p_values
 
 METHODS: list[Method] = ["auto", "sampled", "analytic"]
 
@@ -116,8 +116,8 @@ def test_prefixes_equal_the_tests_of_their_items_alone(
         pair_p_values(scores[:k], keys=keys[:k], weights=None if weights is None else weights[:k], **options)  # type: ignore[arg-type]
         for k in sizes
     ]
-    monkeypatch.setattr(flip_sums, "_FLIP_CELLS", 200 * 16)
-    monkeypatch.setattr(flip_sums, "_SUM_CELLS", 200 * 5 * 3)
+    monkeypatch.setattr(sign_flip, "_FLIP_CELLS", 200 * 16)
+    monkeypatch.setattr(sign_flip, "_SUM_CELLS", 200 * 5 * 3)
     together = prefix_pair_p_values(scores, sizes, keys=keys, weights=weights, **options)  # type: ignore[arg-type]
     assert together == pytest.approx(np.array(alone), abs=1e-12)
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from sparingly.base import rng
-from sparingly.base.stats.pairs import pair_differences
-from sparingly.base.stats.signflip import pair_p_values
-from sparingly.base.stats.soft_pairwise import limit_p_values, soft_pairwise_accuracy
+from sparingly.base.stats.pairs import limit_p_values, pair_differences, soft_pairwise_accuracy
+from sparingly.base.stats.sign_flip import pair_p_values
 
 
 def test_accuracy_by_hand() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sparingly.base.errors import UsageError
-from sparingly.base.stats.ties import check_tie, preferred
+from sparingly.base.stats.pairs import check_tie, preferred
 from sparingly.data.tables import derive_preferences
 from sparingly.infer.rank.winners import pair_margins
 

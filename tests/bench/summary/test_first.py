@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sparingly.base.stats.holm import holm
+from sparingly.base.stats.multiple_tests import holm
 from sparingly.bench.summary.first import first_shares, over_sets, scores
 from tests.bench.summary.arrays import results_of, runs_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparingly.base import rng
-from sparingly.base.stats.signflip import pair_p_values
+from sparingly.base.stats.sign_flip import pair_p_values
 from sparingly.choose.design import subset_search
 from sparingly.choose.design.subset_search import Search, distinct_draws
 

@@ -9,7 +9,7 @@ import scipy.stats
 
 from sparingly.base import rng
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.stats.signflip import Method
+from sparingly.base.stats.sign_flip import Method
 from sparingly.infer.rank.agreement import agreement_with
 from sparingly.infer.rank.curve import (
     SHARES,

@@ -5,8 +5,8 @@ import pytest
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.stats.sign_flip import pair_p_values
 from sparingly.base.stats.signed_rank import pair_signed_rank
-from sparingly.base.stats.signflip import pair_p_values
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.groups import significance_groups
 

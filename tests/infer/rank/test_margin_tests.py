@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sparingly.base.errors import UsageError
-from sparingly.base.stats.holm import holm
+from sparingly.base.stats.multiple_tests import holm
 from sparingly.infer.rank.group_rules import any_member_groups, last_member_groups
 from sparingly.infer.rank.margin_tests import margin_test
 from sparingly.infer.rank.pair_errors import pair_errors, pair_tells

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from sparingly.base.stats.pairs import soft_pairwise_accuracy
 from sparingly.base.stats.signed_rank import SignedRank
-from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
 from sparingly.infer.rank import measures
 
 means_strategy = arrays(np.float64, 6, elements=st.integers(0, 5).map(float))

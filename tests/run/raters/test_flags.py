@@ -94,7 +94,7 @@ def test_holm_counts_all_checks() -> None:
     assert made == 6
     own = next(flag for flag in lenient if (flag.rater, flag.check) == ("f", "severity"))
     severe = sparingly.severity(data)
-    from sparingly.base.stats.outliers import outlier_p_values
+    from sparingly.base.stats.moments import outlier_p_values
 
     raw = outlier_p_values(severe.severity, severe.standard_errors)[5]
     assert own.p >= 3 * raw

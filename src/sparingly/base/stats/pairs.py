@@ -1,8 +1,4 @@
-"""Pairs of models: their order, their differences, and the stretches of a growing subset.
-
-Everything over pairs of models is a vector in the order of ``numpy.triu_indices(models, 1)``:
-(0, 1), (0, 2), …, (1, 2), …
-"""
+"""Pairs of models: their order, their differences, ties, and what is read off all pairs."""
 
 from __future__ import annotations
 
@@ -10,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
+
+# --- Pairs of models: their order, their differences, and the stretches of a growing subset -------
 
 
 def pair_count(models: int) -> int:
@@ -82,3 +81,73 @@ def stretches(sizes: Ints, block: int) -> Iterator[tuple[slice, list[Stretch]]]:
         if begin < stop:
             inside.append(Stretch(begin - start, stop - start, None))
         yield slice(start, stop), inside
+
+
+# --- When two scores count as equal: the one rule behind preferences, winners and winning distances ---
+# Ashury Tahan et al. 2024 (Label-Efficient Model Selection for Text Generation, section 5) call two outputs
+# tied when their scores are close. Everything that turns scores into wins asks here, so that a set's
+# preferences and the winners of a comparison never disagree about a pair.
+
+
+# Scores such as 0.4 and 0.3 differ by a little more or less than 0.1 in binary.
+_SLACK = 1e-9
+
+
+def preferred(differences: Floats, tie: float = 0.0) -> Floats:
+    """Return who wins by each difference of two scores: 1 the first, -1 the second, 0 a tie, NaN unknown.
+
+    A tie is |difference| <= tie, where the width is taken a billionth larger than it is written.
+    """
+    check_tie(tie)
+    return np.where(np.abs(differences) <= tie * (1.0 + _SLACK), 0.0, np.sign(differences))
+
+
+def check_tie(tie: float) -> None:
+    """Complain about a tie width that is negative or not a number."""
+    if not tie >= 0.0:
+        raise UsageError(f"The tie width is zero or more, not {tie}.")
+
+
+# --- Soft pairwise accuracy: is a subset as sure of every comparison of two models as the full set is? ---
+
+
+def soft_pairwise_accuracy(p_subset: Floats, p_full: Floats) -> Floats:
+    """Return SPA = 1 − mean over pairs of |p_subset − p_full| (Zouhar et al. 2025, eq. 17).
+
+    Due to Thompson et al. 2024. Takes one-sided p-values (… × pairs). It asks whether the subset is as sure
+    of every comparison as the full set is, and so also blames a subset for being too sure. Use it to compare
+    selections.
+    """
+    return np.asarray(1.0 - np.abs(p_subset - p_full).mean(axis=-1))
+
+
+def limit_p_values(sums: Floats, squares: Floats) -> Floats:
+    """Return the normal limit of the sign-flip test, Φ(−Σd / √Σd²), from sums over items (… × pairs).
+
+    Sums of a set and of what extends it add up, so that an extension costs no more than its own items. Two
+    models that never differ are a coin toss.
+    """
+    from scipy.special import ndtr
+
+    spread = np.sqrt(squares)
+    return np.asarray(ndtr(-np.divide(sums, spread, out=np.zeros(sums.shape), where=spread > 0)))
+
+
+# --- How likely a lead in votes is by chance: the reliability threshold of iterative selection ----
+
+
+def chance_of_lead(items: int, judged: NDArray[np.int64], votes: NDArray[np.int64]) -> Floats:
+    """Return P(X ≥ k) for X hypergeometric: k of n votes by chance, were the models equal.
+
+    sf(k − 1; N, K = N/2, n), with N items, of which half are won by each model, n judged ones (ties count)
+    and k votes for the model that leads (Ashury Tahan et al. 2024, appendix A.3). K is rounded up for an odd
+    N. A heuristic: it assumes a random sample that is looked at once, and iterative selection is neither.
+
+    Examples:
+        >>> import numpy as np, sparingly
+        >>> float(sparingly.chance_of_lead(500, np.array(10), np.array(8)).round(4))
+        0.0529
+    """
+    from scipy.stats import hypergeom
+
+    return np.asarray(hypergeom.sf(np.asarray(votes) - 1, items, -(-items // 2), judged), np.float64)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sparingly._version import __version__
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.bench.summary.results import Results
 
 

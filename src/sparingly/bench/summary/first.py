@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.base.stats.holm import holm
+from sparingly.base.stats.multiple_tests import holm
 from sparingly.base.stats.signed_rank import signed_rank
 from sparingly.bench.summary.means import differences
 from sparingly.bench.summary.results import RANDOM, SPA, Results

@@ -12,8 +12,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.correlation import kendall_b
-from sparingly.base.stats.pairs import pair_differences
-from sparingly.base.stats.soft_pairwise import limit_p_values, soft_pairwise_accuracy
+from sparingly.base.stats.pairs import limit_p_values, pair_differences, soft_pairwise_accuracy
 from sparingly.choose.design.base import Chosen, Selector
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.variables import field_of

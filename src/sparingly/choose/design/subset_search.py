@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
-from sparingly.base.stats.pairs import pair_differences
-from sparingly.base.stats.soft_pairwise import limit_p_values, soft_pairwise_accuracy
+from sparingly.base.stats.pairs import limit_p_values, pair_differences, soft_pairwise_accuracy
 
 _CELLS = 1 << 22
 _DECIMALS = 12

@@ -11,7 +11,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, MissingDataError
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.base.text import format_number
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet

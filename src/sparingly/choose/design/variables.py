@@ -9,7 +9,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.length import LENGTHS, length_metric

@@ -11,7 +11,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.base.registry import Method, methods_inside, parse_method
-from sparingly.base.stats.ranks import average_ranks
+from sparingly.base.stats.correlation import average_ranks
 from sparingly.base.text import NAME
 from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.metric_avg import MetricAvg

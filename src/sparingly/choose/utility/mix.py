@@ -12,7 +12,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.rng import round_to_range
-from sparingly.base.stats.ranks import average_ranks
+from sparingly.base.stats.correlation import average_ranks
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sparingly.base.html import html_table
-from sparingly.base.percent import counted
+from sparingly.base.format import counted, html_table
 from sparingly.data import fields
 from sparingly.data.describe import oddities
 from sparingly.data.describe.copies import Copy, copies

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from sparingly.base.errors import listing
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.data.describe.copies import Copy
 from sparingly.data.describe.correlations import Correlation
 from sparingly.data.describe.documents import Documents

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.data import fields
 from sparingly.data.describe.documents import coded
 from sparingly.data.describe.representation_leanings import Leaning, leanings

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sparingly.base.html import html_table
-from sparingly.base.percent import counted
+from sparingly.base.format import counted, html_table
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 

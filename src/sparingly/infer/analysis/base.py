@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.data.plain import plain
 
 _SHOWN = 12

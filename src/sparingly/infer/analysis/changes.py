@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.data.plain import plain
 from sparingly.infer.analysis.change_reasons import data_changed, reasons
 from sparingly.infer.analysis.change_side import Result, Side, side_of

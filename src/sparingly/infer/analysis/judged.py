@@ -9,7 +9,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-from sparingly.base.stats.ties import check_tie, preferred
+from sparingly.base.stats.pairs import check_tie, preferred
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences
 from sparingly.infer.rank.preference_margins import CANCELLED, Votes, item_votes, pair_places

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
-from sparingly.base.html import html_table
-from sparingly.base.percent import counted
+from sparingly.base.format import counted, html_table
 from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import DataError, UsageError
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance

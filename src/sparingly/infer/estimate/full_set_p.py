@@ -11,8 +11,8 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
 from sparingly.base.stats.cluster_correction import cluster_correction
+from sparingly.base.stats.multiple_tests import most_equal
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.stats.shaffer import most_equal
 from sparingly.infer.estimate.effect_prior import USUAL, EffectGrid, EffectPrior, effect_grid, error_scales
 from sparingly.infer.estimate.guard import LEAST
 from sparingly.infer.estimate.pairs import PairErrors

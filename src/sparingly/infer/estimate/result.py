@@ -11,8 +11,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.html import html_table
-from sparingly.base.percent import counted, ends_text, error_text, score_text
+from sparingly.base.format import counted, ends_text, error_text, html_table, score_text
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.proportion import proportion_bound
 from sparingly.data import files

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.base.stats.crossed_effects import fit_crossed_effects
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
-from sparingly.base.kept import Kept
+from sparingly.base.cache import ResultCache
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.variates import known_metrics
@@ -43,7 +43,7 @@ class Learned(NamedTuple):
 
 
 # What is judged, what is estimated and what is expected all learn from the same labels.
-_known: Kept[Learned] = Kept(most=8)
+_known: ResultCache[Learned] = ResultCache(most=8)
 
 
 def learn_from(data: EvalSet, labels: Floats) -> Learned:

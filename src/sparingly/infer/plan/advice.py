@@ -6,7 +6,7 @@ import math
 import shlex
 from dataclasses import dataclass
 
-from sparingly.base.percent import error_text
+from sparingly.base.format import error_text
 from sparingly.choose.auto import AUTO
 from sparingly.infer.estimate.small_sample import FEWEST
 from sparingly.infer.plan.outlook import SURE_OF_WINNER, Outlook

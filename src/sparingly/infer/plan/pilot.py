@@ -9,7 +9,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UsageError
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.data import fields
 from sparingly.data.combine import truth_fields, truth_scale
 from sparingly.data.describe.correlations import Correlation, correlation

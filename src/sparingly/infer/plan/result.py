@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sparingly.base.html import html_table
-from sparingly.base.percent import counted, error_text
+from sparingly.base.format import counted, error_text, html_table
 from sparingly.data.describe.correlations import Correlation
 from sparingly.data.plain import plain
 from sparingly.infer.plan.advice import Advice

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparingly.base.errors import UsageError
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_count
 from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval

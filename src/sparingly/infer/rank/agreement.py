@@ -10,10 +10,9 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.rng import Keys
-from sparingly.base.stats.item_keys import Ids, item_keys
+from sparingly.base.stats.pairs import soft_pairwise_accuracy
+from sparingly.base.stats.sign_flip import Ids, Method, item_keys
 from sparingly.base.stats.signed_rank import pair_signed_rank
-from sparingly.base.stats.signflip import Method
-from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.groups import significance_groups
@@ -74,7 +73,7 @@ def agreement(
         keys: in place of ids, the 64-bit keys that were made from them.
         seed: seed of the sign flips.
         flips: number of sign flips.
-        method: how p-values are found (``sparingly.base.stats.signflip``).
+        method: how p-values are found (``sparingly.base.stats.sign_flip``).
         weights: importance per item, for means and sign-flip tests.
         subset_values: other scores of the same items and models by which the subset is judged, such as a
             metric or a single rater's scores against the truth.

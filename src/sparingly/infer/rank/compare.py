@@ -10,11 +10,10 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError, listing
-from sparingly.base.html import html_table
-from sparingly.base.percent import counted
+from sparingly.base.format import counted, html_table
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
-from sparingly.base.stats.signflip import Method as Test
+from sparingly.base.stats.sign_flip import Method as Test
 from sparingly.choose.crowd import Judge, Sides, sides_of
 from sparingly.choose.select import as_selector, select
 from sparingly.data.evalset import EvalSet

@@ -15,9 +15,9 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.stats.prefix_signed_rank import prefix_pair_signed_rank
-from sparingly.base.stats.signflip import prefix_pair_p_values
-from sparingly.base.stats.soft_pairwise import soft_pairwise_accuracy
+from sparingly.base.stats.pairs import soft_pairwise_accuracy
+from sparingly.base.stats.sign_flip import prefix_pair_p_values
+from sparingly.base.stats.signed_rank import prefix_pair_signed_rank
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.groups import significance_groups

@@ -10,8 +10,8 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
+from sparingly.base.stats.multiple_tests import shaffer
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.stats.shaffer import shaffer
 from sparingly.infer.rank.means import settled
 
 _FEW = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

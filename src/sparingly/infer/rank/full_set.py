@@ -11,8 +11,8 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.rng import Keys
+from sparingly.base.stats.sign_flip import Method, pair_p_values
 from sparingly.base.stats.signed_rank import SignedRank, pair_signed_rank
-from sparingly.base.stats.signflip import Method, pair_p_values
 from sparingly.infer.rank.groups import Groups, significance_groups
 from sparingly.infer.rank.means import model_means
 from sparingly.infer.rank.winners import pair_margins
@@ -27,7 +27,7 @@ class FullSet:
         keys: one key per item, from its id; sign flips hang on it, so that they do not depend on the order.
         seed: seed of the sign flips.
         flips: number of sign flips where enumeration is out of reach.
-        method: how p-values are found (``sparingly.base.stats.signflip``).
+        method: how p-values are found (``sparingly.base.stats.sign_flip``).
         weights: importance per item, for means and sign-flip tests (rank tests do not use it).
     """
 

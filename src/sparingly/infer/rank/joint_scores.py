@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, listing
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.base.rng import Keys
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection

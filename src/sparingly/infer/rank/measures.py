@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
 from sparingly.base.stats import correlation
+from sparingly.base.stats.correlation import average_ranks
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.stats.ranks import average_ranks
 from sparingly.base.stats.signed_rank import SignedRank
 from sparingly.infer.rank.groups import Groups
 from sparingly.infer.rank.means import settled

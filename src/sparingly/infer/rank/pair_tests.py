@@ -11,8 +11,8 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.sign_flip import AUTO_LIMIT, pair_p_values
 from sparingly.base.stats.signed_rank import pair_signed_rank
-from sparingly.base.stats.signflip import AUTO_LIMIT, pair_p_values
 from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
 
 

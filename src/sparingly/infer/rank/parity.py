@@ -21,7 +21,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.infer.rank.curve import BY_RANK_TESTS, SHARES, SPA, curve, random_curve, random_order, sizes_of
 from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.measures import LOWER_IS_BETTER

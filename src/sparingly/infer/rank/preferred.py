@@ -15,7 +15,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError, listing
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.percent import counted, ends_text
+from sparingly.base.format import counted, ends_text
 from sparingly.base.registry import Method
 from sparingly.base.stats.pairs import pair_count
 from sparingly.data.combine import with_scale

@@ -11,8 +11,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError, listing
-from sparingly.base.html import html_table
-from sparingly.base.percent import counted, error_text, score_text
+from sparingly.base.format import counted, error_text, html_table, score_text
 from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection

@@ -9,8 +9,8 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-from sparingly.base.html import html_table
-from sparingly.base.stats.ranks import average_ranks
+from sparingly.base.format import html_table
+from sparingly.base.stats.correlation import average_ranks
 from sparingly.infer.rank.means import settled
 from sparingly.infer.rank.measures import rank_changes
 

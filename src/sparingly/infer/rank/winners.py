@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
-from sparingly.base.html import html_table
-from sparingly.base.stats.item_keys import Ids, item_keys
-from sparingly.base.stats.pairs import checked_sizes, pair_count
-from sparingly.base.stats.ties import check_tie, preferred
+from sparingly.base.format import html_table
+from sparingly.base.stats.pairs import check_tie, checked_sizes, pair_count, preferred
+from sparingly.base.stats.sign_flip import Ids, item_keys
 from sparingly.data.tables import Preferences
 from sparingly.infer.rank.preference_margins import pair_margins_from_preferences
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparingly.base.errors import one_line
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.run.campaign.settings import Settings
 

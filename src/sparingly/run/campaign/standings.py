@@ -10,7 +10,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import SparinglyError
-from sparingly.base.percent import counted, ends_text
+from sparingly.base.format import counted, ends_text
 from sparingly.data.plain import plain
 from sparingly.infer.estimate.result import CHOSEN
 from sparingly.infer.estimate.targets import place_of, targets_of

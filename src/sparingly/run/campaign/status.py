@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from sparingly.base.errors import UsageError
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.run.campaign.history import History
 from sparingly.run.campaign.library import models_of
 from sparingly.run.campaign.pause import paused_at

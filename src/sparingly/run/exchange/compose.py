@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from sparingly.base.errors import MissingDataError, UsageError
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.run.exchange.asks import Ask, document_of, in_document_order

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparingly.base.html import html_table
-from sparingly.base.percent import counted
+from sparingly.base.format import counted, html_table
 from sparingly.data.files import without_formulas
 from sparingly.run.exchange.files import write_csv, write_jsonl
 from sparingly.run.exchange.judgement import Given, Judgement

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.base.stats.correlation import kendall_b, pearson, spearman
 from sparingly.base.stats.krippendorff import Alpha, Level, alpha_interval, krippendorff_alpha
 from sparingly.data.evalset import EvalSet

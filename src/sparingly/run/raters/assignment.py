@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sparingly.base.errors import InputError, UnknownNameError
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.data import files
 from sparingly.data.values import as_id, as_list, as_mapping, as_text, as_whole, check_version
 

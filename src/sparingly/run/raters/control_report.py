@@ -9,7 +9,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.base.stats.signed_rank import signed_rank
 from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import plain

@@ -10,8 +10,8 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.correlation import pearson
-from sparingly.base.stats.holm import holm
-from sparingly.base.stats.outliers import FEWEST, outlier_p_value, outlier_p_values
+from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_values
+from sparingly.base.stats.multiple_tests import holm
 from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import plain
 from sparingly.infer.estimate.rated import Rated, rated

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.base.html import html_table
+from sparingly.base.format import html_table
 from sparingly.base.stats.correlation import pearson
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.plain import plain

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparingly.base.stats.krippendorff import Level
-from sparingly.base.stats.outliers import FEWEST
+from sparingly.base.stats.moments import FEWEST
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.rated import rated
 from sparingly.infer.estimate.severity import Severity, severity

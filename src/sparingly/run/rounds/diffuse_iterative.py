@@ -13,8 +13,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
-from sparingly.base.stats.hypergeometric import chance_of_lead
-from sparingly.base.stats.ties import preferred
+from sparingly.base.stats.pairs import chance_of_lead, preferred
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.split_tree import SplitTree, Step

@@ -11,7 +11,7 @@ import numpy as np
 from sparingly._version import __version__
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.base.registry import Method
 from sparingly.data import fields
 from sparingly.data.combine import truth_scale

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import UsageError
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.infer.rank.compare import CurveComparison
 from sparingly.show.figures.look import (
     COLOURS,

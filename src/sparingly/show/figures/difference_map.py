@@ -7,7 +7,7 @@ from math import cos, pi, sin
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.infer.analysis.difference_map import DifferenceMap, MapPoint
 from sparingly.show.figures.look import (
     BLACK,

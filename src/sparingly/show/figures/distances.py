@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.infer.analysis.winning_distances import WinningDistances
 from sparingly.show.figures.look import BLUE, HEIGHT, VERMILION, WIDTH, framed, inline
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.infer.analysis.base import columns_of
 from sparingly.infer.analysis.irt_check import IrtCheck, ModelAbility, PredictedBin, PredictedPoint
 from sparingly.show.figures.look import BLACK, BLUE, GREY, SKY, framed, inline, rows_of

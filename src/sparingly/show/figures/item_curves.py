@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.infer.analysis.item_curves import ItemCurve, ItemCurves
 from sparingly.show.figures.look import (
     BLACK,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.infer.estimate.result import Estimate
 from sparingly.show.figures.look import BLUE, WIDTH, framed, inline, model_axis, step_height
 

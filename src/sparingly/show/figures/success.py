@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.infer.analysis.success_by_norm import SuccessByNorm
 from sparingly.show.figures.look import (
     BLACK,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sparingly.base.errors import listing
-from sparingly.base.percent import counted, share_text
+from sparingly.base.format import counted, share_text
 from sparingly.data.describe import Representation, describe
 from sparingly.data.describe.representation_shares import Share
 from sparingly.data.selection import Selection

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparingly.base.percent import share_text
+from sparingly.base.format import share_text
 from sparingly.data.describe.judgements import RatingsSummary
 from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.infer.estimate.result import CHOSEN

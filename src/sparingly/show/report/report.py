@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sparingly._version import __version__
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.base.registry import Method
 from sparingly.data.combine import with_scale
 from sparingly.data.describe import describe

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sparingly.base.errors import UnknownNameError
-from sparingly.base.percent import percent
+from sparingly.base.format import percent
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.targets import place_of
 from sparingly.infer.rank.ranking import Ranking

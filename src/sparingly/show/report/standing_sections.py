@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sparingly.base.percent import counted, percent
+from sparingly.base.format import counted, percent
 from sparingly.infer.estimate.result import CHOSEN, Estimate
 from sparingly.infer.estimate.targets import place_of
 from sparingly.infer.rank.ranking import Ranking

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.run.campaign.draw import Step
 from sparingly.run.campaign.record import Recorded
 from sparingly.run.campaign.status import SetStatus, Status

@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sparingly.base.errors import one_line
-from sparingly.base.percent import number_text as number
-from sparingly.base.percent import share_text as percent
+from sparingly.base.format import number_text as number
+from sparingly.base.format import share_text as percent
 
 __all__ = [
     "PipedConsole",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.data.evalset import EvalSet
 from sparingly.show.terminal.console import line, make_console
 

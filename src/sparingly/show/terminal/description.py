@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from sparingly.base.errors import listing
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.data.describe import Description
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.run.campaign.release import Release
 from sparingly.show.terminal.console import line, make_console, make_table
 

@@ -6,7 +6,7 @@ import shlex
 
 from rich.console import Console
 
-from sparingly.base.percent import error_text
+from sparingly.base.format import error_text
 from sparingly.infer.plan.precision import Precision
 from sparingly.infer.plan.result import Plan
 from sparingly.infer.plan.sample_size import SampleSize

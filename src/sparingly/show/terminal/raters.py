@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.infer.estimate.severity import Severity
 from sparingly.run.raters.agreement import RaterAgreement
 from sparingly.run.raters.assignment import Assignment

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.data.describe import Representation
 from sparingly.data.describe.representation_leanings import Leaning
 from sparingly.data.describe.representation_shares import Share

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sparingly.base.percent import counted
-from sparingly.base.percent import percent as chance_text
+from sparingly.base.format import counted
+from sparingly.base.format import percent as chance_text
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected
 from sparingly.infer.rank.ranking import RankedModel, Ranking

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from rich.console import Console
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.verify import Result, Verification

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
+from sparingly.base.cache import ResultCache
 from sparingly.base.errors import UsageError
-from sparingly.base.kept import Kept
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.predict.columns import Column, standard_columns
 from sparingly.signals.predict.components import Components, principal_components
@@ -123,7 +123,7 @@ class FeatureTable:
 
 
 # Sets that differ in their labels alone share the arrays that features are made of, and so the features.
-_prepared: Kept[FeatureTable] = Kept(most=8)
+_prepared: ResultCache[FeatureTable] = ResultCache(most=8)
 
 
 def prepare_features(data: EvalSet, wanted: Features) -> FeatureTable:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.base.stats.hypergeometric import chance_of_lead
+from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.bench.papers.ashury.sets import DEMO_SOURCE, drawn_pairs
 from sparingly.bench.papers.ashury.stops import RISKS
 from sparingly.bench.papers.ashury.tally import (

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
-from sparingly.base.stats.hypergeometric import chance_of_lead
+from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.run.rounds.stop.spending import anytime, group_sequential
 
 Test = Literal["group", "anytime"]

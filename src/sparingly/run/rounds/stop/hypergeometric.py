@@ -9,7 +9,7 @@ import numpy as np
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
-from sparingly.base.stats.hypergeometric import chance_of_lead
+from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.run.rounds.diffuse_iterative import outcomes
 from sparingly.run.rounds.stop.base import Progress, Stop, Stopped
 

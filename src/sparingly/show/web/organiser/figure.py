@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sparingly.base.percent import counted
+from sparingly.base.format import counted
 from sparingly.run.campaign.standings import Standings
 
 WIDTH, LEFT, RIGHT, TOP, STEP = 640.0, 190.0, 24.0, 10.0, 30.0

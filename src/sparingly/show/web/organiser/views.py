@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sparingly.base.percent import percent, share_text
+from sparingly.base.format import percent, share_text
 from sparingly.run.campaign.access import Entry
 from sparingly.run.campaign.audit import Deed
 from sparingly.run.campaign.findings import AspectAgreement, Findings

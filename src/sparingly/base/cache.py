@@ -10,10 +10,10 @@ from weakref import ref
 
 from numpy.typing import NDArray
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
-class Kept(Generic[Made]):
+class ResultCache(Generic[Result]):
     """The last few answers, each found again by the very arrays that it was made from, and a key.
 
     Arrays are told apart by where they lie in memory, and are not kept alive: an answer counts only while all
@@ -32,9 +32,9 @@ class Kept(Generic[Made]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._lock = Lock()
-        self._held: OrderedDict[Hashable, tuple[tuple[ref[NDArray[Any]], ...], Made]] = OrderedDict()
+        self._held: OrderedDict[Hashable, tuple[tuple[ref[NDArray[Any]], ...], Result]] = OrderedDict()
 
-    def of(self, arrays: Sequence[NDArray[Any]], key: Hashable, make: Callable[[], Made]) -> Made:
+    def of(self, arrays: Sequence[NDArray[Any]], key: Hashable, make: Callable[[], Result]) -> Result:
         """Return the answer for some arrays and a key, made now where it is not kept."""
         whole = (tuple(map(id, arrays)), key)
         with self._lock:

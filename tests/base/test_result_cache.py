@@ -6,11 +6,11 @@ import gc
 
 import numpy as np
 
-from sparingly.base.kept import Kept
+from sparingly.base.cache import ResultCache
 
 
 def test_an_answer_is_made_once_for_the_same_arrays_and_key() -> None:
-    kept = Kept[int](most=4)
+    kept = ResultCache[int](most=4)
     made = []
 
     def make() -> int:
@@ -25,7 +25,7 @@ def test_an_answer_is_made_once_for_the_same_arrays_and_key() -> None:
 
 
 def test_an_array_that_is_gone_takes_its_answer_with_it() -> None:
-    kept = Kept[str](most=100)
+    kept = ResultCache[str](most=100)
     for place in range(50):
         # New arrays often lie where old ones were: an old answer must not come back.
         assert kept.of([np.full(3, place)], "sum", lambda place=place: str(place)) == str(place)  # type: ignore[misc]
@@ -35,7 +35,7 @@ def test_an_array_that_is_gone_takes_its_answer_with_it() -> None:
 
 
 def test_the_oldest_answers_are_forgotten_first() -> None:
-    kept = Kept[int](most=2)
+    kept = ResultCache[int](most=2)
     arrays = [np.zeros(1) for _ in range(3)]
     for place, array in enumerate(arrays):
         kept.of([array], "k", lambda place=place: place)  # type: ignore[misc]

@@ -1,8 +1,10 @@
-"""Numbers as text: chances, shares, scores (rates in percent, their errors in points), counts with a noun."""
+"""Numbers as text: probabilities, shares, scores, intervals, counts; and small tables as HTML."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from html import escape
 
 NO_INTERVAL = "no interval"
 _LEAST = 0.001
@@ -15,7 +17,7 @@ def percent(chance: float | None) -> str:
     was simulated or computed from a model, so that nobody reads certainty into few draws.
 
     Examples:
-        >>> from sparingly.base.percent import percent
+        >>> from sparingly.base.format import percent
         >>> percent(0.894), percent(0.004), percent(0.0), percent(1.0), percent(None)
         ('89 %', '0.4 %', 'under 0.1 %', 'over 99.9 %', '-')
     """
@@ -32,7 +34,7 @@ def share_text(share: float | None, digits: int = 1) -> str:
     """Return a share as a percentage, a dash where there is none; almost all is not all, almost none not 0.
 
     Examples:
-        >>> from sparingly.base.percent import share_text
+        >>> from sparingly.base.format import share_text
         >>> share_text(0.93), share_text(0.9999), share_text(0.00001), share_text(1.0)
         ('93.0 %', 'over 99.9 %', 'under 0.1 %', '100.0 %')
     """
@@ -94,3 +96,26 @@ def _high_end(end: float | None, is_rate: bool) -> str:
 def counted(count: int, one: str, more: str | None = None) -> str:
     """Return a number with its noun: 1 item, 2 items."""
     return f"{count} {one if count == 1 else more or one + 's'}"
+
+
+# Tables
+
+
+def html_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", after: str = ""
+) -> str:
+    """Return a table with an optional line above and below it; every text is escaped."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell_text(cell))}</td>' for cell in row)}</tr>" for row in rows
+    )
+    above = f"<p><b>{escape(title)}</b></p>" if title else ""
+    below = f"<p>{escape(after)}</p>" if after else ""
+    return f"{above}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
+
+
+def cell_text(cell: object) -> str:
+    """Return a cell's text: short numbers, nothing for None and NaN."""
+    if cell is None or cell != cell:
+        return ""
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
