@@ -25,8 +25,13 @@ from sparingly import EvalSet
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior
-from sparingly.infer.estimate.full_set_p import Documents, chance_full_set_shows, documents_of
+from sparingly.infer.estimate.full_set_p import (
+    USUAL,
+    Documents,
+    EffectPrior,
+    chance_full_set_shows,
+    documents_of,
+)
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.joint_scores import joint_of

@@ -17,10 +17,10 @@ from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.assemble import Asked, assemble
-from sparingly.infer.estimate.base import as_estimator
-from sparingly.infer.estimate.drawn import sample_from
+from sparingly.infer.estimate.draw import sample_from
+from sparingly.infer.estimate.estimate import estimate_scores
+from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.estimate.intervals import Interval
 from sparingly.infer.estimate.result import Estimate
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import sparingly
 from _coverage_scores import FEW, PAIRS, Family, Metrics, Scores
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.bootstrap import skewness
+from sparingly.infer.estimate.intervals import skewness
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 

@@ -26,8 +26,8 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.assemble import Asked, assemble
-from sparingly.infer.estimate.base import as_estimator
-from sparingly.infer.estimate.drawn import sample_from
+from sparingly.infer.estimate.draw import sample_from
+from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.groups import significance_groups

@@ -22,8 +22,8 @@ from sparingly import EvalSet
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
 from sparingly.infer.estimate.assemble import Asked, assemble
-from sparingly.infer.estimate.base import as_estimator
-from sparingly.infer.estimate.drawn import sample_from
+from sparingly.infer.estimate.draw import sample_from
+from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.estimate.full_set_p import full_set_p_values
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.compare import Replay, full_set, method_curve

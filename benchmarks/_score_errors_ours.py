@@ -17,7 +17,7 @@ from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
 from sparingly.choose.design.local_pivotal import LocalPivotal
 from sparingly.choose.design.units import item_units
 from sparingly.choose.utility.metric_avg import MetricAvg
-from sparingly.infer.estimate.greg import Greg
+from sparingly.infer.estimate.estimators import Greg
 
 OURS, VOUCHED = "ours", "ours, vouched metric"
 

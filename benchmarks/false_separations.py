@@ -37,7 +37,7 @@ from sparingly.base.stats.multiple_tests import holm
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.bench.papers.markdown import folded, replaced, table
 from sparingly.bench.papers.work import write_whole
-from sparingly.infer.estimate.arrays import estimate_scores
+from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.joint_scores import joint_of
 

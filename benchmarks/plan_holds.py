@@ -36,9 +36,8 @@ import numpy as np
 
 import sparingly
 from sparingly.bench.papers.markdown import replaced, table
-from sparingly.infer.plan.outlook import Outlook, Wanted
+from sparingly.infer.plan.outlook import Outlook, Wanted, order_chances
 from sparingly.infer.plan.pilot import pilot_of
-from sparingly.infer.plan.precision import order_chances
 from sparingly.infer.rank.joint_scores import joint_of
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,7 +14,7 @@ import numpy as np
 
 import sparingly
 from sparingly.infer.plan.pilot import Pilot, pilot_of
-from sparingly.infer.plan.spread import pair_total
+from sparingly.infer.plan.power import pair_total
 
 # A set, and what people judged there.
 SETS = {

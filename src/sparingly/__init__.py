@@ -78,20 +78,22 @@ if TYPE_CHECKING:
     from sparingly.infer.analysis.item_curves import ItemCurves, item_curves
     from sparingly.infer.analysis.success_by_norm import SuccessByNorm, success_by_norm
     from sparingly.infer.analysis.winning_distances import WinningDistances, winning_distances
-    from sparingly.infer.estimate.arrays import estimate_scores
-    from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
     from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
-    from sparingly.infer.estimate.estimate import estimate
+    from sparingly.infer.estimate.estimate import estimate, estimate_scores
     from sparingly.infer.estimate.full_set_p import full_set_p_values
-    from sparingly.infer.estimate.rater_errors import rater_covariance, with_rater_errors
+    from sparingly.infer.estimate.rater_effects import Severity, rater_covariance, severity, with_rater_errors
     from sparingly.infer.estimate.result import Difference, Estimate
-    from sparingly.infer.estimate.sequences import bernstein_sequence, betting_interval, betting_sequence
-    from sparingly.infer.estimate.severity import Severity, severity
+    from sparingly.infer.estimate.scale import (
+        bernstein_sequence,
+        betting_interval,
+        betting_sequence,
+        empirical_bernstein,
+        hoeffding_serfling,
+    )
     from sparingly.infer.expect.expect import Expected, expect
     from sparingly.infer.plan.growth import growth
     from sparingly.infer.plan.judge_mix import judge_mix
-    from sparingly.infer.plan.plan import plan
-    from sparingly.infer.plan.result import Plan
+    from sparingly.infer.plan.plan import Plan, plan
     from sparingly.infer.plan.sample_size import sample_size
     from sparingly.infer.rank.agreement import Agreement, agreement
     from sparingly.infer.rank.best import chance_of_best

@@ -21,8 +21,8 @@ from sparingly.bench.papers.saldias.cases import Case, Cases
 from sparingly.bench.papers.saldias.methods import BASE, BEST_PUBLISHED, PUBLISHED
 from sparingly.choose.design.local_pivotal import LocalPivotal
 from sparingly.choose.utility.metric_avg import MetricAvg
-from sparingly.infer.estimate.drawn import sample_from
-from sparingly.infer.estimate.greg import Greg
+from sparingly.infer.estimate.draw import sample_from
+from sparingly.infer.estimate.estimators import Greg
 
 SMALL = "small"
 

@@ -9,8 +9,8 @@ import pytest
 
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.base import as_estimator
 from sparingly.infer.estimate.estimate import estimate
+from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.estimate.result import Estimate
 from tests.contracts.made import made_set
 

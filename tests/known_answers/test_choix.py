@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.infer.estimate.bradley_terry_fit import Comparisons, fit, win_chances
+from sparingly.infer.estimate.bradley_terry import Comparisons, fit, win_chances
 from tests.known_answers.tables import columns
 
 THEIRS = {

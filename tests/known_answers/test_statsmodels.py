@@ -8,8 +8,8 @@ import pytest
 import sparingly
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.base.stats.proportion import proportion_interval
-from sparingly.infer.estimate.arrays import estimate_scores
-from sparingly.infer.estimate.bradley_terry_fit import fit
+from sparingly.infer.estimate.bradley_terry import fit
+from sparingly.infer.estimate.estimate import estimate_scores
 from tests.known_answers.tables import columns
 from tests.known_answers.test_choix import comparisons
 

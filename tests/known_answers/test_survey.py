@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.arrays import estimate_scores
-from sparingly.infer.estimate.linear import Linear, difference_form, part_of
+from sparingly.infer.estimate.estimate import estimate_scores
+from sparingly.infer.estimate.estimators import StratifiedMean
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import Sample, sample_of
-from sparingly.infer.estimate.stratified_mean import StratifiedMean
+from sparingly.infer.estimate.sample import Linear, Sample, difference_form, part_of, sample_of
 from sparingly.infer.estimate.variance import set_errors
 from tests.infer.estimate.sets import judged_set
 from tests.known_answers.tables import columns

@@ -12,7 +12,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.saved import estimate_from
+from sparingly.infer.estimate.result import estimate_from
 from sparingly.infer.rank.saved import ranking_from
 from sparingly.run.verify import Result, load_result
 

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.arrays import estimate_scores
-from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior
-from sparingly.infer.estimate.full_set_p import chance_full_set_shows
+from sparingly.infer.estimate.estimate import estimate_scores
+from sparingly.infer.estimate.full_set_p import USUAL, EffectPrior, chance_full_set_shows
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.joint_scores import joint_of

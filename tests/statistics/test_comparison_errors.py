@@ -8,8 +8,7 @@ import pytest
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences
-from sparingly.infer.estimate.bradley_terry import bradley_terry
-from sparingly.infer.estimate.bradley_terry_fit import win_chances
+from sparingly.infer.estimate.bradley_terry import bradley_terry, win_chances
 
 pytestmark = pytest.mark.statistics
 

@@ -19,7 +19,7 @@ from _coverage_scores import FAMILIES
 from _coverage_tally import Cell
 from coverage_grid import missed_bars
 from sparingly.infer.estimate.estimate import estimate
-from sparingly.infer.estimate.sequences import bernstein_sequence, betting_interval, betting_sequence
+from sparingly.infer.estimate.scale import bernstein_sequence, betting_interval, betting_sequence
 
 pytestmark = pytest.mark.statistics
 

@@ -16,7 +16,7 @@ from sparingly.choose.design.random import Random
 from sparingly.choose.design.top import Top
 from sparingly.choose.select import as_selector
 from sparingly.choose.utility.base import Utility
-from sparingly.infer.estimate.base import as_estimator
+from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.run.rounds.stop.base import as_stop
 from sparingly.run.rounds.strategy import Strategy
 

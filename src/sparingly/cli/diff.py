@@ -99,7 +99,7 @@ def _points(running: Campaign, data: str | None, at: tuple[int, ...], round: tup
 def _ranked(running: Campaign, name: str, seq: int) -> Estimate | Ranking:
     """Return the ranking at an entry of the journal; the scores alone where nothing can be decided."""
     from sparingly.base.errors import DataError
-    from sparingly.infer.estimate.targets import targets_of
+    from sparingly.infer.estimate.assemble import targets_of
     from sparingly.infer.rank.rank import rank_estimates
     from sparingly.infer.rank.signature import RankingSignature
 

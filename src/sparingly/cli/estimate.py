@@ -88,7 +88,7 @@ def estimate(
     """
     from sparingly.data.selection import Selection
     from sparingly.infer.estimate.estimate import estimate as infer
-    from sparingly.infer.estimate.rater_errors import with_rater_errors
+    from sparingly.infer.estimate.rater_effects import with_rater_errors
 
     held = reading.load(data)
     asked = the_aspect(held, aspect)

@@ -12,8 +12,7 @@ from sparingly.data.selection import FORMAT as SELECTION
 from sparingly.data.selection import Selection
 from sparingly.data.values import as_mapping, shown
 from sparingly.infer.estimate.result import FORMAT as ESTIMATE
-from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.saved import estimate_from
+from sparingly.infer.estimate.result import Estimate, estimate_from
 from sparingly.infer.rank.ranking import FORMAT as RANKING
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.infer.rank.saved import ranking_from

@@ -15,9 +15,8 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.estimate import IGNORED, estimate
 from sparingly.infer.estimate.intervals import Interval
-from sparingly.infer.estimate.rater_errors import with_rater_errors
-from sparingly.infer.estimate.result import CHOSEN, Estimate
-from sparingly.infer.estimate.signature import EstimateSignature
+from sparingly.infer.estimate.rater_effects import with_rater_errors
+from sparingly.infer.estimate.result import CHOSEN, Estimate, EstimateSignature
 from sparingly.infer.rank.margin_tests import Question
 from sparingly.infer.rank.rank import GroupsBy, Test, rank
 from sparingly.infer.rank.ranking import Ranking

@@ -9,7 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.infer.analysis.change_reasons import NOTHING
-from sparingly.infer.estimate.guard import Outcome
+from sparingly.infer.estimate.intervals import Outcome
 from sparingly.infer.estimate.result import Estimate
 
 DATA = sparingly.load_demo()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.infer.estimate.arrays import estimate_scores
+from sparingly.infer.estimate.estimate import estimate_scores
 
 DRAWN = np.random.default_rng(0)
 TRUTH = DRAWN.normal(size=(300, 3)) + np.arange(3)

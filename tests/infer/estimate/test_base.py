@@ -4,7 +4,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.infer.estimate.base import as_estimator
+from sparingly.infer.estimate.estimators import as_estimator
 
 
 def test_from_text_and_from_an_object() -> None:

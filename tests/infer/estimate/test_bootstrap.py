@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sparingly.infer.estimate.bootstrap import skewness, studentised_quantiles
+from sparingly.infer.estimate.intervals import skewness, studentised_quantiles
 
 ONE = np.zeros(60, np.int64)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import UsageError
-from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
+from sparingly.infer.estimate.scale import empirical_bernstein, hoeffding_serfling
 
 
 def test_hoeffding_by_hand() -> None:

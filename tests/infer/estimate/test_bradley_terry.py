@@ -17,8 +17,9 @@ from sparingly.infer.estimate.bradley_terry import (
     ONE_ITEM,
     WINS_ALL,
     bradley_terry,
+    information,
+    win_chances,
 )
-from sparingly.infer.estimate.bradley_terry_fit import information, win_chances
 
 
 def compared(rows: list[tuple[int, int, int, float]], models: str = "abc", **more: Any) -> EvalSet:

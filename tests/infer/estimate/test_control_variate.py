@@ -7,8 +7,8 @@ import pytest
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.infer.estimate.control_variate import ControlVariate
-from sparingly.infer.estimate.linear import difference_form
+from sparingly.infer.estimate.estimators import ControlVariate
+from sparingly.infer.estimate.sample import difference_form
 from sparingly.infer.estimate.variance import set_errors
 from tests.infer.estimate.sets import judged_set, some_rows, with_judged
 

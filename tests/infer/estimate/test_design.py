@@ -8,8 +8,7 @@ import pytest
 
 import sparingly
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.design import UNKNOWN, method_of, stratum_codes
-from sparingly.infer.estimate.drawn import frame_of, sample_from
+from sparingly.infer.estimate.draw import UNKNOWN, frame_of, method_of, sample_from, stratum_codes
 from sparingly.infer.estimate.sample import Sample
 
 DATA = sparingly.load_demo()

@@ -10,7 +10,7 @@ import sparingly
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.drawn import ASSUMED, frame_of, sample_from
+from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
 from sparingly.infer.estimate.sample import Sample
 from tests.infer.estimate.sets import judged_set
 

@@ -7,7 +7,7 @@ from scipy.stats import norm
 import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.data.selection import RANKING_ONLY
-from sparingly.infer.estimate.drawn import ASSUMED
+from sparingly.infer.estimate.draw import ASSUMED
 from sparingly.infer.estimate.estimate import IMPORTANCE, NEVER, estimate
 from sparingly.infer.estimate.intervals import Interval
 from tests.infer.estimate.sets import judged_set

@@ -6,10 +6,10 @@ from scipy import stats
 from scipy.stats import norm
 
 from sparingly.base.errors import UsageError
-from sparingly.infer.estimate.arrays import estimate_scores
-from sparingly.infer.estimate.effect_prior import EffectPrior
+from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.full_set_p import (
     Documents,
+    EffectPrior,
     chance_full_set_shows,
     full_set_chances,
     full_set_p_values,

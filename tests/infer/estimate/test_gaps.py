@@ -7,11 +7,8 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.gaps import gaps_of
-from sparingly.infer.estimate.linear import difference_form
-from sparingly.infer.estimate.population import population_errors
-from sparingly.infer.estimate.sample import Sample, sample_of
-from sparingly.infer.estimate.variance import set_errors
+from sparingly.infer.estimate.sample import Sample, difference_form, sample_of
+from sparingly.infer.estimate.variance import gaps_of, population_errors, set_errors
 from tests.infer.estimate.samples import population
 
 

@@ -7,10 +7,9 @@ import pytest
 
 import sparingly
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.folds import together
-from sparingly.infer.estimate.greg import Greg
-from sparingly.infer.estimate.linear import difference_form
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.estimators import Greg
+from sparingly.infer.estimate.predictions import together
+from sparingly.infer.estimate.sample import Sample, difference_form
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.signals.predict import predict_scores
 from tests.infer.estimate.sets import judged_set, some_rows, with_judged

@@ -8,8 +8,14 @@ from scipy import stats
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-from sparingly.infer.estimate.guard import Outcome, why_withheld
-from sparingly.infer.estimate.intervals import Spread, bootstrap_interval, find_intervals, t_interval
+from sparingly.infer.estimate.intervals import (
+    Outcome,
+    Spread,
+    bootstrap_interval,
+    find_intervals,
+    t_interval,
+    why_withheld,
+)
 from sparingly.infer.estimate.tails import Tails
 
 

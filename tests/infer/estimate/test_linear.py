@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparingly.infer.estimate.linear import difference_form, part_of
-from sparingly.infer.estimate.sample import sample_of
+from sparingly.infer.estimate.sample import difference_form, part_of, sample_of
 from tests.infer.estimate.samples import all_samples, population
 
 

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.infer.estimate.linear import difference_form
-from sparingly.infer.estimate.mean import UNEQUAL, Mean
-from sparingly.infer.estimate.sample import sample_of
+from sparingly.infer.estimate.estimators import UNEQUAL, Mean
+from sparingly.infer.estimate.sample import difference_form, sample_of
 from sparingly.infer.estimate.variance import set_errors
 from tests.infer.estimate.samples import population, uniform_sample
 from tests.infer.estimate.sets import judged_set

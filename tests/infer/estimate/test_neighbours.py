@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.infer.estimate.folds import Split
-from sparingly.infer.estimate.neighbours import nearest_mean, neighbour_predictions
+from sparingly.infer.estimate.predictions import Split, nearest_mean, neighbour_predictions
 from sparingly.infer.estimate.sample import sample_of
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.arrays import estimate_scores
+from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.result import Estimate
 
 FIRST, SECOND = np.array([0]), np.array([1])

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.linear import difference_form
-from sparingly.infer.estimate.population import ONE_DOCUMENT, population_errors
-from sparingly.infer.estimate.sample import Sample, sample_of
-from sparingly.infer.estimate.variance import Errors, set_errors
+from sparingly.infer.estimate.sample import Sample, difference_form, sample_of
+from sparingly.infer.estimate.variance import ONE_DOCUMENT, Errors, population_errors, set_errors
 from tests.infer.estimate.samples import population, uniform_sample
 
 

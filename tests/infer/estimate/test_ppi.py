@@ -8,7 +8,7 @@ import pytest
 
 import sparingly
 from sparingly.infer.estimate.estimate import estimate
-from sparingly.infer.estimate.ppi import Ppi
+from sparingly.infer.estimate.estimators import Ppi
 from tests.infer.estimate.sets import judged_set, some_rows, with_judged
 
 

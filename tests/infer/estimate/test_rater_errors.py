@@ -10,7 +10,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UsageError
-from sparingly.infer.estimate.rater_errors import ADDED
+from sparingly.infer.estimate.rater_effects import ADDED
 from tests.infer.estimate.test_severity import Row, rated_set
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.infer.estimate.arrays import estimate_scores
+from sparingly.infer.estimate.estimate import estimate_scores
 
 SCORES = np.random.default_rng(3).normal(size=(120, 3)) + np.array([0.0, 1.0, 0.2])
 FOUND = estimate_scores(SCORES, size=600, models=["tiny", "large", "base"])

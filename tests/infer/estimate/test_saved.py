@@ -9,7 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import InputError, UsageError
-from sparingly.infer.estimate.saved import estimate_from
+from sparingly.infer.estimate.result import estimate_from
 
 DATA = sparingly.load_demo()
 CHOSEN = sparingly.select(DATA, "uniform", 60, seed=3)

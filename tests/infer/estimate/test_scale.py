@@ -8,11 +8,17 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.arrays import estimate_scores
-from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
+from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.sample import sample_of
-from sparingly.infer.estimate.scale import Values, bounded_pairs, bounded_scores, values_of
-from sparingly.infer.estimate.sequences import betting_interval
+from sparingly.infer.estimate.scale import (
+    Values,
+    betting_interval,
+    bounded_pairs,
+    bounded_scores,
+    empirical_bernstein,
+    hoeffding_serfling,
+    values_of,
+)
 
 SCORES = np.random.default_rng(0).beta(2, 3, (60, 2))
 SAMPLE = sample_of(SCORES, size=300)

@@ -5,7 +5,7 @@ import pytest
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
-from sparingly.infer.estimate.sequences import bernstein_sequence, betting_interval, betting_sequence
+from sparingly.infer.estimate.scale import bernstein_sequence, betting_interval, betting_sequence
 
 DRAWN = np.random.default_rng(4)
 SCORES = DRAWN.beta(2, 5, 80)

@@ -7,8 +7,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
-from sparingly.infer.estimate.rated import rated
-from sparingly.infer.estimate.severity import MERGED, ONE_RATER
+from sparingly.infer.estimate.rater_effects import MERGED, ONE_RATER, rated
 
 Row = tuple[int, int, str, float]
 

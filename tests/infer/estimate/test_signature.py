@@ -7,7 +7,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import InputError
-from sparingly.infer.estimate.signature import EstimateSignature, word
+from sparingly.infer.estimate.result import EstimateSignature, word
 
 DATA = sparingly.load_demo()
 CHOSEN = sparingly.select(DATA, "uniform", 60, seed=3)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.linear import difference_form
-from sparingly.infer.estimate.sample import Sample, sample_of
-from sparingly.infer.estimate.small_sample import FEWEST, calibrated, guarded, moments
+from sparingly.infer.estimate.predictions import FEWEST, calibrated, guarded, moments
+from sparingly.infer.estimate.sample import Sample, difference_form, sample_of
 
 
 def made(n: int, strength: float, models: int = 2, seed: int = 0) -> tuple[Sample, Floats]:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import UnknownNameError
+from sparingly.infer.estimate.estimators import EMPTY, NO_STRATA, StratifiedMean
 from sparingly.infer.estimate.sample import sample_of
-from sparingly.infer.estimate.stratified_mean import EMPTY, NO_STRATA, StratifiedMean
 from sparingly.infer.estimate.variance import set_errors
 from tests.infer.estimate.samples import population
 from tests.infer.estimate.sets import judged_set, some_rows, with_judged

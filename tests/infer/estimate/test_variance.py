@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.linear import difference_form
-from sparingly.infer.estimate.sample import Sample, sample_of
+from sparingly.infer.estimate.sample import Sample, difference_form, sample_of
 from sparingly.infer.estimate.variance import Errors, proper, set_errors
 from tests.infer.estimate.samples import all_samples, population, uniform_sample
 

@@ -6,7 +6,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.variates import (
+from sparingly.infer.estimate.predictions import (
     checked_metrics,
     known_metrics,
     metric_fields,

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from sparingly.infer.estimate.estimators import WeightedMean
 from sparingly.infer.estimate.sample import sample_of
-from sparingly.infer.estimate.weighted_mean import WeightedMean
 from tests.infer.estimate.sets import judged_set
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats, Mask
-from sparingly.infer.expect.additive import fit_effects, item_share
+from sparingly.infer.expect.expect import fit_effects, item_share
 
 
 def made(items: int, models: int, seed: int, item_sd: float = 1.0) -> Floats:

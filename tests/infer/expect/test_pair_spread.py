@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from sparingly.infer.expect.pair_spread import PairVariances, pair_variances, steadied
+from sparingly.infer.expect.expect import PairVariances, pair_variances, steadied
 
 
 @settings(max_examples=40, deadline=None)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import sparingly
+import sparingly.infer.plan.outlook
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.infer.plan import ahead
 from sparingly.infer.plan.outlook import Outlook, Wanted
 from sparingly.infer.plan.pilot import pilot_of
 from tests.infer.plan.sets import drawn_pilot, made_set
@@ -17,7 +17,7 @@ from tests.infer.plan.sets import drawn_pilot, made_set
 DATA = made_set()
 
 
-def outlook(data: EvalSet, pilot: Selection | None) -> Outlook:
+def outlook_of(data: EvalSet, pilot: Selection | None) -> Outlook:
     return Outlook(pilot_of(data, pilot, "people", for_differences=False, seed=0), Wanted())
 
 
@@ -30,7 +30,7 @@ def printed(data: EvalSet, pilot: Selection) -> float:
 def test_as_many_items_as_the_pilot_has_print_what_it_prints(n: int) -> None:
     """Drawn by the default design and estimated by default, with predictions from 30 items on."""
     pilot = sparingly.select(DATA, budget=n, seed=3)
-    assert outlook(DATA, pilot).half_width(n) == pytest.approx(printed(DATA, pilot), rel=1e-9)
+    assert outlook_of(DATA, pilot).half_width(n) == pytest.approx(printed(DATA, pilot), rel=1e-9)
 
 
 def test_without_metrics_and_with_long_tails() -> None:
@@ -38,8 +38,8 @@ def test_without_metrics_and_with_long_tails() -> None:
     skewed = bare.with_aspect("people", -np.exp(bare.aspects["people"]))
     pilot = drawn_pilot(skewed, 40)
     found = sparingly.estimate(skewed, pilot, "people")
-    assert outlook(skewed, pilot).half_width(40) == pytest.approx(printed(skewed, pilot), rel=1e-9)
-    assert outlook(skewed, pilot).ahead.at(40).covariance == pytest.approx(found.covariance)
+    assert outlook_of(skewed, pilot).half_width(40) == pytest.approx(printed(skewed, pilot), rel=1e-9)
+    assert outlook_of(skewed, pilot).ahead.at(40).covariance == pytest.approx(found.covariance)
 
 
 def test_two_valued_scores_get_intervals_of_proportions() -> None:
@@ -47,7 +47,7 @@ def test_two_valued_scores_get_intervals_of_proportions() -> None:
     pilot = drawn_pilot(passed, 50)
     found = sparingly.estimate(passed, pilot, "people")
     assert set(found.intervals) == {"proportion"}
-    seen = outlook(passed, pilot)
+    seen = outlook_of(passed, pilot)
     assert seen.half_width(50) == pytest.approx(printed(passed, pilot), rel=1e-9)
     # Beyond the pilot the shares stay: 100 items have those of 50, each item twice.
     share, size = found.scores, 400
@@ -56,7 +56,7 @@ def test_two_valued_scores_get_intervals_of_proportions() -> None:
 
 
 def test_below_ten_items_nothing_is_printed_and_all_items_leave_no_error() -> None:
-    found = outlook(DATA, drawn_pilot(DATA, 60))
+    found = outlook_of(DATA, drawn_pilot(DATA, 60))
     assert np.isnan(found.half_width(9))
     assert found.half_width(10) > found.half_width(20) > found.half_width(100) > found.half_width(399)
     assert found.half_width(400) == 0.0
@@ -64,14 +64,14 @@ def test_below_ten_items_nothing_is_printed_and_all_items_leave_no_error() -> No
 
 
 def test_very_many_items_follow_from_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = outlook(DATA, drawn_pilot(DATA, 60)).half_width(300)
-    monkeypatch.setattr(ahead, "_MOST_UNITS", 200)
-    assert outlook(DATA, drawn_pilot(DATA, 60)).half_width(300) == pytest.approx(plain, rel=0.02)
+    plain = outlook_of(DATA, drawn_pilot(DATA, 60)).half_width(300)
+    monkeypatch.setattr(sparingly.infer.plan.outlook, "_MOST_UNITS", 200)
+    assert outlook_of(DATA, drawn_pilot(DATA, 60)).half_width(300) == pytest.approx(plain, rel=0.02)
 
 
 def test_predictions_learned_from_fewer_items_explain_less() -> None:
     """On the whole set they explain two thirds; learned from 30 items about as much, as they are linear."""
-    found = outlook(DATA, None)
+    found = outlook_of(DATA, None)
     assert 0.0 <= found.pilot.lost < 0.4
     slopes = [found.ahead._slope(n) for n in (30, 60, 120, 400)]
     assert slopes == sorted(slopes)

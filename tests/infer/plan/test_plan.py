@@ -12,8 +12,7 @@ from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.plan.outlook import Outlook, Unit, Wanted
 from sparingly.infer.plan.pilot import pilot_of
-from sparingly.infer.plan.plan import SHARES, plan
-from sparingly.infer.plan.result import Plan
+from sparingly.infer.plan.plan import SHARES, Plan, plan
 from tests.infer.plan.sets import drawn_pilot, made_set, uneven_set
 
 DATA = made_set()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.infer.plan.plausible import plausible_scores
+from sparingly.infer.plan.pilot import plausible_scores
 
 
 def test_what_is_certain_stays_as_it_is() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sparingly.infer.plan.precision import fewest_items, order_chances
+from sparingly.infer.plan.outlook import fewest_items, order_chances
 
 
 def test_two_models_by_hand() -> None:

@@ -14,14 +14,18 @@ import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.infer.plan.power import items_for
-from sparingly.infer.plan.quantities import Quantity, chance, points, share, spoken
 from sparingly.infer.plan.sample_size import (
     MOST,
+    Quantity,
     binomial_power,
+    chance,
     comparisons_for,
     expected_half_width,
     outputs_for,
+    points,
     sample_size,
+    share,
+    spoken,
 )
 
 AS_TEXT: dict[str, Any] = {"pass_rate": "90%", "width": "4%"}

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.infer.estimate.linear import difference_form
-from sparingly.infer.estimate.sample import sample_of
-from sparingly.infer.plan.spread import alike, documents_of, pair_total, spread_of
+from sparingly.infer.estimate.sample import difference_form, sample_of
+from sparingly.infer.plan.power import alike, documents_of, pair_total, spread_of
 
 
 def test_spread_of_a_uniform_sample_is_its_covariance() -> None:

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.infer.plan.pilot import Pilot, pilot_of
-from sparingly.infer.plan.unequal import TAUS
+from sparingly.infer.plan.pilot import TAUS, Pilot, pilot_of
 from tests.infer.plan.sets import drawn_pilot, made_set, uneven_set
 
 

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.arrays import estimate_scores
 from sparingly.infer.estimate.bradley_terry import bradley_terry
-from sparingly.infer.estimate.effect_prior import EffectPrior
+from sparingly.infer.estimate.estimate import estimate_scores
+from sparingly.infer.estimate.full_set_p import EffectPrior
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
 from sparingly.infer.rank.joint_scores import joint_of
 from sparingly.infer.rank.rank import rank_estimates, rank_strengths

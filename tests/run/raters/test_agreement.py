@@ -8,7 +8,7 @@ from scipy import stats
 
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.infer.estimate.rated import rated
+from sparingly.infer.estimate.rater_effects import rated
 from sparingly.run.raters.predictability import share_that_beats
 from tests.infer.estimate.test_severity import Row, rated_set
 

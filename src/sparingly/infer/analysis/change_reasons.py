@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sparingly.base.errors import listing
 from sparingly.infer.analysis.change_side import Side
-from sparingly.infer.estimate.signature import EstimateSignature
+from sparingly.infer.estimate.result import EstimateSignature
 
 NOTHING = "Nothing that is known of the two differs."
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.signature import EstimateSignature
+from sparingly.infer.estimate.result import Estimate, EstimateSignature
 from sparingly.infer.rank.joint_scores import joint_of
 from sparingly.infer.rank.rank import rank_estimates
 from sparingly.infer.rank.ranking import Ranking

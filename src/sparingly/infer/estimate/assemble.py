@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -12,13 +12,10 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError
 from sparingly.base.levels import check_level
 from sparingly.data.combine import check_scale
-from sparingly.infer.estimate.guard import BOOTSTRAP, LEAST, T, why_withheld
-from sparingly.infer.estimate.intervals import Interval, find_intervals
-from sparingly.infer.estimate.linear import Linear
+from sparingly.infer.estimate.intervals import BOOTSTRAP, LEAST, Interval, T, find_intervals, why_withheld
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
-from sparingly.infer.estimate.population import population_errors
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.sample import Linear, Sample
 from sparingly.infer.estimate.scale import (
     Scale,
     bounded_pairs,
@@ -27,7 +24,7 @@ from sparingly.infer.estimate.scale import (
     proportions_of,
     values_of,
 )
-from sparingly.infer.estimate.variance import Errors, set_errors
+from sparingly.infer.estimate.variance import Errors, population_errors, set_errors
 
 Target = Literal["set", "population"]
 TARGETS = ("set", "population")
@@ -143,3 +140,37 @@ def _known(errors: Errors, scores: Floats, whole: bool, few: bool) -> Floats:
     """Return the covariance, NaN where nothing can be said: without a score, or from too few units."""
     unknown = np.isnan(scores) | few | (errors.freedom <= 0 and not whole)
     return np.where(unknown[:, None] | unknown[None, :], np.nan, errors.covariance)
+
+
+# --- the one rule for what numbers speak of: scores of this set, claims of inputs like these ---
+
+
+class Targets(NamedTuple):
+    """What scores with their intervals speak of, and what claims of who is better speak of."""
+
+    scores: Target
+    decisions: Target
+
+
+def targets_of(target: Target | None = None) -> Targets:
+    """Return what numbers speak of: a named target is that of all numbers, else each has its own.
+
+    Scores, standard errors and intervals are those of this set; p-values, ranks, groups and who may be best
+    are those of inputs like these, as otherwise a fully judged set would call every difference significant.
+    Every command, page and report takes its targets from here, so that a number is the same everywhere.
+
+    Examples:
+        >>> from sparingly.infer.estimate.assemble import targets_of
+        >>> targets_of(), targets_of("set").decisions
+        (Targets(scores='set', decisions='population'), 'set')
+    """
+    if target is None:
+        return Targets("set", "population")
+    if target not in TARGETS:
+        raise UnknownNameError("target", target, TARGETS)
+    return Targets(target, target)
+
+
+def place_of(target: str) -> str:
+    """Return what a target is in a few words, for the heads of columns and for sentences."""
+    return {"set": "this set", "population": "inputs like these"}.get(target, "the chosen items")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from sparingly._version import __version__
-from sparingly.base.arrays import Floats, Ints
-from sparingly.base.errors import DataError, UnknownNameError
+from sparingly.base.arrays import Floats, Ints, Objects
+from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data import fields
 from sparingly.data.combine import truth_fields, truth_scale
@@ -17,17 +18,150 @@ from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import Asked, Target, assemble
-from sparingly.infer.estimate.base import Estimator, as_estimator
-from sparingly.infer.estimate.drawn import frame_of, sample_from
-from sparingly.infer.estimate.guard import Outcome
-from sparingly.infer.estimate.intervals import Interval
-from sparingly.infer.estimate.linear import Linear, part_of
-from sparingly.infer.estimate.outside import estimator_for, items_outside, with_outside
-from sparingly.infer.estimate.result import CHOSEN, Estimate
-from sparingly.infer.estimate.same_outputs import RELATIVE, relative_to_models
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.draw import frame_of, sample_from
+from sparingly.infer.estimate.estimators import Estimator, WeightedMean, as_estimator
+from sparingly.infer.estimate.intervals import Interval, Outcome
+from sparingly.infer.estimate.predictions import guarded
+from sparingly.infer.estimate.result import CHOSEN, Estimate, EstimateSignature
+from sparingly.infer.estimate.sample import Linear, Sample, difference_form, part_of, sample_of
 from sparingly.infer.estimate.scale import Scale, values_of
-from sparingly.infer.estimate.signature import EstimateSignature
+
+# --- selections drawn from more items than the data has, such as a pool ---
+# Whoever draws 2,000 of a million sources and lets models answer those has data on 2,000 items, and scores
+# that speak of a million. One over the chances of both draws is all that a weighted mean needs of the
+# others.
+
+
+NOTE = (
+    "the items were drawn from {size:,}, of which {here:,} are in the data: scores are of all {size:,}, by "
+    "the chances of the draw alone."
+)
+
+
+def items_outside(data: EvalSet, selection: Selection | None) -> int:
+    """Return how many items the first draw had to choose from that are not in the data.
+
+    Fewer items than there are now is an error: the chances are not of this set. So is a later round on its
+    own: what the rounds before it asked for could not be drawn in it.
+    """
+    if selection is None:
+        return 0
+    first = selection.signature
+    if first.round is not None and first.round > 1:
+        raise UsageError(
+            f"This is round {first.round} of several, in which items of earlier rounds could not be drawn: "
+            "it does not speak for the set on its own. Estimate from the campaign."
+        )
+    while first.pool is not None:
+        first = first.pool
+    if first.of < len(data):
+        raise DataError(
+            f"The selection was drawn from {first.of} items, and this set has {len(data)}: "
+            "scores can be estimated only of the set that it was drawn from."
+        )
+    return first.of - len(data)
+
+
+def estimator_for(estimator: str | Method | None, outside: int, by: str | None) -> str | Method | None:
+    """Return the estimator; where items are missing, the one that needs nothing of them."""
+    if not outside:
+        return estimator
+    if by is not None:
+        raise UsageError(
+            f"Groups cannot be estimated: {outside:,} of the items that were drawn from are not in the data."
+        )
+    found: Estimator = as_estimator("weighted_mean" if estimator is None else estimator)
+    if not isinstance(found, WeightedMean):
+        raise UsageError(
+            f"{found.name} needs all items that were drawn from, and {outside:,} of them are not in the "
+            "data: use weighted_mean, or add them."
+        )
+    return found
+
+
+def with_outside(sample: Sample, outside: int) -> Sample:
+    """Return a sample whose scores also speak of the items that are not in the data."""
+    if not outside:
+        return sample
+    if sample.weights is not None:
+        raise UsageError(
+            f"Items count by their weights, and {outside:,} of those that were drawn from are not in the "
+            "data."
+        )
+    size = sample.size + outside
+    return replace(sample, size=size, notes=(*sample.notes, NOTE.format(size=size, here=sample.size)))
+
+
+# --- selections that skipped items with the same outputs ---
+# On a skipped item every model has one and the same score, whatever it is. Less the item's mean over the
+# models it is 0 for all of them, and that is known without judging: so scores are taken relative to the
+# mean of the models, over all N items, the skipped ones being known for certain (π = 1).
+
+
+RELATIVE = (
+    "{count} items on which all models wrote the same were not judged, so scores of the set cannot be told: "
+    "these numbers are how far each model lies above the mean of all models, and only differences count."
+)
+
+
+def relative_to_models(
+    data: EvalSet, scores: Floats, selection: Selection, scale: Scale | None
+) -> tuple[Floats, Selection]:
+    """Return scores less their items' means, and the selection with the skipped items as known ones.
+
+    Args:
+        data: The items that the selection speaks about, with the skipped ones.
+        scores: items × models.
+        selection: What was chosen, with the ids of what was skipped.
+        scale: The scale that was asked for: relative scores have none.
+    """
+    if scale is not None:
+        raise UsageError("The selection skipped items with the same outputs: leave out the scale.")
+    if selection.models is not None and any(names is not None for names in selection.models):
+        raise UsageError(
+            "The selection skipped items with the same outputs, and not all models are to be judged on the "
+            "others: differences cannot be told."
+        )
+    chosen, skipped = data.positions(selection.items), data.positions(selection.same_outputs)
+    judged = ~np.isnan(scores[chosen])
+    if (judged.any(axis=1) & ~judged.all(axis=1)).any():
+        raise DataError(
+            "The selection skipped items with the same outputs, so on the others all models must be judged, "
+            "and on some items only a part of them is."
+        )
+    relative = scores - scores.mean(axis=1, keepdims=True)
+    relative[skipped] = 0.0
+    return relative, _with_known(selection)
+
+
+def _with_known(selection: Selection) -> Selection:
+    """Return the selection with the skipped items as rows that were sure to be there."""
+    more, count = np.array(selection.same_outputs, object), len(selection.same_outputs)
+
+    def longer(column: Any, values: Any) -> Any:
+        return None if column is None else np.concatenate([column, values])
+
+    ones = np.ones(count)
+    alone: Objects = more
+    return replace(
+        selection,
+        items=np.concatenate([selection.items, more]),
+        probability=longer(selection.probability, ones),
+        pool_probability=longer(selection.pool_probability, ones),
+        unit=longer(selection.unit, alone),
+        stratum=longer(selection.stratum, alone),
+        models=None,
+        utility=None,
+        cost=None,
+        context=None,
+        reasons=None,
+        cluster_weight=None,
+        unknown_in_rows=None,
+    )
+
+
+# --- estimate ---
+
 
 IMPORTANCE = "items count by their weights: scores are weighted means over the set."
 NEVER = "the scores are without the items that could never be chosen."
@@ -271,3 +405,76 @@ def _signature(
         version=__version__,
         selection=None if selection is None else str(selection.signature),
     )
+
+
+# --- the same from plain arrays ---
+
+
+def estimate_scores(
+    scores: Any,
+    probability: Any = None,
+    size: int | None = None,
+    *,
+    predictions: Any = None,
+    guard: bool = True,
+    models: Sequence[str] | None = None,
+    target: Target = "set",
+    level: float = 0.95,
+    interval: Interval = "auto",
+    scale: Scale | None = None,
+    seed: int = 0,
+    **drawn: Any,
+) -> Estimate:
+    """Estimate scores of a whole set from plain arrays: the weighted mean, or corrected predictions.
+
+    Args:
+        scores: items × models, NaN where not judged: the judged items (then give ``size``), or all items.
+        probability: The chance to be judged: one number, one per row, or rows × models. Uniform unless given.
+        size: The number of items in the set; the number of rows unless given.
+        predictions: Predictions of the scores of *all* items × models, learned from other data or
+            cross-fitted; the rows of ``scores`` must then be all items.
+        guard: Whether predictions are shrunk, or not used, where few items are judged.
+        models: The names of the models.
+        target: This ``set``, or the ``population`` of inputs like these.
+        level: The level of the intervals.
+        interval: Their kind (see ``estimate``).
+        scale: The lowest and the highest score that there can be.
+        seed: The seed of the bootstrap.
+        drawn: How rows were drawn: ``strata``, ``units`` (such as documents), ``coordinates`` (rows ×
+            dimensions, of a spread draw), ``balance`` (rows × variables); and of all items ``weights``
+            (importance) and ``documents`` (for the target ``population``).
+
+    Examples:
+        >>> import numpy, sparingly
+        >>> scores = numpy.arange(200.0).reshape(100, 2)
+        >>> found = sparingly.estimate_scores(scores, size=400)
+        >>> found.scores, found.standard_errors.round(3)
+        (array([ 99., 100.]), array([5.025, 5.025]))
+    """
+    asked = Asked(target, level, interval, scale, seed)
+    sample = sample_of(scores, probability, size, **drawn)
+    names = [f"model {place}" for place in range(sample.models)] if models is None else list(models)
+    if len(names) != sample.models:
+        raise UsageError(f"There are {sample.models} models but {len(names)} names.")
+    if predictions is None:
+        return assemble(
+            sample, difference_form(sample), names, asked, aspect="score", estimator="weighted mean"
+        )
+    linear = _with_predictions(sample, np.asarray(predictions, np.float64), guard, np.shape(scores)[0])
+    return assemble(sample, linear, names, asked, aspect="score", estimator="difference from predictions")
+
+
+def _with_predictions(sample: Sample, predictions: Floats, guard: bool, rows: int) -> Linear:
+    told = predictions[:, None] if predictions.ndim == 1 else predictions
+    if told.shape != (sample.size, sample.models) or rows != sample.size:
+        raise UsageError(
+            f"Predictions are of all {sample.size} items × {sample.models} models, and so must the scores be "
+            "(NaN where not judged)."
+        )
+    if np.isnan(told).any():
+        raise UsageError("Predictions are needed for every item and model; some are missing.")
+    if not guard:
+        return difference_form(sample, told)
+    kept = guarded(sample, told)
+    linear = difference_form(sample, kept.predicted, parameters=2.0)
+    return replace(linear, fallen_back=kept.fallen_back, notes=kept.notes())

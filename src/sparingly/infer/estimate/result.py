@@ -1,27 +1,142 @@
-"""The estimate: scores of the whole set with their errors, as a user sees them."""
+"""The estimate: scores with their errors, its signature, and its file."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.base.format import counted, ends_text, error_text, html_table, score_text
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.proportion import proportion_bound
+from sparingly.base.text import Quoted, format_number, format_value
 from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
+from sparingly.data.values import (
+    as_id,
+    as_list,
+    as_mapping,
+    as_matrix,
+    as_number,
+    as_scale,
+    as_text,
+    as_whole,
+    check_version,
+    shown,
+)
 from sparingly.infer.estimate.full_set_p import FEWEST_COMMON, full_set_chances, full_set_p_values
-from sparingly.infer.estimate.guard import EXACT, PROPORTION, Outcome
-from sparingly.infer.estimate.intervals import Intervals
+from sparingly.infer.estimate.intervals import EXACT, PROPORTION, Intervals, Outcome
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.signature import EstimateSignature
+
+# --- the signature ---
+
+
+@dataclass(frozen=True)
+class EstimateSignature:
+    """How an estimate came about, so that it can be had again.
+
+    ``inputs`` is the digest of what was read beside the judgements, ``labels`` that of the judgements that
+    were used: those of items that were not chosen never change it. ``selection`` is the line of the
+    selection's own signature. ``raters`` is the digest of the ratings, with who gave them, where these
+    widened the errors; None where raters were not counted.
+    """
+
+    estimator: str
+    aspect: str
+    target: str
+    level: float
+    interval: str
+    scale: tuple[float, float] | None
+    by: str | None
+    seed: int
+    n: int
+    of: int
+    inputs: str
+    labels: str
+    version: str
+    selection: str | None = None
+    raters: str | None = None
+
+    def __str__(self) -> str:
+        """Return the signature in one line."""
+        return "|".join((self.estimator, *self.about, f"level:{format_number(self.level)}", *self._parts))
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What the scores are of, as parts of the line."""
+        return f"aspect:{word(self.aspect)}", f"target:{self.target}"
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """What the scores were made from, as parts of the line."""
+        names = ("seed", "n", "of", "inputs", "labels", "version")
+        chosen = () if self.selection is None else (f"selection:[{self.selection}]",)
+        return (*(f"{name}:{getattr(self, name)}" for name in names), *chosen)
+
+    @property
+    def scale_text(self) -> str:
+        """The lowest and the highest possible score; empty where they are not known."""
+        return "" if self.scale is None else ",".join(format_number(end) for end in self.scale)
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        ends = "none" if self.scale is None else self.scale_text
+        group = "none" if self.by is None else word(self.by)
+        counted = () if self.raters is None else (f"raters:{self.raters}",)
+        return f"interval:{self.interval}", f"scale:{ends}", f"by:{group}", *counted, *self.origin
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the signature as plain values, for files."""
+        values = {
+            **vars(self),
+            "scale": None if self.scale is None else list(self.scale),
+            "text": str(self),
+        }
+        return (
+            values
+            if self.raters is not None
+            else {name: value for name, value in values.items() if name != "raters"}
+        )
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], field: str = "signature") -> EstimateSignature:
+        """Read a signature back from a file's values."""
+        words = ("estimator", "aspect", "target", "interval", "inputs", "labels", "version")
+        held: dict[str, Any] = {name: said(values, name, f"{field}.{name}") for name in words}
+        held |= {name: as_whole(values.get(name), f"{field}.{name}") for name in ("seed", "n", "of")}
+        return cls(
+            **held,
+            level=as_number(values.get("level"), f"{field}.level"),
+            scale=None if values.get("scale") is None else as_scale(values["scale"], f"{field}.scale"),
+            by=as_text(values.get("by"), f"{field}.by"),
+            selection=as_text(values.get("selection"), f"{field}.selection"),
+            raters=as_text(values.get("raters"), f"{field}.raters"),
+        )
+
+
+def word(text: str) -> str:
+    """Return a name as a part of a signature's line: in quotes where it would be read as something else."""
+    plain = text != "none" and text.isprintable() and not set('|"') & set(text)
+    return text if plain else format_value(Quoted(text))
+
+
+def said(values: Mapping[str, Any], name: str, field: str) -> str:
+    """Return a text that has to be there."""
+    text = as_text(values.get(name), field)
+    if not text:
+        raise InputError("the text is missing", field=field)
+    return text
+
+
+# --- the estimate ---
+
 
 FORMAT, VERSION = "sparingly/estimate", 1
 # What scores speak about where the items were not drawn by chance.
@@ -306,8 +421,6 @@ class Estimate:
     @classmethod
     def load(cls, path: str | Path) -> Estimate:
         """Read an estimate from its file: scores and errors, without the judgements behind them."""
-        from sparingly.infer.estimate.saved import load_estimate
-
         return load_estimate(Path(path))
 
     def _place(self, model: str) -> int:
@@ -341,3 +454,140 @@ class Estimate:
             f"{self.models[one]} − {self.models[other]}" for one, other in zip(first, second, strict=True)
         ]
         return self.pairs.intervals(first, second, centre, names)
+
+
+# --- its file ---
+
+
+TARGETS = ("set", "population", CHOSEN)
+_KNOWN = frozenset(
+    (
+        "format",
+        "version",
+        "signature",
+        "selection",
+        "aspect",
+        "estimator",
+        "target",
+        "level",
+        "n",
+        "size",
+        "is_rate",
+        "freedom",
+        "models",
+        "covariance",
+        "outcome",
+        "notes",
+        "groups",
+    )
+)
+
+
+def load_estimate(path: Path) -> Estimate:
+    """Read an estimate from its file."""
+    try:
+        return estimate_from(as_mapping(files.read_json(path), "estimate"))
+    except InputError as error:
+        raise error.at(file=path) from None
+
+
+def estimate_from(values: Mapping[str, Any]) -> Estimate:
+    """Make an estimate from the values of its file."""
+    check_version(dict(values), FORMAT, VERSION)
+    signature = values.get("signature")
+    return replace(
+        _part(values, ""),
+        signature=None
+        if signature is None
+        else EstimateSignature.from_dict(as_mapping(signature, "signature")),
+        selection=selection_of(values),
+        unknown={name: value for name, value in values.items() if name not in _KNOWN},
+    )
+
+
+def selection_of(values: Mapping[str, Any]) -> Selection | None:
+    """Return the selection that a file of scores holds."""
+    held = values.get("selection")
+    if held is None:
+        return None
+    try:
+        return Selection.from_dict(as_mapping(held, "selection"))
+    except InputError as error:
+        where = "selection" if error.field is None else f"selection.{error.field}"
+        raise InputError(error.problem, field=where, fix=error.fix) from None
+
+
+def target_of(values: Mapping[str, Any], field: str = "target") -> str:
+    """Return what a file's scores speak about."""
+    target = said(values, "target", field)
+    if target not in TARGETS:
+        raise InputError(f"{shown(target)} is none of {', '.join(TARGETS)}", field=field)
+    return target
+
+
+def freedom_of(values: Mapping[str, Any], field: str = "freedom") -> float:
+    """Return degrees of freedom; none said are infinitely many."""
+    return math.inf if values.get("freedom") is None else as_number(values["freedom"], field)
+
+
+def notes_of(values: Mapping[str, Any], field: str = "notes") -> tuple[str, ...]:
+    """Return the notes of a file."""
+    return tuple(as_text(note, field) or "" for note in as_list(values.get("notes"), field))
+
+
+def is_rate_of(values: Mapping[str, Any], field: str = "is_rate") -> bool:
+    """Return whether scores are rates; files of earlier versions do not say it."""
+    told = values.get("is_rate", False)
+    if isinstance(told, bool):
+        return told
+    raise InputError(f"{shown(told)} is neither true nor false", field=field)
+
+
+def _part(values: Mapping[str, Any], at: str) -> Estimate:
+    """Return the estimate of the whole set, or of a part of it, where ``at`` says which."""
+    given = as_list(values.get("models"), f"{at}models")
+    rows = [as_mapping(row, f"{at}models[{place}]") for place, row in enumerate(given)]
+    models = tuple(as_id(row.get("model"), f"{at}models[{place}].model") for place, row in enumerate(rows))
+    if not models or len(set(models)) < len(models):
+        raise InputError("every model is named once", field=f"{at}models")
+    groups = as_mapping(values.get("groups"), f"{at}groups")
+    return Estimate(
+        models=models,
+        scores=_column(rows, "score", at),
+        standard_errors=_column(rows, "standard_error", at),
+        low=_column(rows, "low", at),
+        high=_column(rows, "high", at),
+        intervals=tuple(said(row, "interval", f"{at}models[].interval") for row in rows),
+        covariance=as_matrix(values.get("covariance"), f"{at}covariance", len(models)),
+        freedom=freedom_of(values, f"{at}freedom"),
+        target=target_of(values, f"{at}target"),
+        level=as_number(values.get("level"), f"{at}level"),
+        aspect=said(values, "aspect", f"{at}aspect"),
+        estimator=said(values, "estimator", f"{at}estimator"),
+        n=as_whole(values.get("n"), f"{at}n"),
+        size=as_whole(values.get("size"), f"{at}size"),
+        outcome=_outcome(as_mapping(values.get("outcome"), f"{at}outcome"), f"{at}outcome"),
+        is_rate=is_rate_of(values, f"{at}is_rate"),
+        notes=notes_of(values, f"{at}notes"),
+        groups={
+            name: _part(as_mapping(group, f"{at}groups.{name}"), f"{at}groups.{name}.")
+            for name, group in groups.items()
+        },
+    )
+
+
+def _column(rows: list[dict[str, Any]], name: str, at: str) -> Floats:
+    numbers = [as_number(row.get(name), f"{at}models[{place}].{name}") for place, row in enumerate(rows)]
+    return np.array(numbers, np.float64)
+
+
+def _outcome(values: Mapping[str, Any], field: str) -> Outcome:
+    return Outcome(
+        # Files of earlier versions know of no bounds.
+        **{
+            part.name: as_whole(
+                values.get(part.name, 0 if part.name == "bounds" else None), f"{field}.{part.name}"
+            )
+            for part in fields(Outcome)
+        }
+    )

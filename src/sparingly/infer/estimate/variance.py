@@ -1,24 +1,323 @@
-"""The joint covariance of the models' scores over this very set, where only the draw is left to chance."""
+"""Covariances of scores over the draw of this set, and over a population of inputs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints
-from sparingly.infer.estimate.gaps import Phase, gap_covariance, gaps_of, pool_codes
-from sparingly.infer.estimate.linear import Linear
-from sparingly.infer.estimate.sample import Sample, dense, group_sums
-from sparingly.infer.estimate.units import (
-    Units,
-    collapsed,
-    freedom_of,
-    from_balance,
-    from_centre,
-    from_neighbours,
-    gather,
-)
+from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.stats.cluster_correction import cluster_correction
+from sparingly.infer.estimate.sample import Linear, Sample, dense, group_sums
+
+# --- drawn units, and how far each unit's residuals lie from the others' ---
+# A covariance of scores is written as Dᵀ D with one row of D per drawn unit and one column per model. Every
+# function here returns such deviations for one kind of draw.
+
+
+NEIGHBOURS = 4
+# One document that is more than this part of the whole sample leaves nothing to learn an error from.
+MOST_OF_ALL = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The drawn units with what their residuals stand for.
+
+    Attributes:
+        total: units × models: Σ residual/π over the unit's items.
+        judged: units × models: whether the model was judged on the unit.
+        chance: units × models: the chance of the judgement, the smallest one of the unit's items.
+        draw: The chance that the unit was drawn.
+        stratum: One code per unit.
+        length: The number of the unit's rows.
+        heft: units × models: Σ 1/π over the unit's judged items, how many items it stands for.
+        counted: Which units speak about the scores (those outside a part of the set do not).
+        first: A row of each unit.
+    """
+
+    total: Floats
+    judged: Mask
+    chance: Floats
+    draw: Floats
+    stratum: Ints
+    length: Floats
+    heft: Floats
+    counted: Mask
+    first: Ints
+
+    def __len__(self) -> int:
+        return len(self.draw)
+
+
+def gather(sample: Sample, residual: Floats) -> Units:
+    """Sum what the residuals stand for over the drawn units."""
+    unit = sample.unit
+    first = np.unique(unit, return_index=True)[1]
+    return Units(
+        total=group_sums(residual / sample.probability, unit),
+        judged=group_sums(sample.judged.astype(np.float64), unit) > 0,
+        chance=least(np.where(sample.judged, sample.probability, 1.0), unit),
+        draw=least(sample.draw, unit),
+        stratum=sample.stratum[first],
+        length=np.bincount(unit).astype(np.float64),
+        heft=group_sums(sample.share, unit),
+        counted=group_sums(sample.importance, unit) > 0,
+        first=first,
+    )
+
+
+def least(values: Floats, codes: Ints) -> Floats:
+    """Return the smallest value of each code."""
+    found = np.full((int(codes.max(initial=-1)) + 1, *values.shape[1:]), np.inf)
+    np.minimum.at(found, codes, values)
+    return found
+
+
+def from_centre(units: Units, left: Floats) -> Floats:
+    """Return every unit's deviation from the centre of its stratum (Hájek 1964, Deville 1999).
+
+    c_u = (1 − π_u)·n/(n − 1), A = Σ c_u z_u / Σ c_u, deviation √c_u·(z_u − A) with z the unit's total and
+    ``left`` = 1 − π_u (units × models, 0 where not judged); n counts the units with π < 1. A simple random
+    sample gets (1 − f)s²/n. For units of unequal weight see ``raised``.
+    """
+    stratum = collapsed(units, left)
+    total = group_sums(left, stratum)
+    centre = group_sums(left * units.total, stratum) / np.where(total > 0, total, 1.0)
+    return np.asarray(np.sqrt(left * raised(units, left, stratum)) * (units.total - centre[stratum]))
+
+
+def raised(units: Units, left: Floats, stratum: Ints) -> Floats:
+    """Return the factors (units × models) by which squared residuals are too small: n/(n − 1).
+
+    For documents and snippets in one stratum it is 1/(1 − p_u), p_u the part of all weight that unit u has: a
+    long document pulls the mean towards itself, and its own residual is the smaller for it (HC2 of MacKinnon
+    and White 1985). Equal parts give n/(n − 1).
+    """
+    counts = group_sums((left > 0).astype(np.float64), stratum)
+    several = counts > 1
+    if (units.length == 1).all() or np.ptp(stratum) > 0:
+        return np.asarray(np.where(several, counts / np.maximum(counts - 1.0, 1.0), 0.0)[stratum])
+    return np.where(several[stratum], leverage(units.heft), 0.0)
+
+
+def leverage(heft: Floats) -> Floats:
+    """Return 1/(1 − p) of parts p of a weight by column; a part beyond most of the whole counts as that."""
+    whole = heft.sum(axis=0)
+    part = np.divide(heft, whole, out=np.zeros_like(heft), where=whole > 0)
+    return np.asarray(1.0 / (1.0 - np.minimum(part, MOST_OF_ALL)))
+
+
+def collapsed(units: Units, left: Floats) -> Ints:
+    """Return strata in which every one that is left to chance has two units or more (collapsed strata).
+
+    Single units are put side by side by their length and chance and joined in pairs, an odd one with the
+    last pair or, alone, with the smallest other stratum. That overstates the variance (Cochran 1977, 5A.12).
+    """
+    opened = (left > 0).any(axis=1)
+    counts = np.bincount(units.stratum, opened.astype(np.float64))
+    lonely = np.flatnonzero(opened & (counts[units.stratum] == 1))
+    if not len(lonely) or opened.sum() < 2:
+        return units.stratum
+    stratum = units.stratum.copy()
+    if len(lonely) == 1:
+        others = np.flatnonzero(counts > 1)
+        stratum[lonely] = others[np.argmin(counts[others])]
+        return stratum
+    alike = lonely[np.lexsort((lonely, units.draw[lonely], units.length[lonely]))]
+    pair = np.minimum(np.arange(len(lonely)) // 2, len(lonely) // 2 - 1)
+    stratum[alike] = stratum[alike[2 * pair]]
+    return stratum
+
+
+def freedom_of(units: Units, left: Floats) -> float:
+    """Return the degrees of freedom: units that are left to chance and that count, less one per stratum."""
+    opened = (left > 0).any(axis=1) & units.counted
+    counts = np.bincount(collapsed(units, left), opened.astype(np.float64))
+    return float((counts - 1.0)[counts > 1].sum())
+
+
+def from_neighbours(units: Units, left: Floats, coordinates: Floats) -> Floats:
+    """Return every unit's deviation from its nearest drawn units, for draws that are spread over a space.
+
+    √((1 − π_u)·k/(k − 1))·(z_u − mean of z over the k nearest, itself among them), k = 4 (the local
+    mean variance of Stevens and Olsen 2003; Grafström and Schelin 2014). A spread sample is more exact
+    than the plain formula says, and this one sees by how much.
+    """
+    from scipy.spatial import KDTree
+
+    # A unit that was sure to be drawn has no error, and weighs too little to be like its neighbours.
+    opened = np.flatnonzero((left > 0).any(axis=1))
+    near = min(NEIGHBOURS, len(opened))
+    if near < 2:
+        return from_centre(units, left)
+    found = np.atleast_2d(KDTree(coordinates[opened]).query(coordinates[opened], k=near)[1])
+    own = np.arange(len(opened))
+    # Of several units at one place, the unit itself need not be among those found.
+    found[:, -1] = np.where((found == own[:, None]).any(axis=1), found[:, -1], own)
+    local = units.total.copy()
+    local[opened] = units.total[opened][found].mean(axis=1)
+    return np.asarray(np.sqrt(left * near / (near - 1.0)) * (units.total - local))
+
+
+def from_balance(units: Units, left: Floats, balance: Floats) -> tuple[Floats, int]:
+    """Return every unit's deviation from what its balancing variables tell, and q, for balanced draws.
+
+    √((1 − π_u)·n/(n − q))·(z_u − bᵀx_u/π_u), b by least squares with weights 1 − π_u over the q
+    variables (Deville and Tillé 2005): a total that the draw has matched has no error left. Only n − q units'
+    worth of residuals are left to learn the error from. Where q > n/2 that is too little: deviations are then
+    those from the centre, which say too much rather than too little, and q is 0.
+    """
+    ahead = np.column_stack([np.ones(len(units)), balance / units.draw[:, None]])
+    root = np.sqrt(left.max(axis=1, initial=0.0))
+    fit, _, rank, _ = np.linalg.lstsq(ahead * root[:, None], units.total * root[:, None], rcond=1e-10)
+    opened = float((root > 0).sum())
+    if 2 * rank > opened:
+        return from_centre(units, left), 0
+    return np.asarray(np.sqrt(left * opened / (opened - rank)) * (units.total - ahead @ fit)), int(rank)
+
+
+# --- where some of what was drawn was not judged ---
+# What did not come is missing by chance, so that two chances follow each other: the draw (π), and that a
+# judgement of what was drawn came (r). The variance is that of the draw, as if all had come, plus that of
+# the gaps: V = V(π) + Σ (1 − r)·(e/(πr) − A)². Models that have their gaps on the same items share them.
+
+
+class Phase(NamedTuple):
+    """What one phase of a draw leaves to chance.
+
+    Attributes:
+        first: A row of each unit.
+        deviation: units × models.
+        left: How much of a unit's variance is left to this phase: 1 − π for a single one.
+    """
+
+    first: Ints
+    deviation: Floats
+    left: Floats
+
+
+Spread = Callable[[Sample, Units], list[Phase]]
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """How likely what was drawn was to be judged.
+
+    Attributes:
+        chance: The chance of the draw alone, one per row.
+        came: The share of the drawn items that came at all, one per row.
+        answered: items × models: the share r of what was drawn that came, 1 where it did not.
+        tied: models × models: how often both models came on an item, to how often they would if each came by
+            itself: 1 where gaps have nothing to do with each other.
+    """
+
+    chance: Floats
+    came: Floats
+    answered: Floats
+    tied: Floats
+
+    def shared(self, deviation: Floats) -> Floats:
+        """Return Σ ρ d_j d_k over the rows, with ρ = r_j r_k/r_jk: r on the diagonal, 1 for gaps apart."""
+        found = deviation.T @ (self.came[:, None] * deviation) / self.tied
+        np.fill_diagonal(found, (self.answered * deviation**2).sum(axis=0))
+        return found
+
+    def apart(self, deviation: Floats) -> Floats:
+        """Return Σ (1 − ρ) d_j d_k over the rows."""
+        found = deviation.T @ deviation - self.shared(deviation)
+        np.fill_diagonal(found, ((1.0 - self.answered) * deviation**2).sum(axis=0))
+        return np.asarray(found)
+
+
+def gaps_of(sample: Sample) -> Gaps | None:
+    """Return the gaps of a sample; None where everything that was drawn was judged."""
+    came = np.ones(len(sample.rows)) if sample.came is None else sample.came[:, 0]
+    chance = sample.draw / came
+    answered = np.where(sample.judged, np.minimum(sample.probability / chance[:, None], 1.0), 1.0)
+    if (answered >= 1.0 - 1e-12).all():
+        return None
+    there = sample.judged.astype(np.float64)
+    # Of the items that came: the share of each model, by what the items stand for.
+    weight = 1.0 / sample.draw
+    within = np.minimum(sample.probability / sample.draw[:, None], 1.0)
+    expected, both = within.T @ (weight[:, None] * within), there.T @ (weight[:, None] * there)
+    tied = np.divide(both, expected, out=np.ones_like(both), where=(both > 0) & (expected > 0))
+    return Gaps(chance, came, answered, tied)
+
+
+def gap_covariance(
+    sample: Sample, linear: Linear, gaps: Gaps, spread: Spread, *, centred: bool = True
+) -> Floats:
+    """Return the covariance of totals: of the draw as ``spread`` has it, and of the gaps.
+
+    Σ ρ d_j d_k + Σ (1 − ρ) a_j a_k, with d the deviations of the draw over the items on which a model was
+    judged, and a those from the centre. Units of several items (documents) hold the gaps of their items in
+    their own totals: there it is Σ d_j d_k, and of a² only what such a phase has not counted, 1 − left.
+    """
+    codes = [sample.unit] if sample.pool is None else [sample.unit, dense(pool_codes(sample))]
+    single = [len(np.unique(code)) == len(sample.rows) for code in codes]
+    drawn = [np.zeros((len(sample.rows), sample.models)) for _ in codes]
+    away, counted = np.zeros(sample.scores.shape), np.zeros(sample.scores.shape)
+    for model in np.flatnonzero(sample.judged.any(axis=0)).tolist():
+        rows = np.flatnonzero(sample.judged[:, model])
+        part, form = _of_model(sample, linear, gaps, model, rows)
+        away[rows, model] = _away(part, form.residual, centred)
+        for place, phase in enumerate(spread(part, gather(part, form.residual))):
+            code = codes[place]
+            drawn[place][rows[phase.first] if single[place] else code[rows[phase.first]], model] = (
+                phase.deviation[:, 0]
+            )
+            counted[rows, model] += 0.0 if single[place] else phase.left[dense(code[rows])]
+    away = away * np.sqrt(np.maximum(1.0 - counted, 0.0))
+    kinds = zip(drawn, single, strict=True)
+    return _settled(
+        sum(gaps.shared(one) if alone else one.T @ one for one, alone in kinds) + gaps.apart(away)
+    )
+
+
+def _settled(covariance: Floats) -> Floats:
+    """Return a covariance in which a model without any error has none with the others either."""
+    exact = np.diag(covariance) <= 0.0
+    return np.where(exact[:, None] | exact[None, :], 0.0, covariance)
+
+
+def pool_codes(sample: Sample) -> Ints:
+    """Return what the first of two phases drew, one code per row."""
+    return sample.unit if sample.pool_unit is None else sample.pool_unit
+
+
+def _of_model(sample: Sample, linear: Linear, gaps: Gaps, model: int, rows: Ints) -> tuple[Sample, Linear]:
+    """Return what was judged of one model, with the chance of the draw alone."""
+    part = replace(
+        sample.at(rows),
+        scores=sample.scores[rows, model : model + 1],
+        probability=sample.probability[rows, model : model + 1],
+        draw=gaps.chance[rows],
+        came=None,
+    )
+    return part, linear.of_model(model, sample.judged[:, model])
+
+
+def _away(sample: Sample, residual: Floats, centred: bool) -> Floats:
+    """Return how far each judged item lies from the others of its stratum: √(n/(n − 1))·(z − A/(πr)).
+
+    z = e/(πr), and A the weighted mean of e in the stratum, by which what did not come is stood for.
+    """
+    alone = gather(replace(sample, unit=np.arange(len(sample.rows))), residual)
+    if not centred:
+        return np.asarray(alone.total[:, 0])
+    stratum = collapsed(alone, np.ones_like(alone.total))
+    counts = np.bincount(stratum)[stratum]
+    total, share = group_sums(alone.total, stratum), group_sums(sample.share, stratum)
+    centre = np.divide(total, share, out=np.zeros_like(total), where=share > 0)[stratum]
+    few = np.where(counts > 1, counts / np.maximum(counts - 1.0, 1.0), 0.0)
+    return np.asarray(np.sqrt(few) * (alone.total - centre * sample.share)[:, 0])
+
+
+# --- over this very set, where only the draw is left to chance ---
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,3 +522,209 @@ def proper(covariance: Floats) -> Floats:
     if values.size == 0 or values[0] >= -1e-12 * max(values[-1], 0.0):
         return covariance
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
+# --- over inputs like these: the items of the set are left to chance, too ---
+
+
+ONE_DOCUMENT = (
+    "all judged items are in one document, so for other inputs like these the items count as drawn."
+)
+
+
+class Inputs(NamedTuple):
+    """What counts as drawn from the population of inputs.
+
+    Attributes:
+        document: The document of every item of the set; None where items are drawn by themselves.
+        seen: Of how many documents (or items) something was judged.
+        drawn: Whether documents are what was drawn for judging, too.
+        notes: What to mind.
+    """
+
+    document: Ints | None
+    seen: float
+    drawn: bool
+    notes: tuple[str, ...]
+
+
+def population_errors(sample: Sample, linear: Linear) -> Errors:
+    """Return the errors of scores of inputs like these, drawn document by document where there are any.
+
+    V̂ = V̂_set + V̂_inputs, the second part S_y²/N (clustered by document) and never negative, so that no error
+    is smaller than that of this very set. An item contributes ψ_i = w_i(f_i − f̄) + (e_i − ē)/π_i, the second
+    part where it was judged. N⁻² κ Σ_documents (Σψ)² holds S_y²/N and the variance of an independent draw,
+    N⁻² Σ (1 − π)(e/π)², which is taken off again. κ and the degrees of freedom are those of Bell and
+    McCaffrey (2002) under an equal correlation within documents: long documents pull the mean towards
+    themselves, and few of them make up most of the variance. Use it where a claim is to hold for other inputs
+    than these.
+    """
+    over_set, centred = set_errors(sample, linear), _centred(sample, linear)
+    inputs = _inputs(sample)
+    weight = _weight(sample, inputs)
+    contributed = _contributed(sample, centred, inputs.document) / sample.size
+    raised = contributed * np.sqrt(weight.factor)
+    alone = _by_independent_draw(sample, centred, inputs, weight)
+    covariance = proper(raised.T @ raised - alone / sample.size**2)
+    shape = contributed[contributed.any(axis=1)]
+    freedom, units = _counted(sample, linear, over_set, covariance, inputs, weight)
+    return Errors(
+        covariance=over_set.covariance + covariance,
+        freedom=freedom,
+        units=units,
+        shape=shape,
+        stratum=np.zeros(len(shape), np.int64),
+        drawn="judged items" if inputs.document is None else "judged documents",
+        notes=inputs.notes,
+        judged=units * _depths(sample, inputs.document),
+    )
+
+
+def _depths(sample: Sample, document: Ints | None) -> Floats:
+    """Return on how many documents (or items) each model was judged, as a share of the most of any."""
+    place = sample.rows if document is None else document[sample.rows]
+    counting = (sample.judged & (sample.importance > 0)[:, None]).astype(np.float64)
+    seen = (group_sums(counting, dense(place)) > 0).sum(axis=0)
+    return np.asarray(seen / max(float(seen.max(initial=0)), 1.0))
+
+
+def _centred(sample: Sample, linear: Linear) -> Linear:
+    """Return the form with residuals whose weighted mean is 0, as all but Horvitz and Thompson's have."""
+    counted = sample.share.sum(axis=0)
+    mean = (linear.residual / sample.probability).sum(axis=0) / np.where(counted > 0, counted, 1.0)
+    # What is left of sums that cancel is a matter of rounding.
+    mean = np.where(np.abs(mean) <= 1e-12 * np.abs(linear.residual).max(axis=0, initial=0.0), 0.0, mean)
+    if not mean.any():
+        return linear
+    away = np.where(sample.judged, linear.residual - mean * sample.importance[:, None], 0.0)
+    return replace(linear, residual=away)
+
+
+def _inputs(sample: Sample) -> Inputs:
+    """Return what counts as drawn from the population."""
+    counting = sample.rows[sample.importance > 0]
+    if sample.document is not None:
+        seen = len(np.unique(sample.document[counting]))
+        if seen > 1:
+            places = np.stack([sample.document[sample.rows], sample.unit])
+            counts = {len(np.unique(codes)) for codes in places} | {np.unique(places, axis=1).shape[1]}
+            return Inputs(sample.document, float(seen), len(counts) == 1, ())
+    notes = () if sample.document is None else (ONE_DOCUMENT,)
+    return Inputs(None, float(len(counting)), False, notes)
+
+
+class Weight(NamedTuple):
+    """By how much squared contributions are too small, one factor a model, and their degrees of freedom."""
+
+    factor: Floats
+    freedom: float
+
+
+def _weight(sample: Sample, inputs: Inputs) -> Weight:
+    """Return κ and the degrees of freedom of N⁻² κ Σ_documents (Σψ)² (see ``cluster_correction``)."""
+    plain = inputs.seen / max(inputs.seen - 1.0, 1.0)
+    if inputs.document is None:
+        return Weight(np.full(sample.models, plain), max(inputs.seen - 1.0, 0.0))
+    place = inputs.document[sample.rows]
+    factor, freedom = cluster_correction(group_sums(sample.share, place), group_sums(sample.share**2, place))
+    return Weight(
+        np.where(freedom > 0, factor, plain), float(freedom[freedom > 0].min(initial=inputs.seen - 1.0))
+    )
+
+
+def _contributed(sample: Sample, linear: Linear, document: Ints | None) -> Floats:
+    """Return what every document (or item) contributes to the scores: Σψ over its items."""
+    judged = linear.residual / sample.probability
+    if linear.predicted is None:
+        return judged if document is None else group_sums(judged, document[sample.rows])
+    ahead = linear.predicted - sample.whole_mean(linear.predicted)
+    if sample.weights is not None:
+        ahead = ahead * sample.weights[:, None]
+    ahead[sample.rows] += judged
+    return ahead if document is None else group_sums(ahead, document)
+
+
+def _counted(
+    sample: Sample, linear: Linear, over_set: Errors, added: Floats, inputs: Inputs, weight: Weight
+) -> tuple[float, float]:
+    """Return the degrees of freedom, and the number of units that the errors are learned from.
+
+    Where single items of documents were drawn, V̂_inputs is what is left of the documents' sums of squares
+    after V̂_set, and as uncertain as these: V²/(V_set²/f_set + (V² − V_set²)/f_documents), f_set where
+    nothing is left. The number of units is that of the drawn items and of the set's documents, joined
+    as independent parts are (Satterthwaite 1946).
+    """
+    units = max(inputs.seen - max(_matched(sample, linear) - 1.0, 0.0), 0.0)
+    if inputs.document is None:
+        return max(units - 1.0 - (linear.parameters - 1.0), 0.0), units
+    freedom = min(weight.freedom, max(units - 1.0, 0.0))
+    draw, both = (float(np.trace(part)) for part in (over_set.covariance, over_set.covariance + added))
+    if inputs.drawn or both <= 0:
+        return freedom, units
+    documents = len(np.unique(_mattering(sample, inputs.document)))
+    return joined_freedom(draw / both, over_set, freedom, units, documents)
+
+
+def joined_freedom(
+    share: float, over_set: Errors, freedom: float, units: float, documents: int
+) -> tuple[float, float]:
+    """Return the degrees of freedom and the units of V̂_set + V̂_inputs, where single items were drawn.
+
+    Args:
+        share: V̂_set as a share of both.
+        over_set: The errors of the scores of this very set.
+        freedom: Degrees of freedom of sums of squares over the documents.
+        units: The number of documents of which something was judged.
+        documents: The number of documents of the set.
+    """
+    if min(over_set.units - 1.0, over_set.freedom, freedom) <= 0:
+        return freedom, units
+    count = 1.0 + 1.0 / (share**2 / (over_set.units - 1.0) + (1.0 - share) ** 2 / (documents - 1.0))
+    units = float(np.floor(min(count, over_set.units) + 1e-9))
+    return 1.0 / (share**2 / over_set.freedom + (1.0 - share**2) / freedom), units
+
+
+def _mattering(sample: Sample, document: Ints) -> Ints:
+    """Return the documents of the items that count; of a pool, those of the items that are known."""
+    if sample.weights is None or len(sample.weights) != len(document):
+        return document
+    return document[sample.weights > 0]
+
+
+def _matched(sample: Sample, linear: Linear) -> int:
+    """Return how many variables a balanced draw has matched: so many units tell nothing of its error."""
+    if sample.balance is None:
+        return 0
+    if sample.separate:
+        return max(_matched(*part) for part in by_model(sample, linear))
+    units = gather(sample, linear.residual)
+    return deviations(sample, units, left_to_chance(units, units.chance))[1]
+
+
+def _by_independent_draw(sample: Sample, linear: Linear, inputs: Inputs, weight: Weight) -> Floats:
+    """Return N² times the covariance of the scores if every unit had been drawn by itself."""
+    if sample.separate:
+        parts = [
+            _by_independent_draw(*part, inputs, Weight(weight.factor[[model]], weight.freedom))[0, 0]
+            for model, part in enumerate(by_model(sample, linear))
+        ]
+        return np.diag(parts)
+    units, gaps = gather(sample, linear.residual), gaps_of(sample)
+    if gaps is None:
+        alone = np.sqrt(left_to_chance(units, units.draw[:, None])) * units.total
+        covariance = alone.T @ alone
+    else:
+        covariance = gap_covariance(sample, linear, gaps, _alone, centred=False)
+    opened = float((left_to_chance(units, units.chance) > 0).any(axis=1).sum())
+    factor = weight.factor if inputs.drawn else np.full(sample.models, opened / max(opened - 1.0, 1.0))
+    return np.asarray(covariance * np.sqrt(factor[:, None] * factor))
+
+
+def _alone(sample: Sample, units: Units) -> list[Phase]:
+    """Return what is left to chance if every unit is drawn by itself; a pool adds nothing to that."""
+    alone = np.sqrt(left_to_chance(units, units.draw[:, None])) * units.total
+    found = Phase(units.first, alone, 1.0 - units.draw)
+    if sample.pool is None:
+        return [found]
+    first = np.unique(pool_codes(sample), return_index=True)[1]
+    return [found, Phase(first, np.zeros((len(first), 1)), np.zeros(len(first)))]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sparingly.base.arrays import Floats, Mask
+from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.format import html_table
 from sparingly.base.levels import check_level
@@ -16,18 +19,235 @@ from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.importance import importance
 from sparingly.infer.estimate.estimate import without_truth
-from sparingly.infer.expect.additive import fit_effects, item_share
+from sparingly.infer.estimate.predictions import known_metrics
 from sparingly.infer.expect.belief import USUAL, Belief, Prior, believe
-from sparingly.infer.expect.learned import Learned, learn_from
-from sparingly.infer.expect.pair_spread import pair_variances, steadied
+from sparingly.signals.predict.features import FeatureTable, feature_arrays, prepare_features
+from sparingly.signals.predict.intercepts import model_intercepts
+from sparingly.signals.predict.regressors import Ridge
+from sparingly.signals.predict.ridge import fit_ridge
+
+# --- scores as model effect + item effect ---
+
+
+# No variance of items is taken for smaller than this share of the variance within them.
+_LEAST = 1e-6
+
+
+class Effects(NamedTuple):
+    """What is left of the scores, told apart.
+
+    Attributes:
+        centre: The mean of all labels.
+        models: What each model adds to it.
+        items: What each item adds, shrunk by how few models were judged on it.
+    """
+
+    centre: float
+    models: Floats
+    items: Floats
+
+
+def item_share(residual: Floats, judged: Mask) -> float:
+    """Return κ = σ_a²/σ_e²: how much items vary beside the noise within them (analysis of variance).
+
+    Only items on which two models or more were judged tell; without any, items are taken not to vary.
+    """
+    counts = judged.sum(axis=1)
+    several = counts >= 2
+    if not several.any():
+        return _LEAST
+    some, there = residual[several], judged[several]
+    means = np.where(there, some, 0.0).sum(axis=1) / counts[several]
+    inside = float((np.where(there, some - means[:, None], 0.0) ** 2).sum())
+    noise = inside / float((counts[several] - 1).sum())
+    between = float((means**2).mean()) - noise / float(counts[several].mean())
+    return max(between / noise, _LEAST) if noise > 0 else _LEAST
+
+
+def fit_effects(scores: Floats, judged: Mask, share: float) -> Effects:
+    """Fit y_ij = c + u_j + a_i + e_ij with a_i ~ N(0, κ σ_e²) by the mixed-model equations.
+
+    With q_i = κ/(1 + m_i κ) for an item with m_i labels, models solve
+    (diag(n_j) − Σ_i q_i o_i o_iᵀ) u = b; then â_i = q_i Σ_j (y_ij − c − u_j). Where all models were judged on
+    the same items, u_j are plain means.
+    """
+    there = judged.astype(np.float64)
+    counts = there.sum(axis=1)
+    known = np.where(judged, scores, 0.0)
+    centre = float(known.sum() / max(counts.sum(), 1.0))
+    away = np.where(judged, scores - centre, 0.0)
+    pull = share / (1.0 + counts * share)
+    left = np.diag(there.sum(axis=0) + _LEAST) - there.T @ (there * pull[:, None])
+    right = away.sum(axis=0) - there.T @ (pull * away.sum(axis=1))
+    models = np.linalg.solve(left, right)
+    return Effects(centre, models, np.asarray(pull * (away - there * models).sum(axis=1)))
+
+
+# --- how much the differences of two models vary over items ---
+
+
+# How many items' worth of evidence the expected spread of a pair counts.
+_PRIOR_ITEMS = 5.0
+_NO_VARIANCE = 1e-18
+
+
+class PairVariances(NamedTuple):
+    """Of every pair of models: the variance of its differences over the items that both were judged on.
+
+    Attributes:
+        variance: One number per pair; 0 where there are no two such items.
+        common: The number of such items.
+    """
+
+    variance: Floats
+    common: Floats
+
+
+def pair_variances(scores: Floats, judged: Mask) -> PairVariances:
+    """Return the variances of differences without ever forming items × pairs."""
+    there = judged.astype(np.float64)
+    known = np.where(judged, scores, 0.0)
+    common = there.T @ there
+    apart = (known.T @ there - there.T @ known) / np.maximum(common, 1.0)
+    own = (known**2).T @ there
+    squares = own + own.T - 2.0 * known.T @ known
+    variance = np.maximum(squares - common * apart**2, 0.0) / np.maximum(common - 1.0, 1.0)
+    pairs = pair_indices(scores.shape[1])
+    return PairVariances(variance[pairs], common[pairs])
+
+
+def steadied(found: PairVariances, closeness: Floats) -> Floats:
+    """Return the standard deviation of every pair, borrowing from the others as if on five more items.
+
+    What is borrowed is the mean variance of all pairs, times how far apart the metrics see the two models:
+    near copies differ on few items, and five items alone would not tell.
+    """
+    evidence = np.maximum(found.common - 1.0, 0.0)
+    mean = float((found.variance * evidence).sum() / max(float(evidence.sum()), 1.0))
+    expected = mean * closeness / closeness.mean()
+    pooled = (found.variance * evidence + _PRIOR_ITEMS * expected) / (evidence + _PRIOR_ITEMS)
+    return np.asarray(np.sqrt(np.maximum(pooled, _NO_VARIANCE)))
+
+
+# --- what the labels teach of the metrics ---
+
+
+# With labels on fewer items nothing is learned from metrics.
+FEWEST = 3
+_NO_SPREAD = 1e-9
+
+
+class Learned(NamedTuple):
+    """What a ridge over all metrics learned.
+
+    Attributes:
+        predicted: Items × models, by the metrics alone: no model has an effect of its own.
+        left_out: Items × models: a label less what is predicted of it (model effects included) when its item
+            is left out; 0 without a label.
+        held_out: Items × models: predictions with model effects; that of a label when its item is left out.
+        within: The correlation of those predictions and labels, item and model means taken out.
+        closeness: Of every pair of models: how far apart the metrics see them, with mean about 1.
+    """
+
+    predicted: Floats
+    left_out: Floats
+    held_out: Floats
+    within: float
+    closeness: Floats
+
+
+# What is judged, what is estimated and what is expected all learn from the same labels.
+_known: ResultCache[Learned] = ResultCache(most=8)
+
+
+def learn_from(data: EvalSet, labels: Floats) -> Learned:
+    """Learn from labels (items × models, NaN without one) what the metrics say of all items."""
+    key = (data.keys.tobytes(), data.models, hashlib.sha256(labels.tobytes()).digest())
+    return _known.of([data.store.items, *feature_arrays(data)], key, lambda: _learned(data, labels))
+
+
+def _learned(data: EvalSet, labels: Floats) -> Learned:
+    judged = ~np.isnan(labels)
+    rows = np.flatnonzero(judged.any(axis=1))
+    table = prepare_features(data, Ridge().features) if known_metrics(data) else None
+    if table is None or not table.names or len(rows) < FEWEST:
+        return _nothing(data, labels, judged)
+    there = judged[rows]
+    known = np.where(there, labels[rows], 0.0)
+    fit = fit_ridge(table.at(rows) * table.scales, known, there.astype(np.float64))
+    weights = fit.coefficients * table.scales
+    predicted = np.zeros(data.shape)
+    for block in table.blocks():
+        predicted[block] = table.at(block) @ weights
+    left_out = np.zeros(data.shape)
+    left_out[rows] = np.where(there, fit.left_out, 0.0)
+    # Leaving an item out also moves the model's own mean away from its label, which says nothing of metrics.
+    counts = there.sum(axis=0)
+    by_metrics = left_out[rows] * ((counts - 1) / np.maximum(counts, 1))
+    within = _within(known - by_metrics, known, there)
+    held_out = np.where(judged, labels - left_out, predicted + fit.intercepts)
+    return Learned(predicted, left_out, held_out, within, _closeness(table))
+
+
+def _nothing(data: EvalSet, labels: Floats, judged: Mask) -> Learned:
+    """Return what is known without metrics: the models' means."""
+    known = np.where(judged, labels, 0.0)
+    means = model_intercepts(known, judged.astype(np.float64))
+    counts = judged.sum(axis=0)
+    # Leaving an item out moves its model's mean away from it.
+    without = counts / np.maximum(counts - 1, 1)
+    pairs = len(pair_indices(data.shape[1])[0])
+    left_out = np.where(judged, (labels - means) * without, 0.0)
+    held_out = np.where(judged, labels - left_out, means)
+    return Learned(np.zeros(data.shape), left_out, held_out, 0.0, np.ones(pairs))
+
+
+def _within(predicted: Floats, known: Floats, judged: Mask) -> float:
+    """Return the correlation of predictions and labels when item means, then model means, are taken out."""
+    one, other = _centred(predicted, judged), _centred(known, judged)
+    size = float(np.sqrt((one**2).sum() * (other**2).sum()))
+    return float((one * other).sum()) / size if size > 0 else 0.0
+
+
+def _centred(values: Floats, judged: Mask) -> Floats:
+    kept = np.where(judged, values, 0.0)
+    for axis in (1, 0):
+        mean = kept.sum(axis=axis, keepdims=True) / np.maximum(judged.sum(axis=axis, keepdims=True), 1)
+        kept = np.where(judged, kept - mean, 0.0)
+    return kept
+
+
+@lru_cache(maxsize=8)
+def _closeness(table: FeatureTable) -> Floats:
+    """Return the root mean square over items and metrics of the models' standardised differences."""
+    count = len(table.columns)
+    models = len(table.models)
+    cross, energy = np.zeros((models, models, count)), np.zeros(count)
+    for block in table.blocks():
+        own = table.at(block)[:, :, :count]
+        own = own - own.mean(axis=1, keepdims=True)
+        cross += np.einsum("ijk,ilk->jlk", own, own)
+        energy += (own**2).sum(axis=(0, 1))
+    varies = energy > _NO_SPREAD * max(float(energy.max(initial=0.0)), _NO_SPREAD)
+    if not varies.any():
+        return np.ones(models * (models - 1) // 2)
+    shared = (cross[:, :, varies] / energy[varies]).mean(axis=2)
+    own_size = np.diag(shared)
+    squares = np.maximum(own_size[:, None] + own_size - 2.0 * shared, 0.0)[pair_indices(models)]
+    size = np.sqrt(squares)
+    return np.asarray(np.maximum(size / max(float(size.mean()), _NO_SPREAD), _NO_SPREAD))
+
+
+# --- expect ---
+
 
 EVERY_LABEL = (
     "The expected ranking uses every label and what the metrics say: it predicts what judging everything "
     "would show. For scores with honest intervals use the estimate."
 )
 # Labels' worth of evidence that a model's residuals vary as all models' do.
-_BORROWED = 10.0
-_NOTHING = 1e-9
+_PRIOR_LABELS = 10.0
+_NO_SCALE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -228,7 +448,7 @@ def _expected(
     counts = judged.sum(axis=0).astype(np.float64)
     shares = _shares(learned.left_out, judged)
     left = np.maximum(1.0 / np.maximum(counts, 1.0) - 1.0 / len(data), 0.0)
-    noise = np.maximum(len(data) * (shares * left[first] + (1.0 - shares) * left[second]), _NOTHING)
+    noise = np.maximum(len(data) * (shares * left[first] + (1.0 - shares) * left[second]), _NO_SCALE)
     units = np.sqrt(size) / residual
     belief = believe(
         (means[first] - means[second]) * units,
@@ -267,7 +487,7 @@ def _shares(left_out: Floats, judged: Mask) -> Floats:
     inside = np.where(judged, left_out - left_out.sum(axis=1, keepdims=True) / np.maximum(counts, 1), 0.0)
     squares, labels = (inside**2).sum(axis=0), judged.sum(axis=0)
     mean = float(squares.sum()) / float(labels.sum())
-    own = (squares + _BORROWED * mean) / (labels + _BORROWED)
+    own = (squares + _PRIOR_LABELS * mean) / (labels + _PRIOR_LABELS)
     first, second = pair_indices(judged.shape[1])
     total = own[first] + own[second]
     return np.asarray(np.divide(own[first], total, out=np.full(len(total), 0.5), where=total > 0))

@@ -1,31 +1,236 @@
-"""What is known before the budget is spent: from the ratings of a pilot, or from the metrics alone."""
+"""What a pilot teaches: spread, predictions, and whether unequal probabilities would help."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.format import counted
+from sparingly.choose.design.earned import WITHIN, variance_left
+from sparingly.choose.design.probability import sizes_of
+from sparingly.choose.utility.base import Utility
+from sparingly.choose.utility.metric_avg import MetricAvg
+from sparingly.choose.utility.metric_cons import MetricCons
+from sparingly.choose.utility.metric_var import MetricVar
 from sparingly.data import fields
 from sparingly.data.combine import truth_fields, truth_scale
 from sparingly.data.describe.correlations import Correlation, correlation
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.drawn import ASSUMED, frame_of, sample_from
-from sparingly.infer.estimate.linear import Linear, difference_form
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
+from sparingly.infer.estimate.predictions import FEWEST, calibrated, together
+from sparingly.infer.estimate.sample import Linear, Sample, difference_form
 from sparingly.infer.estimate.scale import Values, values_of
-from sparingly.infer.estimate.small_sample import FEWEST, calibrated
 from sparingly.infer.estimate.variance import set_errors
-from sparingly.infer.plan.learn import learned_from
-from sparingly.infer.plan.plausible import plausible_scores
-from sparingly.infer.plan.spread import Documents, documents_of, pair_total, spread_of
-from sparingly.infer.plan.unequal import Unequal, unequal_chances
+from sparingly.infer.plan.power import Documents, documents_of, pair_total, spread_of
 from sparingly.signals.predict.columns import has_features
+from sparingly.signals.predict.residuals import apart, expected_squares
+
+if TYPE_CHECKING:
+    from sparingly.signals.predict import Predictions
+
+
+def learned_from(data: EvalSet, sample: Sample, values: Floats, seed: int) -> Predictions:
+    """Learn values of the judged outputs (judged items × models) from the metrics, cross-fitted, by 1/π."""
+    from sparingly.signals.predict import predict_scores
+
+    labels, weights = cells_of(data, sample, values)
+    return predict_scores(data, labels, weights=weights, groups=together(sample), seed=seed)
+
+
+def cells_of(data: EvalSet, sample: Sample, values: Floats) -> tuple[Floats, Floats]:
+    """Return values of the judged outputs as items × models (NaN elsewhere), and the weights 1/π."""
+    labels, weights = np.full(data.shape, np.nan), np.ones(data.shape)
+    labels[sample.rows] = np.where(sample.judged, values, np.nan)
+    weights[sample.rows] = 1.0 / sample.probability
+    return labels, weights
+
+
+# --- true scores that a pilot leaves plausible ---
+
+
+DRAWS = 4000
+# Distances of models from their mean are thought to have a standard deviation of up to so many times theirs.
+_WIDEST, _STEPS = 3.0, 100
+
+
+def plausible_scores(scores: Floats, covariance: Floats, *, seed: int = 0, draws: int = DRAWS) -> Floats:
+    """Return draws × models: true scores of models whose estimates have errors.
+
+    A pilot spreads the models further apart than they are. Distances of true scores from their mean are taken
+    for normal with a standard deviation τ, all τ as likely as each other before the pilot; drawn are τ given
+    the estimates, then the distances given τ: N(τ²(τ²I + C)⁻¹x, τ²C(τ²I + C)⁻¹), with x the estimated
+    distances and C their covariance (the normal hierarchical model; Gelman et al. 2013, section 5.4). What
+    all models share, such as hard items, is no error here, and models with like outputs are not torn apart.
+    """
+    count = len(scores)
+    if count < 2 or not covariance.any():
+        return np.broadcast_to(scores, (draws, count))
+    basis = _contrasts(count)
+    errors, turned = np.linalg.eigh(basis.T @ covariance @ basis)
+    errors, directions = np.maximum(errors, 0.0), basis @ turned
+    away = directions.T @ scores
+    generator = rng.generator(seed, "plausible")
+    steps = np.linspace(0.0, _WIDEST * np.sqrt((away**2).mean() + errors.mean()), _STEPS)
+    squared = generator.choice(steps, draws, p=_chances(steps, away, errors)) ** 2
+    total = squared[:, None] + errors
+    kept = np.divide(squared[:, None], total, out=np.ones(total.shape), where=total > 0)
+    noise = generator.standard_normal(total.shape) * np.sqrt(kept * errors)
+    # As a change of the scores, so that what is certain stays exactly as it is.
+    return np.asarray(scores + (noise - (1.0 - kept) * away) @ directions.T)
+
+
+def _contrasts(count: int) -> Floats:
+    """Return an orthonormal basis (models × models − 1) of what is at right angles to the mean."""
+    return np.asarray(np.linalg.qr(np.eye(count)[:, :-1] - 1.0 / count)[0])
+
+
+def _chances(steps: Floats, away: Floats, errors: Floats) -> Floats:
+    """Return how likely each τ is, given the estimated distances."""
+    total = steps[:, None] ** 2 + errors
+    # Where neither error nor spread is left, no distance can be explained.
+    floor = 1e-12 * max(float(errors.max()), float((away**2).max()), 1e-300)
+    total = np.maximum(total, floor)
+    logarithm = -0.5 * (np.log(total) + away**2 / total).sum(axis=1)
+    chances = np.exp(logarithm - logarithm.max())
+    return np.asarray(chances / chances.sum())
+
+
+# --- unequal probabilities ---
+# A pilot's absolute residuals are learned from the metrics as scores are (cross-fitted, shrunk towards a
+# constant where nothing can be learned). That gives every item an expected size û of its residual. Of the
+# utilities that can be named in a design, the one that suits û best is tried on the residuals themselves.
+
+
+TAUS = (0.25, 0.5, 0.75)
+_WORTH, _SURE = 0.95, 1.64
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A utility, tried on the residuals of a pilot.
+
+    Attributes:
+        utility: The utility as text.
+        tau: The share of the probabilities that goes by it.
+        expected: The share of the variance that is left by it, by the learned sizes of residuals.
+        found: The same by the pilot's own residuals.
+        error: The standard error of that.
+    """
+
+    utility: str
+    tau: float
+    expected: float
+    found: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Unequal:
+    """What unequal probabilities would do to the variance.
+
+    Attributes:
+        scores: The share of the variance of scores left by the best probabilities, (mean û)²/mean(û²).
+        differences: The same for differences between models.
+        within: The cross-fitted correlation of prediction and score across the models of an item.
+        trial: The best utility that can be named, tried on the pilot; None where there is none.
+        earned: Whether the pilot says that its probabilities are better than equal ones.
+    """
+
+    scores: float
+    differences: float
+    within: float
+    trial: Trial | None
+    earned: bool
+
+
+def method_text(trial: Trial) -> str:
+    """Return the method that draws by a utility, as text."""
+    return f"local_pivotal:utility=({trial.utility}),tau={trial.tau:g}"
+
+
+def unequal_chances(
+    data: EvalSet,
+    sample: Sample,
+    residual: Floats,
+    *,
+    metrics: Sequence[str],
+    within: float,
+    for_differences: bool,
+    seed: int,
+) -> Unequal:
+    """Return what unequal probabilities would gain, from the residuals of a pilot.
+
+    Args:
+        data: The set.
+        sample: The pilot.
+        residual: judged items × models: what a prediction left.
+        metrics: The metrics whose utilities are tried.
+        within: The cross-fitted correlation across the models of an item.
+        for_differences: Whether differences between models matter, rather than scores.
+        seed: Of the folds.
+    """
+    kinds = [_squared_sizes(data, sample, part, seed) for part in (residual, apart(residual))]
+    scores, differences = (_best_share(squares) for squares in kinds)
+    squares = kinds[int(for_differences)]
+    own = ((np.nan_to_num(apart(residual)) if for_differences else residual) ** 2).sum(axis=1) / sample.draw
+    # Of a single model there are no differences, and residuals without any size have no larger ones.
+    tried = _candidates(data, metrics) if squares.any() and own.any() else ()
+    trials = [_trial(text, sizes, squares, own, sample.rows) for text, sizes in tried]
+    best = min(trials, key=lambda one: one.expected, default=None)
+    if best is None:
+        return Unequal(scores, differences, within, None, False)
+    trial = best
+    earned = (
+        within >= WITHIN
+        and max(trial.expected, trial.found) <= _WORTH
+        and trial.found + _SURE * trial.error < 1.0
+    )
+    return Unequal(scores, differences, within, trial, earned)
+
+
+def _squared_sizes(data: EvalSet, sample: Sample, residual: Floats, seed: int) -> Floats:
+    """Return every item's expected squared residual, learned from those of the pilot."""
+    labels, weights = cells_of(data, sample, residual)
+    return expected_squares(data, labels, weights=weights, groups=together(sample), seed=seed)
+
+
+def _best_share(squares: Floats) -> float:
+    total = float(squares.mean())
+    return float(np.sqrt(squares).mean() ** 2) / total if total > 0 else 1.0
+
+
+def _candidates(data: EvalSet, metrics: Sequence[str]) -> Iterator[tuple[str, Floats]]:
+    """Yield the utilities that are tried, as text, and the sizes that they give the items."""
+    for metric in metrics:
+        tried: tuple[Utility, ...] = (
+            MetricAvg(metric=metric),
+            MetricVar(metric=metric),
+            MetricCons(metric=metric),
+        )
+        for utility in tried:
+            sizes = sizes_of(utility.values(data))
+            if float(np.ptp(sizes)) > 0:
+                yield str(utility), sizes
+
+
+def _trial(text: str, sizes: Floats, squares: Floats, own: Floats, rows: Ints) -> Trial:
+    """Try a utility: choose τ by the learned squares, and look at the pilot's own."""
+    even = sizes / sizes.mean()
+    left = {tau: float((squares / (1 - tau + tau * even)).sum() / squares.sum()) for tau in TAUS}
+    tau = min(left, key=left.__getitem__)
+    found, error = variance_left(own, even[rows], tau)
+    return Trial(text, tau, left[tau], found, error)
+
+
+# --- the pilot ---
+
 
 LEAST = 10
 # A metric that stands in for people is looked at on so many items, and chosen on so many.

@@ -1,28 +1,363 @@
-"""``plan``: what a budget of judgements buys, before it is spent."""
+"""``plan``: what a budget of labels buys, and what to do with it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from sparingly.base.errors import MissingDataError, UsageError
+from sparingly.base.format import counted, error_text, html_table
+from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
 from sparingly.data.combine import with_scale
+from sparingly.data.describe.correlations import Correlation
 from sparingly.data.evalset import EvalSet
+from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.data.store import Scale
 from sparingly.infer.estimate.assemble import Target
-from sparingly.infer.plan.advice import advise
-from sparingly.infer.plan.judge_price import judge_or_people, judge_prices
-from sparingly.infer.plan.outlook import Outlook, Unit, Wanted
-from sparingly.infer.plan.pilot import Pilot, pilot_of
-from sparingly.infer.plan.quantities import SD, Quantity
-from sparingly.infer.plan.result import Plan
-from sparingly.infer.plan.spread import pair_deviations
+from sparingly.infer.estimate.predictions import FEWEST
+from sparingly.infer.plan.judge_mix import JudgeMix, judge_or_people, judge_prices
+from sparingly.infer.plan.outlook import SURE_OF_WINNER, Outlook, Precision, Unit, Wanted
+from sparingly.infer.plan.pilot import Pilot, Saving, Unequal, method_text, pilot_of
+from sparingly.infer.plan.power import Documents, pair_deviations
+from sparingly.infer.plan.sample_size import NEARLY_ALL, SD, Quantity, chance, points, spoken
 from sparingly.signals.cost import FIT, LENGTH, fit_seconds, item_costs
+
+# --- advice ---
+
+
+PILOT = 40
+# Where a plan rounds up, or nothing is printed of fewer items, more is reached than was asked for.
+_CLEARLY_LESS = 0.9
+OPTIMISM = (
+    "On 20 public sets, people needed 0.2 to 6 times as many items as such a plan said (median 1.0), and "
+    "metrics explained 4 to 62 % of the variance of people's scores."
+)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do.
+
+    Attributes:
+        method: The method for ``sparingly select``, ``auto`` for its default; None where everything is to be
+            judged.
+        estimator: What an estimate from so many items will use, as text.
+        budget: How many items to judge.
+        aspect: What to estimate; None where nothing was judged yet.
+        unit: What is drawn.
+        sentences: The recommendation in words, the answer first.
+        result: The command that shows what was planned for, with its options: ``estimate`` for the width of
+            intervals, ``rank`` for differences and for the best model.
+    """
+
+    method: str | None
+    estimator: str
+    budget: int
+    aspect: str | None
+    unit: str
+    sentences: tuple[str, ...]
+    result: tuple[str, ...] = ("estimate",)
+
+    def commands(self, data: str = "DATA", selection: str = "chosen.json") -> tuple[str, ...]:
+        """Return the commands to type, with the names of the files."""
+        aspect = "" if self.aspect is None else f" --aspect {shlex.quote(self.aspect)}"
+        data, selection = shlex.quote(data), shlex.quote(selection)
+        result, *options = self.result
+        aspect = " ".join((aspect, *options))
+        if self.method is None:
+            return (f"sparingly {result} {data}{aspect}",)
+        method = "" if self.method == AUTO else f" --method {shlex.quote(self.method)}"
+        unit = " --unit document" if self.unit == "document" else ""
+        draw = f"sparingly select {data}{method} --budget {self.budget}{unit} --out {selection}"
+        if self.aspect is None:
+            return (draw, f"sparingly plan {data} {selection}")
+        return (draw, f"sparingly {result} {data} {selection}{aspect}")
+
+
+def advise(outlook: Outlook, needed: int | None) -> Advice:
+    """Return the recommendation."""
+    if outlook.pilot.stands_in:
+        return _pilot_first(outlook)
+    size, goal = outlook.pilot.size, _goal(outlook)
+    if needed is None:
+        first, expected = _not_enough(outlook), ""
+    elif needed >= NEARLY_ALL * size:
+        expected = ""
+        first = f"Judge all {size} items: {needed} are needed, so sampling saves too little. {goal}."
+    else:
+        first = f"Judge {needed} of the {size} items ({100 * needed / size:.0f} %). {goal}."
+        expected = _expected(outlook, needed)
+    some = needed is not None and needed < NEARLY_ALL * size
+    budget = needed if needed is not None and some else size
+    uses = some and outlook.uses_predictions(budget)
+    sentences = tuple(sentence for sentence in (first, expected, _why(outlook, needed)) if sentence)
+    return Advice(
+        AUTO if some else None,
+        "greg" if uses else "weighted_mean",
+        budget,
+        outlook.pilot.truth,
+        outlook.wanted.unit,
+        sentences,
+        _result(outlook),
+    )
+
+
+def _result(outlook: Outlook) -> tuple[str, ...]:
+    """Return the command that shows what was planned for, with its options."""
+    wanted = outlook.wanted
+    if outlook.pilot.models < 2 or (wanted.width is not None and wanted.detect is None):
+        return ("estimate",)
+    return ("rank", "--target set") if wanted.target == "set" else ("rank",)
+
+
+def _goal_text(goal: float, outlook: Outlook) -> str:
+    """Return a half-width or a difference that was asked for: of rates in points."""
+    return spoken(goal) if outlook.pilot.values.is_rate else f"{goal:.3g}"
+
+
+def _expected_text(value: float, outlook: Outlook) -> str:
+    """Return a half-width or a difference that is expected: of rates in points."""
+    return error_text(value, is_rate=outlook.pilot.values.is_rate)
+
+
+def _goal(outlook: Outlook) -> str:
+    """Return what is reached, as a sentence without its full stop."""
+    wanted, parts = outlook.wanted, list[str]()
+    if wanted.width is not None:
+        parts.append(f"scores are known to ± {_goal_text(wanted.width, outlook)}")
+    if wanted.detect is not None:
+        parts.append(
+            f"a difference of {_goal_text(wanted.detect, outlook)} is significant with a probability of "
+            f"about {points(wanted.power)}"
+        )
+    if not parts:
+        parts.append(f"the best model comes out best with a probability of about {points(SURE_OF_WINNER)}")
+    return f"Then {' and '.join(parts)}"
+
+
+def _not_enough(outlook: Outlook) -> str:
+    """Say what all items together would show."""
+    size, wanted = outlook.pilot.size, outlook.wanted
+    # All items give any width and show the winner on this set, so only a difference can be out of reach.
+    if wanted.detect is None:
+        return "There is one model: name the width that its interval should have."
+    smallest = outlook.detectable(size)
+    if not math.isfinite(smallest):
+        return (
+            f"All {size} items are too few: with {outlook.pilot.models} models no difference could be "
+            "significant, however large. Add items, or compare fewer models."
+        )
+    return (
+        f"All {size} items are too few: judged in full, they show differences of "
+        f"{_expected_text(smallest, outlook)}, not of {_goal_text(wanted.detect, outlook)}. Add items, or "
+        "ask for less."
+    )
+
+
+def _why(outlook: Outlook, needed: int | None) -> str:
+    """Say what the metrics are worth."""
+    saving = outlook.pilot.saving
+    if saving is None:
+        return ""
+    shares = (
+        f"The metrics explain {100 * saving.scores:.0f} % of the variance of scores and "
+        f"{100 * saving.differences:.0f} % of that of differences"
+    )
+    if not outlook.predicts:
+        return f"{shares}: too little to help."
+    if needed is not None and not outlook.uses_predictions(needed):
+        return f"{shares}, but an estimate does not use them below {FEWEST} {outlook.wanted.unit}s."
+    return f"{shares}: about that much fewer labels are needed."
+
+
+def _expected(outlook: Outlook, n: int) -> str:
+    """Say what n judged items will show."""
+    row = outlook.precision(n)
+    hours = "" if row.hours is None else f" Time: {row.hours:.1f} hours."
+    if outlook.pilot.models < 2:
+        as_wanted = outlook.wanted.width is None or row.half_width >= _CLEARLY_LESS * outlook.wanted.width
+        return hours.strip() if as_wanted else f"Expect ± {_expected_text(row.half_width, outlook)}.{hours}"
+    where = "on inputs like these" if outlook.wanted.target == "population" else "on this set"
+    differences = f"differences of {_expected_text(row.detectable, outlook)} to be significant {where}"
+    if math.isnan(row.detectable):
+        differences = f"no difference to be significant {where}"
+    return (
+        f"Expect scores to ± {_expected_text(row.half_width, outlook)}, {differences}, and the best model to "
+        f"come out best with a probability of {chance(row.right_winner)}.{hours}"
+    )
+
+
+def _pilot_first(outlook: Outlook) -> Advice:
+    """Recommend a pilot: it tells more than any metric."""
+    pilot = outlook.pilot
+    budget = min(PILOT, pilot.size)
+    if budget >= NEARLY_ALL * pilot.size:
+        first = f"Judge all {pilot.size} items: sampling would save too little."
+        return Advice(None, "weighted_mean", pilot.size, None, "item", (first,))
+    first = (
+        f"Judge a pilot of {budget} random items, then plan again with its ratings: metrics alone do not "
+        "show what they are worth."
+    )
+    rough = (
+        f"Until then the table is rough: it takes {pilot.truth} for people's scores, in its unit, and counts "
+        "on no help from the other metrics."
+    )
+    return Advice("uniform", "weighted_mean", budget, None, "item", (first, rough, OPTIMISM))
+
+
+# --- the plan ---
+
+
+_HEAD = ("items", "± scores", "difference", "right winner", "right pairs", "right order", "hours")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """What so many judged items are expected to tell, and what to do.
+
+    Attributes:
+        truth: What is planned for: an aspect, or the metric that stands in for people.
+        stands_in: Whether a metric stands in for people.
+        models: The models.
+        n: Judged items of the pilot.
+        size: Items of the set.
+        wanted: What was asked for.
+        is_rate: Whether scores are shares of passes or wins: half-widths and differences are then printed in
+            points, as in an estimate.
+        correlations: How every metric agrees with what was judged, the best by differences first.
+        saving: The share of the variance that predictions from metrics explain; None if it cannot be told.
+        unequal: What unequal probabilities would do to the variance; None likewise.
+        documents: What drawing whole documents would do to the variance; None likewise.
+        table: What budgets buy.
+        needed: The fewest items for what is wanted (for a sure winner where nothing is); None if all are not
+            enough.
+        cost: How hours were reckoned, as text; None where they were not.
+        judge: People and an LLM judge against people alone, where prices were given.
+        advice: The recommendation.
+        notes: What to mind.
+    """
+
+    truth: str
+    stands_in: bool
+    models: tuple[str, ...]
+    n: int
+    size: int
+    wanted: Wanted
+    is_rate: bool
+    correlations: tuple[Correlation, ...]
+    saving: Saving | None
+    unequal: Unequal | None
+    documents: Documents | None
+    table: tuple[Precision, ...]
+    needed: int | None
+    cost: str | None
+    judge: JudgeMix | None
+    advice: Advice
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Plan({self.headline})"
+
+    @property
+    def headline(self) -> str:
+        """What the plan is made from, in one line."""
+        what = f"{counted(self.size, 'item')} and {counted(len(self.models), 'model')}"
+        if self.stands_in:
+            return f"Planned from a metric, {self.truth}, for {what}."
+        return f"Planned from a pilot of {counted(self.n, 'item')}: {self.truth}, {what}."
+
+    def __str__(self) -> str:
+        """Return the recommendation, the table and the facts."""
+        rows = [
+            tuple(f"{cell:>12}" for cell in _HEAD),
+            *(tuple(f"{cell:>12}" for cell in row) for row in self._rows()),
+        ]
+        body = [" ".join(row).rstrip() for row in rows]
+        lines = [*self.advice.sentences, self.headline, *body, *self.facts(), *self.advice.commands()]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        after = " ".join((*self.advice.sentences, *self.notes))
+        return html_table(_HEAD, self._rows(), self.headline, after)
+
+    def facts(self) -> tuple[str, ...]:
+        """Return what the pilot tells of probabilities, documents and a judge, a sentence each."""
+        return tuple(self._facts())
+
+    def _facts(self) -> Iterator[str]:
+        if self.unequal is not None:
+            yield _unequal_fact(self.unequal)
+        if self.documents is not None:
+            yield (
+                f"Whole documents instead of single items: {self.documents.scores:.2f} times as many items "
+                f"for the same precision of scores, {self.documents.differences:.2f} times for differences."
+            )
+        if self.judge is not None:
+            yield str(self.judge)
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                str(row.n),
+                error_text(row.half_width, is_rate=self.is_rate),
+                error_text(row.detectable, is_rate=self.is_rate),
+                *_chances(row, len(self.models)),
+                "-" if row.hours is None else f"{row.hours:.1f}",
+            )
+            for row in self.table
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values; what is not known is None."""
+        told = self.unequal
+        kept = ("truth", "stands_in", "n", "size", "is_rate", "needed", "cost")
+        return {
+            **{name: getattr(self, name) for name in kept},
+            "models": list(self.models),
+            "wanted": asdict(self.wanted),
+            "correlations": [asdict(one) for one in self.correlations],
+            "saving": None if self.saving is None else asdict(self.saving),
+            "unequal": None if told is None else _unequal(told),
+            "documents": None if self.documents is None else asdict(self.documents),
+            "table": [plain(asdict(row)) for row in self.table],
+            "judge": None if self.judge is None else {**asdict(self.judge), "worth_it": self.judge.worth_it},
+            "advice": {**plain(asdict(self.advice)), "commands": list(self.advice.commands())},
+            "notes": list(self.notes),
+        }
+
+
+def _chances(row: Precision, models: int) -> tuple[str, ...]:
+    """Return the probabilities of the right order as text; of one model there is none."""
+    found = (row.right_winner, row.right_pairs, row.right_order)
+    return tuple("-" if models < 2 else chance(value) for value in found)
+
+
+def _unequal(told: Unequal) -> dict[str, Any]:
+    names = ("scores", "differences", "within", "earned")
+    trial = None if told.trial is None else asdict(told.trial)
+    return {**{name: getattr(told, name) for name in names}, "trial": trial}
+
+
+def _unequal_fact(unequal: Unequal) -> str:
+    """Say whether unequal probabilities are worth it, and how to get them."""
+    if not unequal.earned or unequal.trial is None:
+        return "Unequal sampling would help too little here; not recommended."
+    return (
+        f"Unequal sampling would cut the variance to about {chance(unequal.trial.found)} "
+        f"(± {100 * unequal.trial.error:.0f}): --method {method_text(unequal.trial)}"
+    )
+
+
+# --- plan ---
+
 
 Budgets = Sequence[int | float | str | Budget]
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.effect_prior import USUAL, EffectPrior, effect_grid, error_scales
+from sparingly.infer.estimate.full_set_p import USUAL, EffectPrior, effect_grid, error_scales
 from sparingly.infer.rank.pair_errors import checked, pair_errors, pair_tells
 
 DRAWS = 20_000

@@ -15,7 +15,7 @@ from sparingly.base.format import counted
 from sparingly.base.rng import Keys
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.guard import LEAST
+from sparingly.infer.estimate.intervals import LEAST
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.expected import asked_models
 from sparingly.infer.rank.means import settled

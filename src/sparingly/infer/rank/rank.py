@@ -19,13 +19,12 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.assemble import Target
+from sparingly.infer.estimate.assemble import Target, targets_of
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.full_set_p import full_set_chances
-from sparingly.infer.estimate.guard import EXACT
+from sparingly.infer.estimate.intervals import EXACT
 from sparingly.infer.estimate.result import CHOSEN, Estimate
 from sparingly.infer.estimate.scale import Scale
-from sparingly.infer.estimate.targets import targets_of
 from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.expected import expected_of

@@ -15,7 +15,7 @@ from sparingly.base.format import counted, error_text, html_table, score_text
 from sparingly.data import files
 from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.targets import place_of
+from sparingly.infer.estimate.assemble import place_of
 from sparingly.infer.expect.expect import Expected
 from sparingly.infer.rank.decisions import Decisions
 from sparingly.infer.rank.margin_tests import MarginTest, Question, margin_test

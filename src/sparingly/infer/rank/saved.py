@@ -21,8 +21,7 @@ from sparingly.data.values import (
     check_version,
     shown,
 )
-from sparingly.infer.estimate.saved import freedom_of, is_rate_of, notes_of, selection_of, target_of
-from sparingly.infer.estimate.signature import said
+from sparingly.infer.estimate.result import freedom_of, is_rate_of, notes_of, said, selection_of, target_of
 from sparingly.infer.rank.margin_tests import MarginTest, Question
 from sparingly.infer.rank.ranking import FORMAT, VERSION, RankedModel, Ranking
 from sparingly.infer.rank.signature import RankingSignature

@@ -8,7 +8,7 @@ from typing import Any
 
 from sparingly.base.text import format_number
 from sparingly.data.values import as_mapping, as_number, as_text
-from sparingly.infer.estimate.signature import EstimateSignature, said, word
+from sparingly.infer.estimate.result import EstimateSignature, said, word
 from sparingly.infer.rank.margin_tests import MarginTest
 
 

@@ -12,8 +12,8 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import SparinglyError
 from sparingly.base.format import counted, ends_text
 from sparingly.data.plain import plain
+from sparingly.infer.estimate.assemble import place_of, targets_of
 from sparingly.infer.estimate.result import CHOSEN
-from sparingly.infer.estimate.targets import place_of, targets_of
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.campaign.overview import last_entry

@@ -14,8 +14,7 @@ from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_valu
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.data.evalset import EvalSet
 from sparingly.data.plain import plain
-from sparingly.infer.estimate.rated import Rated, rated
-from sparingly.infer.estimate.severity import Severity
+from sparingly.infer.estimate.rater_effects import Rated, Severity, rated
 from sparingly.run.raters.control_report import ControlReport
 
 FEWEST_JUDGEMENTS = 10
@@ -86,7 +85,7 @@ def rater_flags(
         >>> sparingly.rater_flags(sparingly.load_demo(), "overall")
         ()
     """
-    from sparingly.infer.estimate.severity import severity as fitted
+    from sparingly.infer.estimate.rater_effects import severity as fitted
 
     held = rated(data, aspect)
     known = fitted(data, held.aspect) if severity is None else severity

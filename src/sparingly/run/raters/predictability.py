@@ -12,7 +12,7 @@ from sparingly.base.format import html_table
 from sparingly.base.stats.correlation import pearson
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.plain import plain
-from sparingly.infer.estimate.rated import Rated, rated
+from sparingly.infer.estimate.rater_effects import Rated, rated
 
 # The mean of |e| in units of the standard deviation, for a normal error.
 _MEAN_ABSOLUTE = float(np.sqrt(2.0 / np.pi))

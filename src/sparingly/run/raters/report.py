@@ -8,8 +8,7 @@ from typing import Any
 from sparingly.base.stats.krippendorff import Level
 from sparingly.base.stats.moments import FEWEST
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.rated import rated
-from sparingly.infer.estimate.severity import Severity, severity
+from sparingly.infer.estimate.rater_effects import Severity, rated, severity
 from sparingly.run.raters.agreement import RaterAgreement, rater_agreement
 from sparingly.run.raters.control_report import ControlReport, control_report
 from sparingly.run.raters.flags import TOO_FEW, RaterFlag, rater_flags

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.rated import rated
+from sparingly.infer.estimate.rater_effects import rated
 
 
 def standardised(data: EvalSet, aspect: str | None = None, name: str | None = None) -> EvalSet:

@@ -17,7 +17,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance
 from sparingly.infer.estimate.assemble import Asked, assemble
-from sparingly.infer.estimate.drawn import document_codes
+from sparingly.infer.estimate.draw import document_codes
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import Sample
 from sparingly.run.rounds.learned import (

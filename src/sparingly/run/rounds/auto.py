@@ -15,13 +15,12 @@ from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.guard import LEAST
+from sparingly.infer.estimate.intervals import LEAST
+from sparingly.infer.estimate.predictions import known_metrics
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import group_sums
-from sparingly.infer.estimate.variates import known_metrics
 from sparingly.infer.expect.belief import USUAL
-from sparingly.infer.expect.expect import EVERY_LABEL, Expected, expect
-from sparingly.infer.expect.learned import learn_from
+from sparingly.infer.expect.expect import EVERY_LABEL, Expected, expect, learn_from
 from sparingly.run.rounds.auto_depth import fold_chances, fold_depths, worth_for
 from sparingly.run.rounds.auto_order import spread_order
 from sparingly.run.rounds.learned import FEWEST as FEWEST_TO_LEARN

@@ -15,7 +15,7 @@ from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.choose.design.base import Chosen
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.bradley_terry_fit import Comparisons, fit, information
+from sparingly.infer.estimate.bradley_terry import Comparisons, fit, information
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.diffuse_iterative import outcomes
 from sparingly.run.rounds.state import Finished, State

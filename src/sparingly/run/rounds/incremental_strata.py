@@ -19,10 +19,9 @@ from sparingly.choose.design.stratified import Stratified
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.estimate import estimate
-from sparingly.infer.estimate.guard import NONE, Outcome
-from sparingly.infer.estimate.neighbours import nearest_mean
+from sparingly.infer.estimate.intervals import NONE, Outcome
+from sparingly.infer.estimate.predictions import nearest_mean, variates_of
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.variates import variates_of
 from sparingly.run.rounds.merge import merged
 from sparingly.run.rounds.state import Finished, State
 from sparingly.run.rounds.strategy import Strategy

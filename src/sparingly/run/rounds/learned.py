@@ -13,7 +13,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.variates import checked_metrics, known_metrics, metric_fields
+from sparingly.infer.estimate.predictions import checked_metrics, known_metrics, metric_fields
 
 AUTO = "auto"
 Goal = Literal["ranking", "scores"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.linear import Linear
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.sample import Linear, Sample
 
 
 def lure_weights(likelier: Floats, size: int) -> Floats:

@@ -17,7 +17,7 @@ from sparingly.choose.design.space import metric_points, principal
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance as importance_of
-from sparingly.infer.estimate.guard import LEAST
+from sparingly.infer.estimate.intervals import LEAST
 from sparingly.run.rounds.learned import Goal, Sizes, learn, learn_sizes
 from sparingly.run.rounds.state import State
 from sparingly.run.rounds.wave import Wave, combine

@@ -18,16 +18,23 @@ from sparingly.data.combine import truth_scale
 from sparingly.data.importance import importance as importance_of
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import Asked, Target
-from sparingly.infer.estimate.drawn import document_codes
-from sparingly.infer.estimate.guard import BOOTSTRAP, BOUND, EXACT, LEAST, NONE, Outcome, T
-from sparingly.infer.estimate.intervals import Intervals, find_intervals
+from sparingly.infer.estimate.draw import document_codes
+from sparingly.infer.estimate.intervals import (
+    BOOTSTRAP,
+    BOUND,
+    EXACT,
+    LEAST,
+    NONE,
+    Intervals,
+    Outcome,
+    T,
+    find_intervals,
+)
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
-from sparingly.infer.estimate.population import ONE_DOCUMENT
-from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.result import Estimate, EstimateSignature
 from sparingly.infer.estimate.sample import Sample, dense, group_sums
 from sparingly.infer.estimate.scale import proportions_of, values_of
-from sparingly.infer.estimate.signature import EstimateSignature
-from sparingly.infer.estimate.variance import Errors, proper
+from sparingly.infer.estimate.variance import ONE_DOCUMENT, Errors, proper
 from sparingly.run.rounds.merge import merged
 from sparingly.run.rounds.state import State
 from sparingly.run.rounds.wave import Combined, Wave, combine, combine_totals, wave_totals

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.targets import place_of
+from sparingly.infer.estimate.assemble import place_of
 from sparingly.infer.rank.best import chance_of_better
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.show.figures.look import (

@@ -14,10 +14,10 @@ from sparingly.data.describe import Representation, representation
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.reveal import reveal
 from sparingly.data.selection import Selection
+from sparingly.infer.estimate.assemble import Targets, targets_of
 from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.targets import Targets, targets_of
 from sparingly.infer.plan.growth import Growth, growth
 from sparingly.infer.rank.compare import CurveComparison, curve
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths

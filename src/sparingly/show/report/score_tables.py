@@ -7,8 +7,8 @@ from typing import Literal
 
 from sparingly.base.errors import UnknownNameError
 from sparingly.base.format import percent
+from sparingly.infer.estimate.assemble import place_of
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.targets import place_of
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.show.report.markup import cell, code, latex
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from sparingly.base.format import counted, percent
+from sparingly.infer.estimate.assemble import place_of
 from sparingly.infer.estimate.result import CHOSEN, Estimate
-from sparingly.infer.estimate.targets import place_of
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.show.figures.ranks import draw_chances, draw_ranks
 from sparingly.show.figures.scores import draw_scores

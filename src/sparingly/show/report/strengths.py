@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
-from sparingly.infer.estimate.guard import Outcome
+from sparingly.infer.estimate.intervals import Outcome
 from sparingly.infer.estimate.result import CHOSEN, Estimate
 
 

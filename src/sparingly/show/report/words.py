@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from sparingly.base.format import NO_INTERVAL, counted, share_text
+from sparingly.infer.estimate.assemble import place_of
 from sparingly.infer.estimate.result import CHOSEN
-from sparingly.infer.estimate.targets import place_of
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.markup import code
 

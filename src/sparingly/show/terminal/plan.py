@@ -7,8 +7,8 @@ import shlex
 from rich.console import Console
 
 from sparingly.base.format import error_text
-from sparingly.infer.plan.precision import Precision
-from sparingly.infer.plan.result import Plan
+from sparingly.infer.plan.outlook import Precision
+from sparingly.infer.plan.plan import Plan
 from sparingly.infer.plan.sample_size import SampleSize
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from sparingly.base.format import counted
-from sparingly.infer.estimate.severity import Severity
+from sparingly.infer.estimate.rater_effects import Severity
 from sparingly.run.raters.agreement import RaterAgreement
 from sparingly.run.raters.assignment import Assignment
 from sparingly.run.raters.control_report import ControlReport

@@ -24,7 +24,7 @@ from sparingly.bench.papers.saldias.methods import (
     draws_of,
     published_scores,
 )
-from sparingly.infer.estimate.control_variate import ControlVariate
+from sparingly.infer.estimate.estimators import ControlVariate
 
 
 @pytest.mark.parametrize(

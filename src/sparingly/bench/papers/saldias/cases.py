@@ -15,7 +15,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.variates import known_metrics, metric_scores
+from sparingly.infer.estimate.predictions import known_metrics, metric_scores
 
 FEWEST_ITEMS = 100
 # What was judged in the end, where it is not the first aspect of the file.

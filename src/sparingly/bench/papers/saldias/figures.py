@@ -13,7 +13,7 @@ from sparingly.bench.papers.saldias.cases import Cases
 from sparingly.bench.papers.saldias.draws import count_of
 from sparingly.bench.papers.saldias.errors import Errors
 from sparingly.bench.papers.saldias.methods import BASE
-from sparingly.infer.estimate.bounds import empirical_bernstein, hoeffding_serfling
+from sparingly.infer.estimate.scale import empirical_bernstein, hoeffding_serfling
 
 BOUND_SHARES = (0.1, 0.3, 0.5)
 # The ranges that the paper chose by looking, for these two directions of translation.

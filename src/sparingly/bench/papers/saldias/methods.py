@@ -15,11 +15,9 @@ from sparingly.base.arrays import Floats
 from sparingly.bench.papers.saldias.cases import Case, Cases, Shown
 from sparingly.bench.papers.saldias.draws import Draw, Strata, stratified_draws, uniform_draws
 from sparingly.bench.papers.saldias.neighbours import Neighbours
-from sparingly.infer.estimate.control_variate import ControlVariate, inverse_products
-from sparingly.infer.estimate.folds import Split
-from sparingly.infer.estimate.linear import difference_form
-from sparingly.infer.estimate.sample import Sample
-from sparingly.infer.estimate.variates import standardised, variates_of
+from sparingly.infer.estimate.estimators import ControlVariate, inverse_products
+from sparingly.infer.estimate.predictions import Split, standardised, variates_of
+from sparingly.infer.estimate.sample import Sample, difference_form
 
 Variate = Literal["", "one", "mean", "several", "knn"]
 BASE = "baseline"

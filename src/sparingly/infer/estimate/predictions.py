@@ -1,0 +1,253 @@
+"""Predictions from metrics: variates, folds, nearest neighbours, and the guard for small samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.errors import MissingDataError, UnknownNameError
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.sample import Linear, Sample, difference_form
+from sparingly.signals.length import LENGTHS, length_metric
+
+# --- metrics as variates ---
+
+
+def known_metrics(data: EvalSet) -> tuple[str, ...]:
+    """Return the metrics that there are: those of the set, and the lengths of the texts that it has."""
+    lengths = [name for name, text in LENGTHS.items() if text in data.fields and name not in data.metrics]
+    return (*data.metrics, *lengths)
+
+
+def checked_metrics(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of metrics, all that there are when none is given."""
+    known = known_metrics(data)
+    if not known:
+        raise MissingDataError("The evaluation set has no metrics and no texts whose length could be one.")
+    wanted = tuple(names) or known
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError("metric", name, known)
+    return wanted
+
+
+def metric_fields(data: EvalSet, names: Iterable[str]) -> frozenset[str]:
+    """Return the fields that metrics are read from."""
+    return frozenset(fields.metric(name) if name in data.metrics else LENGTHS[name] for name in names)
+
+
+def metric_scores(data: EvalSet, name: str) -> Floats:
+    """Return a metric's scores, items × models."""
+    return data.metrics[name] if name in data.metrics else length_metric(data, name)
+
+
+def standardised(scores: Floats) -> Floats:
+    """Return scores with mean 0 and variance 1 for each model over the whole set, 0 where one is missing."""
+    there = ~np.isnan(scores)
+    count = np.maximum(there.sum(axis=0), 1)
+    mean = np.where(there, scores, 0.0).sum(axis=0) / count
+    away = np.where(there, scores - mean, 0.0)
+    spread = np.sqrt((away**2).sum(axis=0) / count)
+    varies = spread > 1e-12 * (1.0 + np.abs(mean))
+    return np.asarray(np.divide(away, spread, out=np.zeros_like(away), where=varies))
+
+
+def variates_of(data: EvalSet, names: Iterable[str]) -> Floats:
+    """Return standardised metrics as metrics × items × models."""
+    return np.stack([standardised(metric_scores(data, name)) for name in names])
+
+
+# --- folds: what is learned from some items is used on the others ---
+
+
+class Split(NamedTuple):
+    """Which of the judged rows to learn from, and which to use it on."""
+
+    learn: Mask
+    use: Mask
+
+
+def splits_of(sample: Sample, keys: rng.Keys, folds: int, seed: int) -> list[Split]:
+    """Return the splits of the judged rows into folds; with one fold all are learned from and used.
+
+    Folds are of drawn units (items, or documents where documents or a pool of them were drawn), equal in
+    size, and hang on a hash of the seed and the ids. ``keys`` are those of all items.
+    """
+    first = np.unique(sample.cluster, return_index=True)[1]
+    count = min(folds, len(first))
+    if count < 2:
+        everything = np.ones(len(sample.rows), bool)
+        return [Split(everything, everything)]
+    own = keys[sample.rows[first]]
+    order = np.lexsort((own, rng.uniforms(own, seed, "folds")))
+    fold = np.empty(len(first), np.int64)
+    fold[order] = np.arange(len(first)) % count
+    of_row = fold[sample.cluster]
+    return [Split(of_row != code, of_row == code) for code in range(count)]
+
+
+def together(sample: Sample) -> Ints | None:
+    """Return what must stay in one fold: the units of the draw or of the pool, where not single items.
+
+    One code for every item of the set; None where every judged item is a unit by itself.
+    """
+    if len(np.unique(sample.cluster)) == len(sample.rows):
+        return None
+    groups = np.arange(sample.size) + int(sample.cluster.max()) + 1
+    groups[sample.rows] = sample.cluster
+    return groups
+
+
+# --- kNN ---
+
+
+def neighbour_predictions(
+    sample: Sample, variates: Floats, splits: Sequence[Split], neighbours: int
+) -> Floats:
+    """Return what kNN predicts for every item and model; for judged items from the other folds.
+
+    Args:
+        sample: The judged items.
+        variates: metrics × items × models, standardised.
+        splits: The folds; items outside the sample get the mean over them.
+        neighbours: The number of neighbours.
+    """
+    predicted = np.zeros(variates.shape[1:])
+    for model in range(sample.models):
+        told = []
+        for learn, use in splits:
+            rows = np.flatnonzero(learn & sample.judged[:, model])
+            if len(rows):
+                scores = sample.scores[rows, model]
+                told.append((nearest_mean(variates[:, :, model], sample.rows[rows], scores, neighbours), use))
+        if told:
+            predicted[:, model] = np.mean([values for values, _ in told], axis=0)
+        for values, use in told:
+            predicted[sample.rows[use], model] = values[sample.rows[use]]
+    return predicted
+
+
+def nearest_mean(variates: Floats, rows: Ints, scores: Floats, neighbours: int) -> Floats:
+    """Return the mean score of the nearest judged items for every item of metrics × items."""
+    from scipy.spatial import KDTree
+
+    points = variates.T
+    near = min(neighbours, len(rows))
+    found = KDTree(points[rows]).query(points, k=near)[1].reshape(len(points), near)
+    return np.asarray(scores[found].mean(axis=1))
+
+
+# --- the guard for small samples ---
+# Fitted to few items, a prediction costs more than it gains. The gain is the squared correlation ρ² of
+# prediction and score, the cost about 1/(n − 2) (Saldías et al. 2022, section 5, warn below 30 items).
+
+
+FEWEST = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Guarded:
+    """Predictions (N × models) with their slopes shrunk, and the models for which none is used.
+
+    Attributes:
+        predicted: N × models.
+        fallen_back: The models for which no prediction is used.
+        few: The models that were judged on too few units for one.
+    """
+
+    predicted: Floats
+    fallen_back: Mask
+    few: Mask
+
+    def notes(self) -> tuple[str, ...]:
+        """Say how many models fell back to the weighted mean, and why."""
+        few = self._note(self.few, "too few judged items to trust the prediction")
+        useless = self.fallen_back & ~self.few
+        return few + self._note(useless, "the prediction tells nothing of the judged scores")
+
+    def _note(self, which: Mask, why: str) -> tuple[str, ...]:
+        count, total = int(which.sum()), len(which)
+        who = "all models fall" if count == total else f"{count} of {total} models fall"
+        return (f"{who} back to the weighted mean: {why}.",) if count else ()
+
+
+def too_few(sample: Sample) -> Linear:
+    """Return the weighted mean, with the note that there are too few units for a prediction."""
+    everyone = np.ones(sample.models, bool)
+    notes = Guarded(np.zeros((0, 0)), everyone, everyone).notes()
+    return replace(difference_form(sample), fallen_back=everyone, notes=notes)
+
+
+def guarded(sample: Sample, predicted: Floats) -> Guarded:
+    """Shrink each model's predictions by max(0, ρ̂² − 1/(n−2))/ρ̂²; use none where ρ̂² < 1/(n−2) or n < 30."""
+    correlation = _correlation(*moments(sample, predicted))
+    cost = 1.0 / (np.maximum(sample.units, 3) - 2.0)
+    few = sample.units < FEWEST
+    useless = few | (correlation <= 0) | (correlation**2 < cost)
+    slope = np.where(useless, 0.0, _kept(correlation**2, cost))
+    return Guarded(predicted * slope, useless, few)
+
+
+def calibrated(sample: Sample, predicted: Floats) -> Guarded:
+    """Give pooled predictions two slopes: one for what is hard for all models, one for what sets them apart.
+
+    A prediction less its model's mean is the mean over the models, g_i, and the rest, h_ij. Least squares of
+    the scores on both, over all judged cells, gives the slopes; each is shrunk by max(0, ρ̂² − 1/(n−2))/ρ̂²
+    with its own ρ̂² (the second with n times the models but one). All models are corrected alike, so that
+    differences of models are free of what makes items hard. With n < 30 units, or where both slopes come to
+    0, no prediction is used.
+    """
+    centred = predicted - sample.whole_mean(predicted)
+    level = centred.mean(axis=1, keepdims=True)
+    parts = np.stack([np.broadcast_to(level, centred.shape), centred - level])
+    few = sample.fewest_units < FEWEST
+    slopes = np.zeros(2) if few else _two_slopes(sample, parts)
+    used = np.einsum("k,kij->ij", slopes, parts)
+    return Guarded(np.asarray(used), np.full(sample.models, not slopes.any()), np.full(sample.models, few))
+
+
+def _two_slopes(sample: Sample, parts: Floats) -> Floats:
+    """Return the shrunk slopes of the two parts of predictions, 0 where a part tells nothing."""
+    weight = sample.share
+    score = _about_mean(sample.values, weight)
+    seen = _about_mean(np.where(sample.judged, parts[:, sample.rows], 0.0), weight)
+    squared = np.einsum("ij,kij,lij->kl", weight, seen, seen)
+    joint = np.einsum("ij,ij,kij->k", weight, score, seen)
+    slopes = np.linalg.lstsq(squared, joint, rcond=1e-10)[0]
+    of_item = (weight * score).sum(axis=1, keepdims=True) / weight.sum(axis=1, keepdims=True)
+    own = np.array([(weight * of_item**2).sum(), (weight * (score - of_item) ** 2).sum()])
+    gain = _correlation(joint, own, np.diag(squared)) ** 2
+    # What sets models apart is learned from all of them but one.
+    counts = sample.fewest_units * np.array([1.0, max(sample.models - 1.0, 1.0)])
+    cost = 1.0 / (counts - 2.0)
+    return np.where(slopes > 0, slopes * _kept(gain, cost), 0.0)
+
+
+def _about_mean(values: Floats, weight: Floats) -> Floats:
+    """Return values (… × items × models) less their weighted mean over the items."""
+    total = np.maximum(weight.sum(axis=0), 1e-300)
+    return np.asarray(values - (weight * values).sum(axis=-2, keepdims=True) / total)
+
+
+def _correlation(joint: Floats, own: Floats, ahead: Floats) -> Floats:
+    scale = np.sqrt(own * ahead)
+    return np.divide(joint, scale, out=np.zeros(len(joint)), where=scale > 0)
+
+
+def _kept(gain: Floats, cost: Floats) -> Floats:
+    return np.maximum(gain - cost, 0.0) / np.where(gain > 0, gain, 1.0)
+
+
+def moments(sample: Sample, predicted: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the weighted Σxy, Σyy and Σxx of scores y and predictions x about their means, by model."""
+    weight = sample.share
+    score = _about_mean(sample.values, weight)
+    ahead = _about_mean(np.where(sample.judged, predicted[sample.rows], 0.0), weight)
+    joint, own = (weight * ahead * score).sum(axis=0), (weight * score**2).sum(axis=0)
+    return np.asarray(joint), np.asarray(own), np.asarray((weight * ahead**2).sum(axis=0))

@@ -1,0 +1,573 @@
+"""How raters differ: their severity and tastes, and what they add to the errors of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sparingly.base.arrays import Floats, Ints
+from sparingly.base.errors import DataError, MissingDataError, UsageError
+from sparingly.base.format import html_table
+from sparingly.base.stats.crossed_effects import fit_crossed_effects
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, the_only
+from sparingly.data.plain import plain
+from sparingly.infer.estimate.draw import frame_of
+from sparingly.infer.estimate.intervals import EXACT, Intervals, T, student
+from sparingly.infer.estimate.pairs import PairErrors
+from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.variance import proper
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """Who gave which score to which output; a rater's repeats of an output are one row, their mean.
+
+    Rows stand in the order of items, models and raters.
+
+    Attributes:
+        aspect: What was judged.
+        item: A position in the items of the set.
+        model: A position in its models; ratings of references are left out.
+        rater: A position in ``raters``.
+        score: The mean of what the rater gave.
+        count: How often the rater judged the output.
+        raters: The raters who judged something, in the order of their names.
+        of_unknown: Ratings whose rater is not known, left out.
+    """
+
+    aspect: str
+    item: Ints
+    model: Ints
+    rater: Ints
+    score: Floats
+    count: Floats
+    raters: tuple[str, ...]
+    of_unknown: int
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    @cached_property
+    def cell(self) -> Ints:
+        """The output of every row, as one code without gaps."""
+        width = int(self.model.max(initial=0)) + 1
+        return np.asarray(np.unique(self.item * width + self.model, return_inverse=True)[1], np.int64)
+
+    @cached_property
+    def per_cell(self) -> Ints:
+        """How many raters judged the output of every row."""
+        return np.bincount(self.cell)[self.cell].astype(np.int64)
+
+    @cached_property
+    def judgements(self) -> Ints:
+        """The number of outputs that every rater judged."""
+        return np.bincount(self.rater, minlength=len(self.raters)).astype(np.int64)
+
+    def table(self) -> tuple[Floats, Ints]:
+        """Return outputs × raters, NaN where a rater did not judge one, and the item of every output."""
+        cells = int(self.cell.max(initial=-1)) + 1
+        values = np.full((cells, len(self.raters)), np.nan)
+        values[self.cell, self.rater] = self.score
+        item = np.zeros(cells, np.int64)
+        item[self.cell] = self.item
+        return values, item
+
+
+def rated(data: EvalSet, aspect: str | None = None) -> Rated:
+    """Return the ratings of an aspect; the only aspect that was rated unless one is named."""
+    table = data.ratings
+    if not len(table):
+        raise MissingDataError("The evaluation set has no ratings that say who gave them.")
+    name = the_only("rated aspect", aspect, table.aspects, "Name one: aspect=….")
+    wanted = (table.aspect == table.aspects.index(name)) & (table.model < len(data.models))
+    wanted &= ~np.isnan(table.score)
+    known = np.flatnonzero(wanted & (table.rater >= 0))
+    if not len(known):
+        raise MissingDataError(f'No rating of "{name}" says who gave it, so raters cannot be told apart.')
+    names = np.array(table.raters, object)[table.rater[known]]
+    raters = tuple(sorted(set(names.tolist())))
+    place = {rater: code for code, rater in enumerate(raters)}
+    rater = np.fromiter((place[one] for one in names), np.int64, len(names))
+    keys = (table.item[known].astype(np.int64) * len(data.models) + table.model[known]) * len(raters) + rater
+    # Added up from the lowest score on, so that the last bits do not depend on the order of the file.
+    order = np.lexsort((table.score[known], keys))
+    distinct, rows, count = np.unique(keys[order], return_inverse=True, return_counts=True)
+    total = np.bincount(rows, table.score[known][order])
+    cells, own = np.divmod(distinct, len(raters))
+    item, model = np.divmod(cells, len(data.models))
+    return Rated(
+        aspect=name,
+        item=item,
+        model=model,
+        rater=own,
+        score=total / count,
+        count=count.astype(np.float64),
+        raters=raters,
+        of_unknown=int(wanted.sum()) - len(known),
+    )
+
+
+# --- severity ---
+
+
+NOISE, OUTPUT, ITEM, DOCUMENT, RATER, TASTE = (
+    "noise",
+    "item × model",
+    "item",
+    "document",
+    "rater",
+    "rater × model",
+)
+UNCONNECTED = (
+    "the raters fall into {count} groups that share no item: severities across groups rest on the items "
+    "having been handed out by chance."
+)
+ONE_RATER = "only one rater judged: nothing can be said of how others would score."
+FEW = "with {count} raters, how much raters vary is little more than a guess."
+MERGED = "no output was judged by two raters: the noise of a rating cannot be told from item × model."
+UNKNOWN = "{count} ratings are left out because they do not say who gave them."
+_FEW_RATERS = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Severity:
+    """How severe every rater is, and where the variance of ratings comes from.
+
+    y_ijr = μ_j + θ_i + γ_ij + s_r + δ_rj + ε for item i, model j, rater r. A rater with a negative severity
+    scores lower than the others would have scored the same outputs.
+
+    Attributes:
+        aspect: What was judged.
+        raters: The raters.
+        judgements: How many outputs each judged.
+        severity: s_r, in points of the scale; sums to 0.
+        standard_errors: Its standard errors; NaN with one rater.
+        covariance: Its covariance, raters × raters.
+        variances: By name, the variance that raters (s), their tastes for models (δ), items (θ), items ×
+            models (γ), documents and noise (ε) add to a rating; what cannot be told is missing.
+        components: Raters that are connected through items which two of them judged, largest group first.
+        models: The number of models that were judged.
+        notes: What to mind.
+    """
+
+    aspect: str
+    raters: tuple[str, ...]
+    judgements: Ints
+    severity: Floats
+    standard_errors: Floats
+    covariance: Floats
+    variances: dict[str, float]
+    components: tuple[tuple[str, ...], ...]
+    models: int
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        spread = np.sqrt(self.variances.get(RATER, float("nan")))
+        return f"Severity({self.aspect}: {len(self.raters)} raters, standard deviation {spread:.3g})"
+
+    def _repr_html_(self) -> str:
+        columns = ("rater", "judgements", "severity", "standard error")
+        rows = [
+            (
+                name,
+                int(self.judgements[place]),
+                float(self.severity[place]),
+                float(self.standard_errors[place]),
+            )
+            for place, name in enumerate(self.raters)
+        ]
+        return html_table(columns, rows, repr(self), "; ".join(self.notes))
+
+    @property
+    def freedom(self) -> tuple[float, float]:
+        """Degrees of freedom of the variances of severities and of tastes."""
+        raters = float(len(self.raters) - 1)
+        return raters, raters * max(self.models - 1, 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        rows = [
+            {
+                "rater": name,
+                "judgements": int(self.judgements[place]),
+                "severity": plain(self.severity[place]),
+                "standard_error": plain(self.standard_errors[place]),
+            }
+            for place, name in enumerate(self.raters)
+        ]
+        return {
+            "aspect": self.aspect,
+            "raters": rows,
+            "variances": plain(self.variances),
+            "components": [list(names) for names in self.components],
+            "notes": list(self.notes),
+        }
+
+
+def severity(data: EvalSet, aspect: str | None = None) -> Severity:
+    """Estimate how severe every rater is, and how much raters vary, from who judged what.
+
+    Variance components by restricted maximum likelihood; severities by generalised least squares given them.
+    Raters who judged the same items are compared on these; others through the items having been handed out by
+    chance. It decides whether scores of different raters can be put side by side as they are, and how much
+    wider the scores' intervals must be (``with_rater_errors``).
+
+    Args:
+        data: The evaluation set with its ratings.
+        aspect: What was judged; the only one unless given.
+
+    Examples:
+        >>> import sparingly
+        >>> found = sparingly.severity(sparingly.load_demo(), "overall")
+        >>> found.raters[int(found.severity.argmin())], round(float(found.severity.min()), 1)
+        ('Dana', -4.2)
+    """
+    held = rated(data, aspect)
+    components = connected(held)
+    notes = _notes(held, components)
+    models = np.unique(held.model, return_inverse=True)[1].astype(np.int64)
+    count = int(models.max()) + 1
+    if len(held.raters) < 2:
+        nothing = np.full((1, 1), np.nan)
+        known = (held.aspect, held.raters, held.judgements, np.zeros(1), nothing[0], nothing)
+        return Severity(*known, {}, components, count, notes)
+    names, nested = _nested(held, data)
+    taste = _has_taste(held)
+    if len(held) < count + len(held.raters) + len(names) + 2:
+        raise DataError(
+            f'{len(held)} ratings of "{held.aspect}" by {len(held.raters)} raters are too few to tell how '
+            "severe they are."
+        )
+    found = fit_crossed_effects(held.score, models, held.rater, nested, taste=taste)
+    variances = {RATER: found.rater, **({TASTE: found.taste} if taste else {})}
+    variances |= {**dict(zip(names, found.nested, strict=True)), NOISE: found.noise}
+    return Severity(
+        aspect=held.aspect,
+        raters=held.raters,
+        judgements=held.judgements,
+        severity=found.severity,
+        standard_errors=np.sqrt(np.maximum(np.diag(found.severity_covariance), 0.0)),
+        covariance=found.severity_covariance,
+        variances=variances,
+        components=components,
+        models=count,
+        notes=notes,
+    )
+
+
+def connected(held: Rated) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of raters that are connected through items which two of them judged."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    items = np.unique(held.item, return_inverse=True)[1]
+    shape = (len(held.raters), int(items.max()) + 1)
+    judged = csr_array((np.ones(len(held)), (held.rater, items)), shape=shape)
+    count, label = connected_components(judged @ judged.T, directed=False)
+    groups = [
+        tuple(name for name, own in zip(held.raters, label, strict=True) if own == one)
+        for one in range(count)
+    ]
+    return tuple(sorted(groups, key=lambda names: (-len(names), names)))
+
+
+def _nested(held: Rated, data: EvalSet) -> tuple[list[str], list[Ints]]:
+    """Return the nested effects that the ratings can tell apart, from the innermost."""
+    names: list[str] = []
+    codes: list[Ints] = []
+    several = len(np.unique(held.model)) > 1
+    if several and (held.per_cell > 1).any():
+        names, codes = [OUTPUT], [held.cell]
+    if np.bincount(held.item).max() > 1:
+        names, codes = [*names, ITEM], [*codes, held.item]
+    if fields.DOCUMENT in data.columns:
+        labels = data.columns[fields.DOCUMENT]
+        # An item without a document is one by itself.
+        own = [f"item {row}" if labels[row] is None else f"document {labels[row]}" for row in held.item]
+        document = np.unique(own, return_inverse=True)[1].astype(np.int64)
+        items = len(np.unique(held.item))
+        if 1 < int(document.max()) + 1 < items:
+            names, codes = [*names, DOCUMENT], [*codes, document]
+    return names, codes
+
+
+def _has_taste(held: Rated) -> bool:
+    """Say whether a rater judged several outputs of a model, so that a taste can be told from noise."""
+    liked = held.rater * (int(held.model.max()) + 1) + held.model
+    return len(np.unique(held.model)) > 1 and int(np.bincount(liked).max()) > 1
+
+
+def _notes(held: Rated, components: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    notes = [UNKNOWN.format(count=held.of_unknown)] if held.of_unknown else []
+    raters = len(held.raters)
+    if raters == 1:
+        return (*notes, ONE_RATER)
+    if len(components) > 1:
+        notes.append(UNCONNECTED.format(count=len(components)))
+    if raters < _FEW_RATERS:
+        notes.append(FEW.format(count=raters))
+    if not (held.per_cell > 1).any():
+        notes.append(MERGED)
+    return tuple(notes)
+
+
+# --- what the choice of raters adds to errors ---
+
+
+ADDED = "errors count that other raters would have scored otherwise."
+NOT_KNOWN = "{share:.0%} of the judgements do not say who gave them: what their raters add is not counted."
+_NO_ERRORS = (
+    "Raters can be added to errors that an estimate has: this one has scores of the chosen items only."
+)
+_FROM_FILE = (
+    "An estimate that was read from a file does not say who judged what: estimate again from the data."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RaterVariance:
+    """What raters add to the covariance of scores: by their severity, their tastes, and their noise.
+
+    Attributes:
+        severity: models × models.
+        taste: One variance per model.
+        noise: One variance per model.
+        freedom: Degrees of freedom of the variances of severities and of tastes.
+        unknown: The share of what was judged of which no rater is known.
+    """
+
+    severity: Floats
+    taste: Floats
+    noise: Floats
+    freedom: tuple[float, float]
+    unknown: float
+
+    @property
+    def covariance(self) -> Floats:
+        """All of it, models × models."""
+        return self.severity + np.diag(self.taste + self.noise)
+
+    def of(self, contrast: Floats) -> tuple[Floats, Floats]:
+        """Return what is added to the variances of contrasts (rows × models), and its degrees of freedom."""
+        severe = np.maximum(np.einsum("cj,jk,ck->c", contrast, self.severity, contrast), 0.0)
+        taste, noise = (contrast**2 @ part for part in (self.taste, self.noise))
+        total = severe + taste + noise
+        squared = severe**2 / self.freedom[0] + taste**2 / self.freedom[1]
+        freedom = np.divide(total**2, squared, out=np.full(len(total), np.inf), where=squared > 0)
+        return total, freedom
+
+
+def rater_covariance(estimate: Estimate, data: EvalSet, severity: Severity | None = None) -> Floats:
+    """Return the covariance (models × models) that raters add to that of an estimate.
+
+    With w_rj the share of model j's score that rater r gave: σ_s² Σ_r w_rj w_rk, and σ_δ² Σ_r w_rj² for a
+    model by itself. Severity cancels from differences where every rater has the same share in both models,
+    tastes do not. What the draw of items counts already (raters who differ from item to item look like items
+    that differ) is left out, so that nothing is counted twice.
+
+    Args:
+        estimate: What ``estimate`` returned.
+        data: The set that it was made from, with ratings that say who gave them.
+        severity: How raters vary; ``severity(data, estimate.aspect)`` unless given.
+    """
+    known = severity if severity is not None else _severity_of(estimate, data)
+    return _variance_of(estimate, data, frame_of(data, estimate.selection), known).covariance
+
+
+def with_rater_errors(estimate: Estimate, data: EvalSet, severity: Severity | None = None) -> Estimate:
+    """Return an estimate whose errors speak of a population of raters, not only of those who judged.
+
+    Scores stay as they are. Their covariance grows by ``rater_covariance``; half-widths of intervals by
+    √(h² + (t·se_raters)²) with Student's t at the degrees of freedom that so many raters leave. Take it when
+    the question is how good the models are, not how good these very people find them. With fewer than five
+    raters the intervals become wide, and rightly so.
+
+    Args:
+        estimate: What ``estimate`` returned.
+        data: The set that it was made from, with ratings that say who gave them.
+        severity: How raters vary; ``severity(data, estimate.aspect)`` unless given.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> found = sparingly.estimate(data, None, "overall", target="population")
+        >>> wider = sparingly.with_rater_errors(found, data)
+        >>> bool((wider.standard_errors > found.standard_errors).all())
+        True
+    """
+    known = severity if severity is not None else _severity_of(estimate, data)
+    view = frame_of(data, estimate.selection)
+    wider = _widened(estimate, data, view, known)
+    if severity is not None or estimate.signature is None:
+        # A severity that was handed over is in no data, so nobody could derive it again.
+        return wider
+    return replace(wider, signature=replace(estimate.signature, raters=data.digest(["ratings"])))
+
+
+def _errors_of(estimate: Estimate) -> PairErrors:
+    if estimate.pairs is None:
+        raise UsageError(_NO_ERRORS if estimate.target == CHOSEN else _FROM_FILE)
+    return estimate.pairs
+
+
+def _severity_of(estimate: Estimate, data: EvalSet) -> Severity:
+    _errors_of(estimate)
+    return severity(data, estimate.aspect)
+
+
+def _widened(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severity) -> Estimate:
+    pairs = _errors_of(estimate)
+    added = _variance_of(estimate, data, view, known)
+    variance, freedom = added.of(np.eye(len(estimate.models)))
+    covariance = estimate.covariance + added.covariance
+    intervals = Intervals(estimate.low, estimate.high, estimate.intervals, estimate.outcome)
+    found = _wider(intervals, estimate.scores, variance, freedom, estimate.level)
+    groups: Mapping[str, Estimate] = {
+        name: _widened(group, data, view, known) for name, group in estimate.groups.items()
+    }
+    return replace(
+        estimate,
+        standard_errors=np.sqrt(np.diag(covariance)),
+        low=found.low,
+        high=found.high,
+        intervals=found.kinds,
+        covariance=covariance,
+        freedom=_joint_freedom(estimate, added),
+        notes=(*estimate.notes, ADDED, *known.notes, *_unknown_notes(added)),
+        groups=groups,
+        signature=None,
+        pairs=RaterPairErrors(
+            **{**vars(pairs), "errors": replace(pairs.errors, covariance=covariance), "whole": False},
+            before=pairs,
+            added=added,
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RaterPairErrors(PairErrors):
+    """What differences need, raters included: the errors before, and what raters add to them."""
+
+    before: PairErrors
+    added: RaterVariance
+
+    def intervals(
+        self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]
+    ) -> tuple[Floats, Intervals]:
+        """Return the standard errors of differences, and intervals around them."""
+        wrong, found = self.before.intervals(first, second, centre, names)
+        contrast = np.eye(len(self.added.taste))[first] - np.eye(len(self.added.taste))[second]
+        variance, freedom = self.added.of(contrast)
+        return np.sqrt(wrong**2 + variance), _wider(found, centre, variance, freedom, self.level)
+
+
+def _wider(found: Intervals, centre: Floats, variance: Floats, freedom: Floats, level: float) -> Intervals:
+    """Return intervals whose halves grow by those of the raters, as independent errors add up."""
+    quantile = np.array([student(level, one) for one in freedom])
+    # Without variance there is nothing to add, whatever the quantile.
+    half = np.where(variance > 0, quantile * np.sqrt(variance), 0.0)
+    low = centre - np.sqrt((centre - found.low) ** 2 + half**2)
+    high = centre + np.sqrt((found.high - centre) ** 2 + half**2)
+    kinds = tuple(
+        T if kind == EXACT and more > 0 else kind for kind, more in zip(found.kinds, half, strict=True)
+    )
+    return replace(found, low=low, high=high, kinds=kinds)
+
+
+def _joint_freedom(estimate: Estimate, added: RaterVariance) -> float:
+    """Return the degrees of freedom of a model's distance from the mean (Welch and Satterthwaite)."""
+    count = len(estimate.models)
+    contrast = np.eye(count) - (1.0 / count if count > 1 else 0.0)
+    known = np.nan_to_num(estimate.covariance)
+    own = float(np.einsum("cj,jk,ck->c", contrast, known, contrast).mean())
+    more, freedom = added.of(contrast)
+    spent = float((more**2 / freedom).mean()) + (own**2 / estimate.freedom if estimate.freedom > 0 else 0.0)
+    return (own + float(more.mean())) ** 2 / spent if spent > 0 else estimate.freedom
+
+
+def _unknown_notes(added: RaterVariance) -> tuple[str, ...]:
+    return (NOT_KNOWN.format(share=added.unknown),) if added.unknown > 1e-9 else ()
+
+
+def _variance_of(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severity) -> RaterVariance:
+    sample, count = _errors_of(estimate).sample, len(estimate.models)
+    if estimate.models != data.models:
+        raise UsageError("The estimate is of other models than the data: take the data it was made from.")
+    shares = _shares(sample, rated(data, estimate.aspect), data, view)
+    if len(known.raters) < 2:
+        none = np.zeros(count)
+        return RaterVariance(np.zeros((count, count)), none, none, (1.0, 1.0), shares.unknown)
+    unit, counted = _counted(sample, estimate.target)
+    together = shares.sums(shares.rater)
+    places = unit[shares.row] * (int(shares.rater.max(initial=0)) + 1) + shares.rater
+    apart = shares.sums(places, np.sqrt(counted[shares.row]))
+    severe = together.T @ together - apart.T @ apart
+    # A single rating's noise is counted by the draw as far as the draw is left to chance.
+    left = (1.0 - counted[shares.row]) * shares.share**2 / shares.count
+    noise = known.variances[NOISE] if OUTPUT in known.variances else 0.0
+    return RaterVariance(
+        # Where raters cancel out more than items do, errors stay as they were: they never shrink.
+        severity=known.variances[RATER] * proper(severe),
+        taste=known.variances.get(TASTE, 0.0) * np.maximum(np.diag(severe), 0.0),
+        noise=np.asarray(noise * np.bincount(shares.model, left, minlength=count), np.float64),
+        freedom=known.freedom,
+        unknown=shares.unknown,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """What share every rating has in the score of its model; ``row`` is the judged item of the sample."""
+
+    row: Ints
+    model: Ints
+    rater: Ints
+    share: Floats
+    count: Floats
+    models: int
+    unknown: float
+
+    def sums(self, codes: Ints, factor: Floats | float = 1.0) -> Floats:
+        """Return the sums of shares by code, codes × models."""
+        dense = np.unique(codes, return_inverse=True)[1]
+        total = np.zeros((int(dense.max(initial=-1)) + 1, self.models))
+        np.add.at(total, (dense, self.model), factor * self.share)
+        return total
+
+
+def _shares(sample: Sample, judged: Rated, data: EvalSet, view: EvalSet) -> _Shares:
+    """Return the share of every rating: that of its output, in equal parts over the output's ratings."""
+    weight = sample.share / np.maximum(sample.share.sum(axis=0), 1e-300)
+    place = np.full(len(data), -1, np.int64)
+    place[data.positions(view.items[sample.rows])] = np.arange(len(sample.rows))
+    often = np.bincount(judged.cell, judged.count)[judged.cell]
+    row = place[judged.item]
+    used = (row >= 0) & (sample.share[row, judged.model] > 0)
+    row, model = row[used], judged.model[used]
+    share = weight[row, model] * judged.count[used] / often[used]
+    counting = float((weight.sum(axis=0) > 0).sum())
+    return _Shares(
+        row=row,
+        model=model,
+        rater=judged.rater[used],
+        share=share,
+        count=judged.count[used],
+        models=sample.models,
+        unknown=max(0.0, 1.0 - float(share.sum()) / max(counting, 1.0)),
+    )
+
+
+def _counted(sample: Sample, target: str) -> tuple[Ints, Floats]:
+    """Return the unit of every judged item, and how much of its variance the draw's own error counts."""
+    if target == "set":
+        return sample.cluster, 1.0 - sample.draw
+    rows = np.arange(len(sample.rows))
+    if sample.document is not None and len(np.unique(sample.document[sample.rows])) > 1:
+        rows = sample.document[sample.rows]
+    return rows, np.ones(len(rows))
