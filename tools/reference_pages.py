@@ -20,7 +20,7 @@ from typing import Any
 import sparingly
 from sparingly.base.registry import Method, describe_method, registered
 from sparingly.cli.app import build
-from sparingly.data.io.catalogue import FORMATS
+from sparingly.data.io import FORMATS
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 KIND_TITLES = {

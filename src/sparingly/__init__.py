@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from sparingly.data.describe import Description, Representation, describe, representation
     from sparingly.data.evalset import EvalSet
     from sparingly.data.io import formats, load, save
-    from sparingly.data.io.table.format import from_frame, to_frame
+    from sparingly.data.io.table import from_frame, to_frame
     from sparingly.data.selection import Row, Selection
     from sparingly.data.signature import Signature
     from sparingly.data.synthetic import load_demo, make_evalset

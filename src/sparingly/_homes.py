@@ -53,7 +53,7 @@ HOMES = {
     "sparingly.data.describe": ("Description", "Representation", "describe", "representation"),
     "sparingly.data.evalset": ("EvalSet",),
     "sparingly.data.io": ("formats", "load", "save"),
-    "sparingly.data.io.table.format": ("from_frame", "to_frame"),
+    "sparingly.data.io.table": ("from_frame", "to_frame"),
     "sparingly.data.selection": ("Row", "Selection"),
     "sparingly.data.signature": ("Signature",),
     "sparingly.data.synthetic": ("load_demo", "make_evalset"),

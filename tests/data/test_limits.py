@@ -14,7 +14,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import InputError, UsageError
-from sparingly.data import files, limits
+from sparingly.data import files
 from sparingly.run.exchange.files import read_csv_rows
 
 MEGABYTE = 2**20
@@ -63,14 +63,14 @@ def test_a_packed_bomb_is_one_sentence_and_little_memory(
 def test_the_limit_goes_with_the_size_of_the_file_and_can_be_turned_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert limits.most_bytes(1000) == limits.UNPACKED_BYTES
-    assert limits.most_bytes(10 * MEGABYTE) == 1000 * MEGABYTE
+    assert files.most_bytes(1000) == files.UNPACKED_BYTES
+    assert files.most_bytes(10 * MEGABYTE) == 1000 * MEGABYTE
     path = packed(tmp_path / "a.json.gz", gzip.compress, b" " * MEGABYTE, 40, b'"text"')
     with pytest.raises(InputError, match="unpacks to more than 32 MB"):
         files.read_json(path)
-    monkeypatch.setenv(limits.VARIABLE, "off")
+    monkeypatch.setenv(files.VARIABLE, "off")
     assert files.read_json(path) == "text"
-    monkeypatch.setenv(limits.VARIABLE, "maybe")
+    monkeypatch.setenv(files.VARIABLE, "maybe")
     with pytest.raises(UsageError, match="SPARINGLY_LIMITS is on or off, not maybe"):
         files.read_json(path)
 
@@ -91,7 +91,7 @@ def test_a_packed_file_that_is_cut_off_says_so(tmp_path: Path) -> None:
 
 
 def test_a_json_value_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "JSON_BYTES", MEGABYTE)
+    monkeypatch.setattr(files, "JSON_BYTES", MEGABYTE)
     path = tmp_path / "a.json"
     path.write_text(f'["{"x" * MEGABYTE}"]', encoding="utf-8")
     with pytest.raises(InputError, match=r"larger than 1 MB\. Write JSON Lines"):

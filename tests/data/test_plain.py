@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparingly.data.plain import canonical, is_number, plain
+from sparingly.data.values import canonical, is_number, plain
 
 NAN = float("nan")
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 
 import sparingly
+from sparingly.data.build import reveal
 from sparingly.data.evalset import EvalSet
-from sparingly.data.reveal import reveal
 from sparingly.data.tables import Ratings
 
 

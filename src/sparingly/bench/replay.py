@@ -26,7 +26,7 @@ from sparingly.bench.measures import (
 from sparingly.bench.part import Part
 from sparingly.choose.design.base import Selector
 from sparingly.choose.select import select
-from sparingly.data.reveal import reveal
+from sparingly.data.build import reveal
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate

@@ -244,7 +244,7 @@ def _sources(path: Path, reading: Reading) -> EvalSet:
     """Load an evaluation set, or make one of the lines of a text file."""
     from sparingly.data import files
     from sparingly.data.evalset import EvalSet
-    from sparingly.data.io.aligned import line_id, read_lines
+    from sparingly.data.io.records import line_id, read_lines
 
     if files.extension(path) != ".txt" or path.is_dir() or reading.format is not None:
         return reading.load(path)

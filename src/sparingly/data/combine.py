@@ -11,8 +11,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.text import Bare, Items, Quoted, parse_call
-from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.store import Scale
+from sparingly.data.evalset import EvalSet, Scale, the_only
 
 HOW = ("sum", "mean", "product", "weighted")
 

@@ -13,9 +13,8 @@ from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import InputError
 from sparingly.base.format import counted, html_table
 from sparingly.data import files
-from sparingly.data.plain import plain
 from sparingly.data.signature import Signature
-from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, check_version, shown
+from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, check_version, plain, shown
 
 FORMAT, VERSION = "sparingly/selection", 1
 RANKING_ONLY = "ranking only: scores are of the selected items, not of the test set"

@@ -15,8 +15,8 @@ from sparingly.base.errors import InputError, UnknownNameError
 from sparingly.base.text import Items, format_value, text_value
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.data.plain import canonical, is_number
 from sparingly.data.tables import Preferences, Ratings
+from sparingly.data.values import canonical, is_number
 
 # A digest is shown by its first 16 letters: 64 bits are enough to tell data apart.
 LETTERS = 16

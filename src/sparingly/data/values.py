@@ -1,7 +1,8 @@
-"""Values as readers meet them: numbers, texts and ids, checked one by one."""
+"""Values of files: numbers, texts, ids and lists, checked one by one; and values as JSON holds them."""
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -9,6 +10,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import InputError
+
+# --- Values of further columns as plain ones ------------------------------------------------------
+
+
+EXACT = float(2**53)
+
+
+def plain(value: Any, most: float = EXACT) -> Any:
+    """Return a value as JSON can hold it: NaN as None, whole floats (up to ``most``) as integers."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return int(value) if value.is_integer() and abs(value) <= most else value
+    if isinstance(value, dict):
+        return {name: plain(held, most) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(held, most) for held in value]
+    return value
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a value is a number that a float can hold exactly (true and false are none)."""
+    if type(value) is int:
+        try:
+            return int(float(value)) == value
+        except OverflowError:
+            return False
+    return type(value) is float
+
+
+def canonical(value: Any) -> str | None:
+    """Return one text for equal values (1 and 1.0 are equal, NaN and None are), None for a missing one."""
+    value = plain(value, math.inf)
+    return None if value is None else json.dumps(value, sort_keys=True, default=str)
+
+
+# --- Values as readers meet them: numbers, texts and ids, checked one by one ----------------------
+
 
 NOT_A_NUMBER = "Write the number without quotes, or null where it is missing"
 NOT_FINITE = "Write a finite number, or null where it is missing"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sparingly.base.arrays import Floats
-from sparingly.data.describe.copies import Copy, copies
+from sparingly.data.describe.metrics import Copy, copies
 
 NAN = float("nan")
 BASE = np.array([[1.0, 2.0, NAN], [4.0, 3.0, 0.5]])

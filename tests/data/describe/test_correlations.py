@@ -13,7 +13,7 @@ from scipy.stats import pearsonr
 
 from sparingly.base.arrays import Floats
 from sparingly.data.build import build
-from sparingly.data.describe.correlations import correlation, correlations
+from sparingly.data.describe.metrics import correlation, correlations
 
 NAN = float("nan")
 SCORES = st.one_of(st.integers(-5, 5).map(float), st.just(NAN))

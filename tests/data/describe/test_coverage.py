@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sparingly.data.build import build
-from sparingly.data.describe.coverage import Coverage, coverage
+from sparingly.data.describe.description import Coverage, coverage
 
 NAN = float("nan")
 

@@ -12,7 +12,7 @@ import pytest
 from sparingly.data import io
 from sparingly.data.build import build
 from sparingly.data.describe import Description, describe
-from sparingly.data.describe.correlations import Correlation
+from sparingly.data.describe.metrics import Correlation
 from sparingly.data.describe.oddities import looks_turned
 from sparingly.data.evalset import EvalSet
 

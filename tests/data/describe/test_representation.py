@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.build import build
 from sparingly.data.describe import representation
-from sparingly.data.describe.representation import WEIGHED, MeanOfModel
-from sparingly.data.describe.representation_metrics import BlindSpots
-from sparingly.data.describe.representation_shares import Share
+from sparingly.data.describe.representation import WEIGHED, BlindSpots, MeanOfModel, Share
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature

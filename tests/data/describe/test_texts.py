@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sparingly.data.build import build
-from sparingly.data.describe.texts import SamePair, Texts, texts
+from sparingly.data.describe.documents import SamePair, Texts, texts
 
 
 def described(outputs: list[list[str | None]], sources: list[str | None] | None = None) -> Texts:

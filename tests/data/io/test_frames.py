@@ -11,7 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
-from sparingly.data.io.table.format import from_frame
+from sparingly.data.io.table import from_frame
 
 ODD = "GPT-4 (p = 0.3) + tools"
 
@@ -140,7 +140,7 @@ def test_no_frame_at_all() -> None:
 
 def test_a_polars_frame_needs_no_pandas() -> None:
     code = (
-        "import sys, polars; from sparingly.data.io.table.format import from_frame, to_frame; "
+        "import sys, polars; from sparingly.data.io.table import from_frame, to_frame; "
         "to_frame(from_frame(polars.DataFrame({'item': ['a'], 'model': ['m'], 'x': [1.0]}))); "
         "print([name for name in ('pandas', 'pyarrow') if name in sys.modules])"
     )

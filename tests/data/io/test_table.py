@@ -13,7 +13,7 @@ from sparingly.base.errors import DataError, InputError, UnknownNameError, Usage
 from sparingly.data import io
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import Head
-from sparingly.data.io.table.format import Table, from_frame, to_frame
+from sparingly.data.io.table import Table, from_frame, to_frame
 from tests.data.io.sets import check_same, evaluation_sets, shown
 
 ODD = "GPT-4 (p = 0.3) + tools"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.describe import describe
-from sparingly.data.describe.correlations import correlation
+from sparingly.data.describe.metrics import correlation
 from sparingly.data.synthetic import make_evalset
 
 

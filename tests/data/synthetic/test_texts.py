@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
-from sparingly.data.describe.correlations import correlation
+from sparingly.data.describe.metrics import correlation
 from sparingly.data.synthetic import make_evalset
-from sparingly.data.synthetic.texts import compose, degrade, translate
-from sparingly.data.synthetic.vocabulary import VOCABULARIES, foreign, vocabulary_of
+from sparingly.data.synthetic.texts import VOCABULARIES, compose, degrade, foreign, translate, vocabulary_of
 
 NEWS = VOCABULARIES["news"]
 TEXT = ["The", "mayor", "opened", "the", "bridge."]

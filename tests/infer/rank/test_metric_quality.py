@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
-from sparingly.data.describe.correlations import correlation
+from sparingly.data.describe.metrics import correlation
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import make_evalset
 from sparingly.infer.rank.compare import curve

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sparingly.base.errors import DataError
-from sparingly.data.reveal import reveal
+from sparingly.data.build import reveal
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay

@@ -14,8 +14,8 @@ import numpy as np
 from sparingly.base.errors import UsageError
 from sparingly.choose.pool.languages import LANGUAGE
 from sparingly.data import files
-from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
+from sparingly.data.values import plain
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from sparingly.base.errors import InputError
 from sparingly.choose.pool.bad import Trouble, start_of
 from sparingly.choose.pool.records import is_binary
-from sparingly.data.plain import plain
-from sparingly.data.values import as_id, parse_number
+from sparingly.data.values import as_id, parse_number, plain
 
 ID_COLUMNS, TEXT_COLUMNS = ("item", "id"), ("source", "text")
 Hashes = NDArray[np.uint64]

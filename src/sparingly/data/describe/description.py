@@ -2,26 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.arrays import Mask
 from sparingly.base.format import counted, html_table
 from sparingly.data import fields
 from sparingly.data.describe import oddities
-from sparingly.data.describe.copies import Copy, copies
-from sparingly.data.describe.correlations import Correlation, correlations
-from sparingly.data.describe.coverage import Coverage, coverage
-from sparingly.data.describe.documents import Documents, documents, domains
-from sparingly.data.describe.judgements import (
-    PreferencesSummary,
-    RatingsSummary,
-    preferences,
-    ratings,
-)
+from sparingly.data.describe.documents import Documents, Texts, documents, domains, texts
+from sparingly.data.describe.judgements import PreferencesSummary, RatingsSummary, preferences, ratings
+from sparingly.data.describe.metrics import Copy, Correlation, Scores, copies, correlations, scores_of
 from sparingly.data.describe.oddities import Oddity
-from sparingly.data.describe.scores import Scores, scores_of
-from sparingly.data.describe.texts import Texts, texts
 from sparingly.data.evalset import EvalSet
+
+# --- How much of every field is there, and which models and items lack the rest -------------------
+
+
+_EXAMPLES = 5
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of a field is there.
+
+    Attributes:
+        field: The field's name, such as ``metric:chrF`` or ``outputs``; ``reference:NAME`` is one reference.
+        present: The number of cells (of items, for texts that items have) that are there.
+        of: The number that could be there.
+        share: ``present / of``.
+        models: How many cells each model lacks; models that lack none are left out.
+        items: The number of items that lack at least one cell.
+        examples: The first few of those items.
+    """
+
+    field: str
+    present: int
+    of: int
+    share: float
+    models: dict[str, int]
+    items: int
+    examples: tuple[str, ...]
+
+
+def coverage(data: EvalSet) -> tuple[Coverage, ...]:
+    """Return the coverage of every metric, aspect and text, and of the columns that methods know."""
+    return tuple(_covered(data, field, there) for field, there in _presence(data))
+
+
+def _presence(data: EvalSet) -> Iterator[tuple[str, Mask]]:
+    yield from ((fields.metric(name), is_there(scores)) for name, scores in data.metrics.items())
+    yield from ((fields.aspect(name), is_there(scores)) for name, scores in data.aspects.items())
+    if data.outputs is not None:
+        yield "outputs", is_there(data.outputs)
+    if data.sources is not None:
+        yield "sources", is_there(data.sources)
+    if data.reference_texts is not None:
+        for place, name in enumerate(data.references):
+            yield f"reference:{name}", is_there(data.reference_texts[:, place])
+    for name in (*fields.TEXT_COLUMNS, *fields.NUMBER_COLUMNS):
+        if name in data.columns:
+            yield fields.column(name), is_there(data.columns[name])
+
+
+def is_there(values: NDArray[Any]) -> Mask:
+    """Say which texts are not None, or which numbers are not NaN."""
+    there: Mask = values != np.empty(1, object) if values.dtype == object else ~np.isnan(values)
+    return there.astype(bool, copy=False)
+
+
+def _covered(data: EvalSet, field: str, there: Mask) -> Coverage:
+    present, of = int(there.sum()), there.size
+    lacking = ~(there if there.ndim == 1 else there.all(axis=1))
+    by_model = (~there).sum(axis=0).tolist() if there.ndim == 2 else []
+    return Coverage(
+        field=field,
+        present=present,
+        of=of,
+        share=present / of if of else 1.0,
+        models={name: count for name, count in zip(data.models, by_model, strict=False) if count},
+        items=int(lacking.sum()),
+        examples=tuple(data.items[np.flatnonzero(lacking)[:_EXAMPLES]]),
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,3 +219,75 @@ def _absent(data: EvalSet) -> tuple[str, ...]:
         "preferences": len(data.preferences) > 0,
     }
     return tuple(kind for kind, there in has.items() if not there)
+
+
+# --- An evaluation set on one line, and as a small table for notebooks ----------------------------
+
+
+_MOST_NAMES = 3
+_SHOWN_NAMES = 2
+_LONGEST_NAME = 32
+
+
+def one_line(data: EvalSet) -> str:
+    """Say in one line what is in a set."""
+    parts = [f"{counted(len(data), 'item')} x {counted(len(data.models), 'model')}"]
+    parts += [f"{kind}: {_names(names)}" for kind, names in _named(data)]
+    if texts := _texts(data):
+        parts.append(", ".join(texts))
+    parts += [f"{kind}: {count}" for kind, count in _counts(data)]
+    return f"EvalSet({'; '.join(parts)})"
+
+
+def as_html(data: EvalSet) -> str:
+    """Show a set as a small table in a notebook."""
+    rows = [("items", str(len(data))), ("models", _long_names(data.models))]
+    rows += [(kind, _long_names(names)) for kind, names in _named(data)]
+    if texts := _texts(data):
+        rows.append(("texts", ", ".join(texts)))
+    if data.columns:
+        rows.append(("columns", _long_names(data.columns)))
+    rows += [(kind, str(count)) for kind, count in _counts(data)]
+    return html_table(("part", "what is in it"), rows, data.name)
+
+
+def _named(data: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
+    if data.metrics:
+        yield "metrics", data.metrics
+    if data.aspects:
+        yield "aspects", data.aspects
+
+
+def _texts(data: EvalSet) -> list[str]:
+    there = {
+        "outputs": data.outputs is not None,
+        "sources": data.sources is not None,
+        "references": data.reference_texts is not None,
+    }
+    return [kind for kind, held in there.items() if held]
+
+
+def _counts(data: EvalSet) -> Iterator[tuple[str, int]]:
+    counts = {
+        "documents": len(_values(data, fields.DOCUMENT)),
+        "ratings": len(data.ratings),
+        "preferences": len(data.preferences),
+    }
+    return ((kind, count) for kind, count in counts.items() if count)
+
+
+def _values(data: EvalSet, column: str) -> set[str]:
+    return set(data.columns[column]) - {None} if column in data.columns else set()
+
+
+def _names(names: Iterable[str]) -> str:
+    known = [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in names]
+    if len(known) <= _MOST_NAMES:
+        return ", ".join(known)
+    return f"{', '.join(known[:_SHOWN_NAMES])} … ({len(known)})"
+
+
+def _long_names(names: Iterable[str], most: int = 12) -> str:
+    known = list(names)
+    rest = f" … ({len(known)})" if len(known) > most else ""
+    return ", ".join(known[:most]) + rest

@@ -8,12 +8,9 @@ from itertools import groupby
 
 from sparingly.base.errors import listing
 from sparingly.base.format import counted
-from sparingly.data.describe.copies import Copy
-from sparingly.data.describe.correlations import Correlation
-from sparingly.data.describe.documents import Documents
+from sparingly.data.describe.documents import Documents, Texts
 from sparingly.data.describe.judgements import RatingsSummary
-from sparingly.data.describe.scores import Scores
-from sparingly.data.describe.texts import Texts
+from sparingly.data.describe.metrics import Copy, Correlation, Scores
 
 # A metric that agrees as badly as this with people is more likely turned round than just weak.
 _WRONG_SIGN = -0.05

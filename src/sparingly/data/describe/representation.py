@@ -7,31 +7,290 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.format import html_table
+from sparingly.base.stats.moments import row_means
 from sparingly.data import fields
 from sparingly.data.describe.documents import coded
-from sparingly.data.describe.representation_leanings import Leaning, leanings
-from sparingly.data.describe.representation_metrics import (
-    BlindSpots,
-    MetricShares,
-    blind_spots,
-    flag_shares,
-    flags_of,
-    metric_shares,
-)
-from sparingly.data.describe.representation_shares import (
-    Share,
-    document_length_shares,
-    domain_shares,
-    source_length_shares,
-)
 from sparingly.data.evalset import EvalSet
 
 if TYPE_CHECKING:
     from sparingly.data.selection import Selection
+
+
+# --- Shares of a set and of a selection -----------------------------------------------------------
+
+
+WORDS = "words"
+LENGTHS = ("shortest quarter", "second quarter", "third quarter", "longest quarter")
+SCORES = ("lowest quarter", "second quarter", "third quarter", "highest quarter")
+
+
+@dataclass(frozen=True)
+class Share:
+    """How much of the set and of the selection is of one kind.
+
+    Attributes:
+        group: The kind, such as a domain or a band of lengths.
+        items: Items of the set that are of it.
+        selected: Selected items that are of it.
+        full_share: ``items`` as a share of the set.
+        selected_share: ``selected`` as a share of the selection.
+        ratio: The second share over the first: above 1 is over-represented.
+    """
+
+    group: str
+    items: int
+    selected: int
+    full_share: float
+    selected_share: float
+    ratio: float
+
+
+def shares(
+    codes: Ints, names: Sequence[str], rows: Ints, order: Iterable[int] | None = None
+) -> tuple[Share, ...]:
+    """Return the shares of every group that the set has items of; items of none (-1) are left out."""
+    full = np.bincount(codes[codes >= 0], minlength=len(names))
+    there = codes[rows]
+    chosen = np.bincount(there[there >= 0], minlength=len(names))
+    return tuple(
+        _share(names[code], int(full[code]), int(chosen[code]), int(full.sum()), int(chosen.sum()))
+        for code in (range(len(names)) if order is None else order)
+        if full[code]
+    )
+
+
+def _share(group: str, items: int, selected: int, of: int, n: int) -> Share:
+    full_share, selected_share = items / of, selected / max(n, 1)
+    return Share(group, items, selected, full_share, selected_share, selected_share / full_share)
+
+
+def domain_shares(data: EvalSet, rows: Ints) -> tuple[Share, ...]:
+    """Return the shares by domain, the largest first."""
+    codes, names = coded(data, fields.DOMAIN)
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
+    return shares(
+        codes, names, rows, sorted(range(len(names)), key=lambda code: (-counts[code], names[code]))
+    )
+
+
+def document_length_shares(data: EvalSet, rows: Ints, bands: Sequence[int]) -> tuple[Share, ...]:
+    """Return the shares by the length of the document that items come from."""
+    codes, names = coded(data, fields.DOCUMENT)
+    if not names:
+        return ()
+    lengths = np.bincount(codes[codes >= 0], minlength=len(names))
+    band = np.searchsorted(np.asarray(bands), lengths, side="right") - 1
+    of_item = np.where(codes >= 0, band[codes], -1)
+    return shares(of_item, [_band_name(bands, place) for place in range(len(bands))], rows)
+
+
+def _band_name(bands: Sequence[int], place: int) -> str:
+    if place + 1 == len(bands):
+        return f"{bands[place]} and more"
+    last = bands[place + 1] - 1
+    return str(last) if last == bands[place] else f"{bands[place]}-{last}"
+
+
+def source_length_shares(data: EvalSet, rows: Ints) -> tuple[Share, ...]:
+    """Return the shares by source length: of characters, or of words where there is no text."""
+    unit = " words" if data.sources is None else " characters"
+    return quarter_shares(_lengths(data), rows, LENGTHS, unit)
+
+
+def quarter_shares(
+    values: Floats, rows: Ints, names: Sequence[str], unit: str = "", digits: int = 6
+) -> tuple[Share, ...]:
+    """Cut the set at the quartiles of a number per item; items without one (NaN) are left out."""
+    known = ~np.isnan(values)
+    if not known.any():
+        return ()
+    cuts = np.quantile(values[known], [0.25, 0.5, 0.75])
+    quarter = np.where(known, np.searchsorted(cuts, np.where(known, values, 0.0), side="left"), -1)
+    shown = [f"{cut:.{digits}g}{unit}" for cut in cuts]
+    ends = [*(f"up to {cut}" for cut in shown), f"over {shown[-1]}"]
+    return shares(quarter, [f"{name} ({end})" for name, end in zip(names, ends, strict=True)], rows)
+
+
+def _lengths(data: EvalSet) -> Floats:
+    if data.sources is not None:
+        texts: list[str | None] = data.sources.tolist()
+        return np.array([np.nan if text is None else len(text) for text in texts], np.float64)
+    if WORDS in data.columns and data.columns[WORDS].dtype != object:
+        return np.asarray(data.columns[WORDS], np.float64)
+    return np.full(len(data), np.nan)
+
+
+# --- What is badly over- or under-represented -----------------------------------------------------
+
+
+FACTOR, CHANCE = 2.0, 0.001
+
+
+@dataclass(frozen=True)
+class Leaning:
+    """A group of which a selection has far too much or far too little.
+
+    Attributes:
+        by: What the group is a group of, such as domain.
+        group: The group.
+        ratio: Its share of the selection over its share of the set.
+        p_value: How likely a random draw of as many items is as far off, either way.
+        text: A sentence for people.
+    """
+
+    by: str
+    group: str
+    ratio: float
+    p_value: float
+    text: str
+
+
+def leanings(kinds: Mapping[str, tuple[Share, ...]]) -> tuple[Leaning, ...]:
+    """Return the groups that are badly represented, the least likely first.
+
+    A group counts when its share is more than doubled or less than halved *and* a random draw of as many
+    items would hardly do that: twice the smaller tail of the hypergeometric distribution, times the number of
+    groups looked at (Bonferroni), below 0.001. Small selections miss small groups by chance; that is no sign.
+    """
+    looked_at = sum(map(len, kinds.values()))
+    found = [
+        _leaning(by, share, float(chance))
+        for by, group in kinds.items()
+        for share, chance in zip(group, _chances(group), strict=True)
+        if not 1 / FACTOR <= share.ratio <= FACTOR and chance * looked_at < CHANCE
+    ]
+    return tuple(sorted(found, key=lambda one: one.p_value))
+
+
+def _chances(group: tuple[Share, ...]) -> NDArray[np.float64]:
+    """Return the two-sided p-value of every group's number of selected items."""
+    from scipy.stats import hypergeom
+
+    if not group:
+        return np.empty(0)
+    items, selected = (np.array([getattr(share, name) for share in group]) for name in ("items", "selected"))
+    drawn = hypergeom(items.sum(), items, selected.sum())
+    return np.asarray(np.minimum(1.0, 2.0 * np.minimum(drawn.cdf(selected), drawn.sf(selected - 1))))
+
+
+def _leaning(by: str, share: Share, chance: float) -> Leaning:
+    how = "over" if share.ratio > 1 else "under"
+    text = (
+        f"{by}, {share.group}: badly {how}-represented, {100 * share.selected_share:.1f} % of the chosen "
+        f"against {100 * share.full_share:.1f} % of the set."
+    )
+    return Leaning(by, share.group, share.ratio, chance, text)
+
+
+# --- What a selection makes of the metrics --------------------------------------------------------
+# A selection that follows metrics looks where metrics are low (or at odds). Bad outputs that every metric
+# likes are its blind spots: nobody looks there, so nobody learns of them.
+
+
+LOW = 0.25
+FLAGS = ("no metric flags it", "some metric flags it")
+SPOTS = ("low though no metric flags it", "low as some metric says", "not low")
+
+
+@dataclass(frozen=True)
+class MetricShares:
+    """Shares by quarter of the items' means of a metric."""
+
+    metric: str
+    quarters: tuple[Share, ...]
+
+    @property
+    def shift(self) -> float:
+        """How much of the selection lies in other quarters than in the set, from 0 to 1."""
+        return sum(abs(share.selected_share - share.full_share) for share in self.quarters) / 2
+
+
+@dataclass(frozen=True)
+class BlindSpots:
+    """How many of the items that people find bad no metric would have pointed at.
+
+    Attributes:
+        aspect: What people judged; low is the lowest quarter of the judged items' means.
+        low: Judged items of the set that are low.
+        missed: Those of them that no metric flags: the blind spots.
+        selected_low: Selected items that are low.
+        selected_missed: Those of them that no metric flags.
+        groups: Shares of the judged items: low and not flagged, low and flagged, not low.
+    """
+
+    aspect: str
+    low: int
+    missed: int
+    selected_low: int
+    selected_missed: int
+    groups: tuple[Share, ...]
+
+
+def metric_shares(data: EvalSet, rows: Ints) -> tuple[MetricShares, ...]:
+    """Return the shares by quarter of every metric that differs between items."""
+    found = []
+    for name, scores in data.metrics.items():
+        means = row_means(scores)
+        known = means[~np.isnan(means)]
+        if known.size and known.min() < known.max():
+            found.append(MetricShares(name, quarter_shares(means, rows, SCORES, digits=4)))
+    return tuple(found)
+
+
+def flag_shares(flags: Ints, rows: Ints) -> tuple[Share, ...]:
+    """Return the shares of items that no metric flags and of those that some metric does."""
+    return shares(flags, FLAGS, rows)
+
+
+def flags_of(data: EvalSet, metrics: Iterable[str]) -> Ints:
+    """Return 0 for items that none of the metrics flags, 1 for the others, -1 for items without a score.
+
+    A metric flags the items whose mean over the models lies below its median over the items. One that is the
+    same everywhere flags none.
+    """
+    known, flagged = np.zeros(len(data), bool), np.zeros(len(data), bool)
+    for name in metrics:
+        means = row_means(data.metrics[name])
+        there = ~np.isnan(means)
+        if there.any():
+            known |= there
+            flagged |= there & (means < np.median(means[there]))
+    return np.where(known, flagged.astype(np.int64), -1)
+
+
+def blind_spots(data: EvalSet, flags: Ints, rows: Ints) -> tuple[BlindSpots, ...]:
+    """Return the blind spots of the metrics by every aspect, over the items that are judged."""
+    found = []
+    for aspect, scores in data.aspects.items():
+        means = row_means(scores)
+        there = ~np.isnan(means) & (flags >= 0)
+        if there.any():
+            low = _is_low(means, there)
+            missed = low & (flags == 0)
+            codes = np.where(there, np.where(low, flags, len(FLAGS)), -1)
+            found.append(
+                BlindSpots(
+                    aspect=aspect,
+                    low=int(low.sum()),
+                    missed=int(missed.sum()),
+                    selected_low=int(low[rows].sum()),
+                    selected_missed=int(missed[rows].sum()),
+                    groups=shares(codes, SPOTS, rows),
+                )
+            )
+    return tuple(found)
+
+
+def _is_low(means: Floats, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Say which means are in the lowest quarter; the best score is never low, however many items have it."""
+    cut, best = np.quantile(means[there], LOW), means[there].max()
+    return np.asarray(there & (means <= cut) & (means < best))
+
 
 DOUBLING = (1, 2, 4, 8, 16, 32, 64, 128)
 WEIGHED = "scores weigh every item by one over its probability: this costs precision, and does not mislead."

@@ -10,9 +10,39 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import fields, files
 from sparingly.data.build import known_scales, rebuild
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.catalogue import FORMATS
+from sparingly.data.io.alpaca_eval import AlpacaEval
+from sparingly.data.io.arena import Arena
+from sparingly.data.io.collection import Collection
+from sparingly.data.io.comet import Comet
 from sparingly.data.io.format import LINES, Format, Head
-from sparingly.data.io.parquet.file import MAGIC, ParquetFile
+from sparingly.data.io.helm import Helm
+from sparingly.data.io.inspect_ai import InspectAi
+from sparingly.data.io.jsonl import JsonLines
+from sparingly.data.io.lines import Lines
+from sparingly.data.io.lm_eval import LmEval
+from sparingly.data.io.mt_metrics_eval import MtMetricsEval
+from sparingly.data.io.parquet import MAGIC, Parquet, ParquetFile
+from sparingly.data.io.subset2evaluate import Subset2Evaluate
+from sparingly.data.io.table import Table
+
+# --- Every format, in the order in which files are tried ------------------------------------------
+
+
+FORMATS: tuple[Format, ...] = (
+    JsonLines(),
+    Parquet(),
+    Collection(),
+    Subset2Evaluate(),
+    AlpacaEval(),
+    Arena(),
+    Comet(),
+    LmEval(),
+    Helm(),
+    MtMetricsEval(),
+    InspectAi(),
+    Lines(),
+    Table(),
+)
 
 
 def load(

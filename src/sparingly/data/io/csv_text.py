@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparingly.base.errors import InputError
-from sparingly.data import files, limits
-from sparingly.data.io.table.source import Source
+from sparingly.data import files
+from sparingly.data.io.columns import Source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,7 +95,7 @@ class CsvText:
             raise InputError(
                 "the first line names no columns", file=self.path, line=1, fix="Begin with a header line"
             )
-        limits.check_columns(self.path, len(self.header))
+        files.check_columns(self.path, len(self.header))
         seen: set[str] = set()
         for name in filter(None, self.header):
             if name in seen:

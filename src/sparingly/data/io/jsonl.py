@@ -27,8 +27,8 @@ from sparingly.data.build import known_scales
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, empty_fields, located
-from sparingly.data.plain import plain as plain
 from sparingly.data.values import as_list, as_mapping, as_number, as_text, check_version, shown
+from sparingly.data.values import plain as plain
 
 FORMAT, VERSION = "sparingly/evalset", 1
 _KEYS = ("item", "source", "references", "outputs", "metrics", "aspects", "reference_aspects", "cells")
@@ -203,7 +203,7 @@ def _take_preferences(builder: EvalSetBuilder, item: int, record: dict[str, Any]
         )
 
 
-# --- writing ------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def records(data: EvalSet) -> Iterator[dict[str, Any]]:

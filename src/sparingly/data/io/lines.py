@@ -20,10 +20,9 @@ from typing import IO, Any, ClassVar
 from sparingly.base.errors import InputError
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.aligned import check_lengths, line_id, names_of_files, read_lines
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.records import named
+from sparingly.data.io.records import check_lengths, line_id, named, names_of_files, read_lines
 from sparingly.data.values import shown
 
 _SOURCE = re.compile(r"(source|src)([._-].*)?")
@@ -177,7 +176,7 @@ def _bare(file: Path) -> str:
     return name[: -len(".txt")]
 
 
-# --- writing ------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def _columns(data: EvalSet) -> dict[str, Any]:

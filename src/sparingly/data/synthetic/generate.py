@@ -13,11 +13,9 @@ from sparingly.base.arrays import Floats
 from sparingly.data import fields
 from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet
-from sparingly.data.synthetic import latent as hidden
-from sparingly.data.synthetic.raters import draw_ratings, expected_seconds
-from sparingly.data.synthetic.recipe import Recipe, names_of
-from sparingly.data.synthetic.texts import write_texts
-from sparingly.data.synthetic.vocabulary import VOCABULARIES
+from sparingly.data.synthetic import population as hidden
+from sparingly.data.synthetic.population import Recipe, draw_ratings, expected_seconds, names_of
+from sparingly.data.synthetic.texts import VOCABULARIES, write_texts
 
 METRICS = {"good": 0.6, "fair": 0.4, "weak": 0.15}
 REFERENCE = "reference"

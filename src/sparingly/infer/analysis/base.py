@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from sparingly.base.format import html_table
-from sparingly.data.plain import plain
+from sparingly.data.values import plain
 
 _SHOWN = 12
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sparingly.base.format import html_table
-from sparingly.data.plain import plain
+from sparingly.data.values import plain
 from sparingly.infer.analysis.change_reasons import data_changed, reasons
 from sparingly.infer.analysis.change_side import Result, Side, side_of
 from sparingly.infer.estimate.result import CHOSEN

@@ -13,9 +13,9 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import counted, html_table
 from sparingly.data.evalset import EvalSet
-from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
+from sparingly.data.values import plain
 from sparingly.infer.estimate.intervals import student
 from sparingly.signals.length import OUTPUT_LENGTH, length_metric
 

@@ -15,7 +15,7 @@ from sparingly.base.format import html_table
 from sparingly.base.stats.crossed_effects import fit_crossed_effects
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.plain import plain
+from sparingly.data.values import plain
 from sparingly.infer.estimate.draw import frame_of
 from sparingly.infer.estimate.intervals import EXACT, Intervals, T, student
 from sparingly.infer.estimate.pairs import PairErrors

@@ -17,7 +17,6 @@ from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.proportion import proportion_bound
 from sparingly.base.text import Quoted, format_number, format_value
 from sparingly.data import files
-from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
 from sparingly.data.values import (
     as_id,
@@ -29,6 +28,7 @@ from sparingly.data.values import (
     as_text,
     as_whole,
     check_version,
+    plain,
     shown,
 )
 from sparingly.infer.estimate.full_set_p import FEWEST_COMMON, full_set_chances, full_set_p_values

@@ -13,7 +13,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.levels import check_level
 from sparingly.base.stats.proportion import effective_proportion_interval, proportion_interval
-from sparingly.data.store import Scale
+from sparingly.data.evalset import Scale
 from sparingly.infer.estimate.intervals import Bounded, Proportions
 from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.variance import Errors

@@ -20,7 +20,7 @@ from sparingly.choose.utility.metric_cons import MetricCons
 from sparingly.choose.utility.metric_var import MetricVar
 from sparingly.data import fields
 from sparingly.data.combine import truth_fields, truth_scale
-from sparingly.data.describe.correlations import Correlation, correlation
+from sparingly.data.describe.metrics import Correlation, correlation
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from

@@ -16,11 +16,10 @@ from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
 from sparingly.data.combine import with_scale
-from sparingly.data.describe.correlations import Correlation
-from sparingly.data.evalset import EvalSet
-from sparingly.data.plain import plain
+from sparingly.data.describe.metrics import Correlation
+from sparingly.data.evalset import EvalSet, Scale
 from sparingly.data.selection import Selection
-from sparingly.data.store import Scale
+from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.predictions import FEWEST
 from sparingly.infer.plan.judge_mix import JudgeMix, judge_or_people, judge_prices

@@ -13,7 +13,7 @@ from sparingly.base.format import html_table
 from sparingly.base.registry import parse_method
 from sparingly.base.stats.sign_flip import Method as Test
 from sparingly.base.text import format_value, text_value
-from sparingly.data.describe.correlations import correlation
+from sparingly.data.describe.metrics import correlation
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.compare import curve, judged_part
 from sparingly.infer.rank.curve import SPA

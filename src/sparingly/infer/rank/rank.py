@@ -17,8 +17,8 @@ from sparingly.base.stats.pairs import pair_count
 from sparingly.data.combine import with_scale
 from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance
-from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
+from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target, targets_of
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.full_set_p import full_set_chances

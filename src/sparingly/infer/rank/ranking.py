@@ -13,8 +13,8 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.format import counted, error_text, html_table, score_text
 from sparingly.data import files
-from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
+from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import place_of
 from sparingly.infer.expect.expect import Expected
 from sparingly.infer.rank.decisions import Decisions

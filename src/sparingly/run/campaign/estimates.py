@@ -13,8 +13,8 @@ import numpy as np
 
 from sparingly.base.errors import UsageError
 from sparingly.choose.select import select
+from sparingly.data.build import reveal
 from sparingly.data.evalset import EvalSet
-from sparingly.data.reveal import reveal
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.result import Estimate

@@ -11,7 +11,7 @@ from sparingly.base import rng
 from sparingly.base.errors import SparinglyError
 from sparingly.base.stats.krippendorff import alpha_interval
 from sparingly.data.evalset import EvalSet
-from sparingly.data.plain import plain
+from sparingly.data.values import plain
 from sparingly.run.campaign.overview import last_entry
 from sparingly.run.campaign.standings import Standings, standings
 from sparingly.run.raters.agreement import NO_COMMON, PairAgreement, rater_agreement

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import SparinglyError
-from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
+from sparingly.data.values import plain
 from sparingly.run.campaign.status import SetStatus
 from sparingly.run.campaign.todo import cells_of
 

@@ -11,7 +11,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import SparinglyError
 from sparingly.base.format import counted, ends_text
-from sparingly.data.plain import plain
+from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import place_of, targets_of
 from sparingly.infer.estimate.result import CHOSEN
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths

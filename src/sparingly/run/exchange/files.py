@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from sparingly.base.errors import InputError
-from sparingly.data import files, limits
+from sparingly.data import files
 
 _LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
@@ -114,7 +114,7 @@ def read_csv_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         header = [name.strip() for name in next(reader)]
-        limits.check_columns(path, len(header))
+        files.check_columns(path, len(header))
         if len(set(header)) < len(header):
             twice = next(name for name in header if header.count(name) > 1)
             raise InputError(f'the column "{twice}" is there twice', file=path, line=1)

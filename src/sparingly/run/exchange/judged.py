@@ -12,8 +12,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError
 from sparingly.data import fields
 from sparingly.data.build import known_scales, rebuild
-from sparingly.data.evalset import EvalSet
-from sparingly.data.store import Scale
+from sparingly.data.evalset import EvalSet, Scale
 from sparingly.data.tables import Preferences, Ratings
 
 Rows = Sequence[Mapping[str, Any]]

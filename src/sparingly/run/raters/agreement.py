@@ -13,7 +13,7 @@ from sparingly.base.format import html_table
 from sparingly.base.stats.correlation import kendall_b, pearson, spearman
 from sparingly.base.stats.krippendorff import Alpha, Level, alpha_interval, krippendorff_alpha
 from sparingly.data.evalset import EvalSet
-from sparingly.data.plain import plain
+from sparingly.data.values import plain
 from sparingly.infer.estimate.rater_effects import Rated, rated
 from sparingly.run.raters.controls import controls_of
 

@@ -12,7 +12,7 @@ from sparingly.base.errors import MissingDataError
 from sparingly.base.format import html_table
 from sparingly.base.stats.signed_rank import signed_rank
 from sparingly.data.evalset import EvalSet
-from sparingly.data.plain import plain
+from sparingly.data.values import plain
 from sparingly.infer.estimate.rater_effects import Rated, rated
 from sparingly.run.raters.controls import KINDS, controls_of
 

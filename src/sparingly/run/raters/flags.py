@@ -13,7 +13,7 @@ from sparingly.base.stats.correlation import pearson
 from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_values
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.data.evalset import EvalSet
-from sparingly.data.plain import plain
+from sparingly.data.values import plain
 from sparingly.infer.estimate.rater_effects import Rated, Severity, rated
 from sparingly.run.raters.control_report import ControlReport
 

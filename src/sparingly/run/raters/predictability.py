@@ -11,7 +11,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.format import html_table
 from sparingly.base.stats.correlation import pearson
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.plain import plain
+from sparingly.data.values import plain
 from sparingly.infer.estimate.rater_effects import Rated, rated
 
 # The mean of |e| in units of the standard deviation, for a normal error.

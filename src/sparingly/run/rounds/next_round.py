@@ -14,8 +14,8 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import Method
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
+from sparingly.data.build import reveal
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.reveal import reveal
 from sparingly.data.selection import Selection
 from sparingly.data.signature import LETTERS, Signature
 from sparingly.run.rounds.compared import compared_rows

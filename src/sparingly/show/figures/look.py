@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import one_line
-from sparingly.data.plain import plain
+from sparingly.data.values import plain
 
 if TYPE_CHECKING:
     from altair import Axis, InlineData, Legend, VConcatChart, Y

@@ -9,7 +9,7 @@ from pathlib import Path
 from sparingly.base.errors import listing
 from sparingly.base.format import counted, share_text
 from sparingly.data.describe import Representation, describe
-from sparingly.data.describe.representation_shares import Share
+from sparingly.data.describe.representation import Share
 from sparingly.data.selection import Selection
 from sparingly.show.figures.shares import KINDS_IN_WORDS, draw_shares
 from sparingly.show.report.document import Facts, Notes, Part, Section, Table, Words

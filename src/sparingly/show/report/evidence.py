@@ -10,9 +10,9 @@ import numpy as np
 
 from sparingly.base.errors import DataError, SparinglyError
 from sparingly.base.registry import Method
+from sparingly.data.build import reveal
 from sparingly.data.describe import Representation, representation
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.reveal import reveal
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.assemble import Targets, targets_of
 from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry

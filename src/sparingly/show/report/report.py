@@ -14,11 +14,10 @@ from sparingly.base.format import counted
 from sparingly.base.registry import Method
 from sparingly.data.combine import with_scale
 from sparingly.data.describe import describe
-from sparingly.data.evalset import EvalSet
+from sparingly.data.evalset import EvalSet, Scale
 from sparingly.data.files import write_atomically
-from sparingly.data.plain import plain
 from sparingly.data.selection import Selection
-from sparingly.data.store import Scale
+from sparingly.data.values import plain
 from sparingly.show.figures.library import need_report
 from sparingly.show.report import choice_sections, further_sections, standing_sections
 from sparingly.show.report.as_html import html_page

@@ -8,8 +8,7 @@ from rich.console import Console
 
 from sparingly.base.format import counted
 from sparingly.data.describe import Representation
-from sparingly.data.describe.representation_leanings import Leaning
-from sparingly.data.describe.representation_shares import Share
+from sparingly.data.describe.representation import Leaning, Share
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
 
 _MOST_METRICS = 2

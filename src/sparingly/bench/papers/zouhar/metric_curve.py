@@ -18,7 +18,7 @@ from sparingly.bench.papers.settings import SMALL_SET_SHARES, WMT23, Setting
 from sparingly.bench.papers.work import Work, rounded
 from sparingly.bench.papers.zouhar.beside import OTHER_METHODS, page, why
 from sparingly.choose.select import select
-from sparingly.data.describe.correlations import correlation
+from sparingly.data.describe.metrics import correlation
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.compare import full_set, judged_part
 from sparingly.infer.rank.parity import RandomParity, random_parity

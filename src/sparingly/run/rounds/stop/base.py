@@ -13,7 +13,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import Method, method_class, method_from_call
 from sparingly.base.text import parse_call
-from sparingly.data.reveal import reveal
+from sparingly.data.build import reveal
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.result import CHOSEN, Estimate
 from sparingly.run.rounds.compared import compared_rows

@@ -43,6 +43,11 @@ _PREFIX = re.compile(r"(metric|aspect|reference|cell|column)s?[:.](.+)", re.DOTA
 _ITEM_WHEN_ALONE = "docid"
 
 
+# The columns of inspect_ai's samples, which are no long table of their own.
+SAMPLE_COLUMNS = ("epoch", "input", "target")
+SCORE_PREFIX = "score_"
+
+
 @dataclass(frozen=True)
 class Roles:
     """The columns of a long table by the part that they play.
@@ -91,6 +96,13 @@ def looks_long(names: list[str]) -> bool:
     free = [name for name in names if not _PREFIX.fullmatch(name)]
     found = usual_column("item", free) or usual_column("document", free)
     return found is not None and usual_column("model", free) is not None
+
+
+def are_samples(names: Iterable[str]) -> bool:
+    """Say whether columns are those of samples: id, epoch, input and target, and a log or a score."""
+    held = set(names)
+    from_a_log = "eval_id" in held or any(name.startswith(SCORE_PREFIX) for name in held)
+    return held >= set(SAMPLE_COLUMNS) and bool(held & {"id", "sample_id"}) and from_a_log
 
 
 def names_in(value: Any) -> list[str]:

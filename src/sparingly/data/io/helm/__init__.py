@@ -1,1 +1,0 @@
-"""Run directories of HELM."""

@@ -1,1 +1,0 @@
-"""The sample table of inspect_ai."""

@@ -1,1 +1,0 @@
-"""Samples of lm-evaluation-harness."""

@@ -1,1 +1,0 @@
-"""Our own Parquet, one row an item."""

@@ -1,1 +1,0 @@
-"""Long tables, one row for each item and model: text files, Parquet and frames."""

@@ -1,0 +1,295 @@
+"""The people and the things behind a made-up set: its recipe, true qualities, and what raters say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.data.tables import Ratings
+
+# --- What a made-up evaluation set is asked to be, checked ----------------------------------------
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The arguments of ``make_evalset`` with every number of things turned into names."""
+
+    items: tuple[str, ...]
+    models: tuple[str, ...]
+    seed: int
+    documents: tuple[str, ...]
+    domains: tuple[str, ...]
+    metrics: Mapping[str, float]
+    aspects: tuple[str, ...]
+    raters: tuple[str, ...]
+    rated_share: float
+    raters_per_cell: float
+    ability_spread: float
+    missing: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        self._check_counts()
+        for name, quality in self.metrics.items():
+            if not -1.0 <= quality <= 1.0:
+                raise UsageError(
+                    f'The metric "{name}" is asked for a correlation of {quality}, beyond -1 and 1.'
+                )
+        _check_share("rated_share", self.rated_share)
+        for name, share in self.missing.items():
+            if name not in self.metrics:
+                raise UnknownNameError("metric", name, self.metrics)
+            _check_share("missing", share)
+
+    def _check_counts(self) -> None:
+        if not self.items or not self.models:
+            raise UsageError("An evaluation set needs at least one item and one model.")
+        if not self.aspects:
+            raise UsageError("An evaluation set needs at least one aspect.")
+        if len(self.documents) > len(self.items):
+            raise UsageError(
+                f"There are {len(self.documents)} documents for {len(self.items)} items,"
+                " and every document needs an item."
+            )
+        if self.raters and not 0 < self.raters_per_cell <= len(self.raters):
+            raise UsageError(
+                f"raters_per_cell is {self.raters_per_cell} but must lie above 0 and not above"
+                f" the number of raters, {len(self.raters)}."
+            )
+
+
+def names_of(kind: str, given: int | Sequence[str]) -> tuple[str, ...]:
+    """Return the given names, or as many made-up ones, numbered so that they sort by their number."""
+    if isinstance(given, str):
+        raise UsageError(f'Give the {kind}s as a number or as a list of names, not as "{given}".')
+    if not isinstance(given, int):
+        if len(set(given)) < len(given):
+            raise UsageError(f"Every {kind} needs a name of its own.")
+        return tuple(given)
+    if given < 0:
+        raise UsageError(f"The number of {kind}s is {given} but must not be negative.")
+    digits = len(str(given))
+    return tuple(f"{kind}-{number:0{digits}d}" for number in range(1, given + 1))
+
+
+def _check_share(name: str, share: float) -> None:
+    if not 0.0 <= share <= 1.0:
+        raise UsageError(f"{name} is {share} but must lie between 0 and 1.")
+
+
+# --- The hidden truth of a made-up set ------------------------------------------------------------
+# The quality of model m's output for item i is ``100 · σ(level + aᵢ (θₘ − bᵢ) + cᵢₘ)``: ability θ,
+# difficulty b and discrimination a as in item response theory, and the fit c of this very model to this
+# very item. Items of high discrimination tell models apart; they are what a selector looks for.
+
+
+BEST = 100.0
+DIGITS = 4
+# These make the numbers look like those of published sets: most outputs are good, models differ less from
+# each other than outputs of one model do, and metrics know items, and favour some models, beside quality.
+LEVEL = 1.3
+DIFFICULTY_SPREAD = 0.7
+DOMAIN_SPREAD = 0.3
+DISCRIMINATION_SPREAD = 0.7
+FIT_SPREAD = 0.8
+ASPECT_SHARE = 0.75
+ITEM_BIAS = 1.0
+MODEL_BIAS = 0.15
+METRIC_NOISE_SPREAD = 0.3
+
+
+@dataclass(frozen=True)
+class Items:
+    """What is drawn for every item.
+
+    Attributes:
+        document: The number of its document (-1: none).
+        position: Its place in the document.
+        domain: The number of its domain (-1: none).
+        words: The words of its source.
+        difficulty: How hard it is (b).
+        discrimination: How well it tells models apart (a).
+    """
+
+    document: Ints
+    position: Ints
+    domain: Ints
+    words: Ints
+    difficulty: Floats
+    discrimination: Floats
+
+
+def draw_items(count: int, documents: int, domains: int, seed: int) -> Items:
+    """Draw items in documents of varied lengths; a document has one domain, near lengths and difficulties."""
+    random = rng.generator(seed, "synthetic", "items")
+    groups = documents or count
+    lengths = _document_lengths(count, groups, random)
+    group = np.repeat(np.arange(groups), lengths)
+    position = np.arange(count) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    domain_of_group = random.integers(0, max(domains, 1), groups)
+    domain = domain_of_group[group]
+    by_domain = random.normal(0.0, DOMAIN_SPREAD, max(domains, 1))
+    wordy = random.normal(0.0, 0.3, max(domains, 1))[domain] + random.normal(0.0, 0.25, groups)[group]
+    words = np.clip(np.exp(2.75 + wordy + random.normal(0.0, 0.4, count)), 5, 80).astype(np.int64)
+    own = random.normal(0.0, DIFFICULTY_SPREAD, count) + random.normal(0.0, 0.3, groups)[group]
+    # Longer sources are somewhat harder.
+    difficulty = by_domain[domain] + own + 0.3 * (np.log(words) - 2.75)
+    return Items(
+        document=group if documents else np.full(count, -1),
+        position=position,
+        domain=domain if domains else np.full(count, -1),
+        words=words,
+        difficulty=difficulty,
+        discrimination=np.exp(random.normal(0.0, DISCRIMINATION_SPREAD, count)),
+    )
+
+
+def _document_lengths(count: int, documents: int, random: np.random.Generator) -> Ints:
+    """Share items out among documents, at least one each, few long and many short ones."""
+    weights = random.gamma(1.2, 1.0, documents) + 1e-9
+    return 1 + random.multinomial(count - documents, weights / weights.sum())
+
+
+def draw_abilities(models: int, spread: float, seed: int) -> Floats:
+    """Draw the abilities of models: evenly spaced with some jitter, so that neighbours are hard to order."""
+    random = rng.generator(seed, "synthetic", "models")
+    even = (np.arange(models) - (models - 1) / 2) / max(models - 1, 1) * 2
+    return random.permutation(spread * (even + random.normal(0.0, 0.25, models)))
+
+
+def draw_quality(items: Items, abilities: Floats, aspects: int, seed: int) -> list[Floats]:
+    """Draw how good every output is (0 to 100, items x models), once for every aspect.
+
+    The first aspect is the quality itself; the others share ``ASPECT_SHARE`` of the fit of model and item.
+    """
+    shape = (len(items.difficulty), len(abilities))
+    ability = items.discrimination[:, None] * (abilities - items.difficulty[:, None]) + LEVEL
+    fit = rng.generator(seed, "synthetic", "fit").standard_normal(shape)
+    qualities = []
+    for place in range(max(aspects, 1)):
+        own = fit
+        if place:
+            noise = rng.generator(seed, "synthetic", "aspect", str(place)).standard_normal(shape)
+            own = ASPECT_SHARE * fit + np.sqrt(1 - ASPECT_SHARE**2) * noise
+        fitted = FIT_SPREAD * own
+        qualities.append(np.round(BEST / (1.0 + np.exp(-(ability + fitted))), DIGITS))
+    return qualities
+
+
+def draw_metric(quality: Floats, wanted: float, name: str, missing: float, seed: int) -> Floats:
+    """Draw a metric whose correlation with quality, pooled within items, is as wanted.
+
+    With z the quality about its item's mean, scaled to unit variance over all outputs, the metric is
+    ``item bias + wanted · z + √(1 − wanted²) · e``. The error e holds noise that is larger on some items, and
+    a bias for or against each model; it has unit variance within items and is uncorrelated with z.
+    """
+    random = rng.generator(seed, "synthetic", "metric", name)
+    within = quality - quality.mean(axis=1, keepdims=True)
+    spread = np.sqrt((within * within).mean()) or 1.0
+    error = _metric_error(within / spread, random)
+    scores = wanted * within
+    scores /= spread
+    scores += np.sqrt(1.0 - wanted * wanted) * error
+    # Metrics know which items are hard about as well as they know which outputs are good.
+    level = quality.mean(axis=1)
+    known = (level - level.mean()) / (level.std() or 1.0)
+    unknown = random.standard_normal(len(quality))
+    item = wanted * known + np.sqrt(1.0 - wanted * wanted) * unknown
+    scores += ITEM_BIAS * item[:, None]
+    return _with_holes(np.round(50.0 + 10.0 * scores, DIGITS), missing, name, seed)
+
+
+def _metric_error(within: Floats, random: np.random.Generator) -> Floats:
+    items, models = within.shape
+    error = random.standard_normal((items, models))
+    error *= np.exp(random.normal(0.0, METRIC_NOISE_SPREAD, items))[:, None]
+    error += _model_bias(within.mean(axis=0), random)
+    error -= error.mean(axis=1, keepdims=True)
+    return error / (np.sqrt((error * error).mean()) or 1.0)
+
+
+def _model_bias(strength: Floats, random: np.random.Generator) -> Floats:
+    """Draw a metric's liking for each model, unrelated to how good the models are."""
+    bias = random.normal(0.0, MODEL_BIAS, len(strength))
+    bias -= bias.mean()
+    power = strength @ strength
+    return bias - strength * (bias @ strength / power) if power > 0 else bias
+
+
+def _with_holes(scores: Floats, share: float, name: str, seed: int) -> Floats:
+    """Return the scores with a share of the cells missing, at random."""
+    if share == 0.0:
+        return scores
+    random = rng.generator(seed, "synthetic", "missing", name)
+    return np.where(random.random(scores.shape) < share, np.nan, scores)
+
+
+# --- Made-up raters -------------------------------------------------------------------------------
+# A rating is ``quality + severity of the rater + noise of the rater``, a whole number from 0 to 100. A
+# rater takes a model's outputs for a whole document, as shared tasks hand them out, so that severity does
+# not cancel within an item.
+
+
+SEVERITY, NOISE, NOISE_SPREAD = 4.0, 9.0, 0.25
+SPEED_SPREAD, TIME_SPREAD = 0.3, 0.45
+SECONDS, SECONDS_PER_WORD, FURTHER_ASPECT = 8.0, 0.7, 0.3
+# The same moment of inattention hurts all aspects of a judgement.
+_HALO = 0.5
+
+
+def expected_seconds(words: Ints, aspects: int) -> Floats:
+    """Return how long a middle rater needs for one output: reading, then each aspect beyond the first."""
+    return np.asarray(
+        (SECONDS + SECONDS_PER_WORD * words) * (1.0 + FURTHER_ASPECT * (aspects - 1)), np.float64
+    )
+
+
+def draw_ratings(
+    qualities: Sequence[Floats], items: Items, rated: NDArray[np.bool_], recipe: Recipe
+) -> Ratings:
+    """Draw ratings of the rated items' outputs on every aspect (one quality each)."""
+    item, model, rater = _assigned(items, rated, recipe)
+    raters, aspects = recipe.raters, recipe.aspects
+    random = rng.generator(recipe.seed, "synthetic", "ratings")
+    severity = random.normal(0.0, SEVERITY, len(raters))
+    severity -= severity.mean()
+    carelessness = NOISE * np.exp(random.normal(0.0, NOISE_SPREAD, len(raters)))
+    slowness = np.exp(random.normal(0.0, SPEED_SPREAD, len(raters)))
+    halo = random.standard_normal(len(item))
+    scores, seconds = np.empty((len(item), len(aspects))), np.empty((len(item), len(aspects)))
+    for place, quality in enumerate(qualities):
+        slip = np.sqrt(_HALO) * halo + np.sqrt(1 - _HALO) * random.standard_normal(len(item))
+        given = quality[item, model] + severity[rater] + carelessness[rater] * slip
+        scores[:, place] = np.clip(np.round(given), 0.0, BEST)
+        usual = expected_seconds(items.words[item], 1) * (FURTHER_ASPECT if place else 1.0)
+        taken = usual * slowness[rater] * np.exp(random.normal(0.0, TIME_SPREAD, len(item)))
+        seconds[:, place] = np.round(taken, 1)
+    count = len(aspects)
+    return Ratings(
+        item=np.repeat(item, count).astype(np.int32),
+        model=np.repeat(model, count).astype(np.int32),
+        rater=np.repeat(rater, count).astype(np.int32),
+        aspect=np.tile(np.arange(count, dtype=np.int32), len(item)),
+        score=scores.ravel(),
+        seconds=seconds.ravel(),
+        raters=tuple(raters),
+        aspects=tuple(aspects),
+    )
+
+
+def _assigned(items: Items, rated: NDArray[np.bool_], recipe: Recipe) -> tuple[Ints, Ints, Ints]:
+    """Return the item, model and rater of every judgement, in the order of items and models."""
+    random = rng.generator(recipe.seed, "synthetic", "assignment")
+    models, raters, per_cell = len(recipe.models), len(recipe.raters), recipe.raters_per_cell
+    group = items.document if recipe.documents else np.arange(len(rated))
+    turns = random.random((int(group.max()) + 1, models, raters)).argsort(axis=2)
+    whole = int(per_cell)
+    wanted = whole + (random.random((len(rated), models)) < per_cell - whole)
+    slots = np.arange(min(raters, whole + 1))
+    item, model, slot = np.nonzero(rated[:, None, None] & (slots < wanted[:, :, None]))
+    return item, model, turns[group[item], model, slot]
