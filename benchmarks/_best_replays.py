@@ -34,8 +34,8 @@ from sparingly.infer.estimate.full_set_p import (
 )
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
 from sparingly.infer.rank.decisions import decide
-from sparingly.infer.rank.joint_scores import joint_of
-from sparingly.infer.rank.pair_errors import pair_errors
+from sparingly.infer.rank.pair_tests import pair_errors
+from sparingly.infer.rank.rank import joint_of
 
 Aspects = Mapping[str, tuple[str, ...]]
 

@@ -30,7 +30,7 @@ from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.decisions import decide
-from sparingly.infer.rank.groups import significance_groups
+from sparingly.infer.rank.measures import significance_groups
 from sparingly.infer.rank.pair_tests import t_tests
 
 Figures = dict[str, Any]

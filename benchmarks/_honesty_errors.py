@@ -26,9 +26,9 @@ from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.estimate.full_set_p import full_set_p_values
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.rank.agreement import FullSet
 from sparingly.infer.rank.compare import Replay, full_set, method_curve
 from sparingly.infer.rank.curve import SPA, random_curve, sizes_of
-from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.pair_tests import t_tests
 
 Figures = dict[str, Any]

@@ -17,8 +17,7 @@ from _data import item_ids, model_ids, responses
 from _timing import Timing, peak_megabytes, report, timed, timed_anew
 from sparingly import EvalSet
 from sparingly.infer.rank.compare import full_set
-from sparingly.infer.rank.curve import SHARES, SPA, curve, random_curve, sizes_of
-from sparingly.infer.rank.parity import RandomParity
+from sparingly.infer.rank.curve import SHARES, SPA, RandomParity, curve, random_curve, sizes_of
 from sparingly.signals.irt import fit_irt
 
 Outcome = tuple[Timing, Any]

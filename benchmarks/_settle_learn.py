@@ -1,4 +1,4 @@
-"""A lean ridge for simulations: what ``sparingly.run.rounds.learned`` learns, from prepared arrays.
+"""A lean ridge for simulations: what ``sparingly.run.rounds.learning`` learns, from prepared arrays.
 
 Scores and the sizes of residuals are learned from the same features, so one decomposition per fold serves
 both. The penalty is the one with the least held-out loss, infinite (means only) among them.
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Mask
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.learned import FEWEST, earned_tau
+from sparingly.run.rounds.learning import FEWEST, earned_tau
 from sparingly.signals.predict.features import Features, prepare_features
 
 FOLDS = 5

@@ -15,14 +15,13 @@ from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.variance import proper
-from sparingly.infer.rank.pair_errors import pair_errors
-from sparingly.run.rounds.allocate_rules import going_on
-from sparingly.run.rounds.stop.base import information
-from sparingly.run.rounds.stop.futility import chance_to_settle
-from sparingly.run.rounds.stop.settled import Look, Settled, Valid, nothing_settled, settle_next
+from sparingly.infer.rank.pair_tests import pair_errors
+from sparingly.run.rounds.allocate import going_on
+from sparingly.run.rounds.stop.base import asked_of, information
+from sparingly.run.rounds.stop.rules import chance_to_settle
+from sparingly.run.rounds.stop.sequential import Look, Settled, Valid, nothing_settled, settle_next
 from sparingly.run.rounds.stop.spending import Spending
-from sparingly.run.rounds.stop.testing import asked_of
-from sparingly.run.rounds.wave import Combined, Wave, WaveTotals, combine_totals, wave_totals
+from sparingly.run.rounds.wave_estimate import Combined, Wave, WaveTotals, combine_totals, wave_totals
 
 # Items of the first look, and looks over the whole set after it.
 FIRST, LOOKS = 20, 20

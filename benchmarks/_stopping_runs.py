@@ -11,8 +11,8 @@ import numpy as np
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.run.rounds.stop.base import information, two_valued_step
-from sparingly.run.rounds.stop.margin_settled import MarginSettled
-from sparingly.run.rounds.stop.settled import Look, Valid, critical_value, nothing_settled, settle_next
+from sparingly.run.rounds.stop.rules import MarginSettled
+from sparingly.run.rounds.stop.sequential import Look, Valid, critical_value, nothing_settled, settle_next
 from sparingly.run.rounds.stop.spending import Spending
 
 Stop = Literal["best", "best of equals", "all", "non-inferior", "equivalent", "not equivalent", "all pairs"]

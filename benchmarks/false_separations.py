@@ -39,7 +39,7 @@ from sparingly.bench.papers.markdown import folded, replaced, table
 from sparingly.bench.papers.work import write_whole
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.rank.decisions import decide
-from sparingly.infer.rank.joint_scores import joint_of
+from sparingly.infer.rank.rank import joint_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "rank.md"

@@ -27,7 +27,7 @@ from _settle_learn import features_of
 from _settle_runs import STRATEGIES, Judge, Question
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.stop.settled import Look, settle
+from sparingly.run.rounds.stop.sequential import Look, settle
 
 HERE = Path(__file__).parent
 KEPT = HERE.parent / ".cache" / "labels_to_settle.jsonl"

@@ -38,7 +38,7 @@ import sparingly
 from sparingly.bench.papers.markdown import replaced, table
 from sparingly.infer.plan.outlook import Outlook, Wanted, order_chances
 from sparingly.infer.plan.pilot import pilot_of
-from sparingly.infer.rank.joint_scores import joint_of
+from sparingly.infer.rank.rank import joint_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT.parent / "shared" / "data"

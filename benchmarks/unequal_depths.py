@@ -37,8 +37,7 @@ from sparingly.base.stats.pairs import pair_indices
 from sparingly.bench.papers.markdown import replaced, table
 from sparingly.bench.papers.work import write_whole
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.auto import Auto
-from sparingly.run.rounds.auto_order import spread_order
+from sparingly.run.rounds.auto import Auto, spread_order
 from sparingly.run.rounds.replay import replay
 
 Figures = dict[tuple[str, str], dict[str, Any]]

@@ -99,22 +99,39 @@ if TYPE_CHECKING:
     from sparingly.infer.rank.best import chance_of_best
     from sparingly.infer.rank.compare import Comparison, CurveComparison, agree, curve, parity
     from sparingly.infer.rank.crowd import CrowdCurve, crowd
-    from sparingly.infer.rank.decisions import Decisions, decide
-    from sparingly.infer.rank.draws import Draws, draws
-    from sparingly.infer.rank.group_rules import any_member_groups, last_member_groups
-    from sparingly.infer.rank.groups import significance_groups
-    from sparingly.infer.rank.margin_tests import MarginTest, margin_test
-    from sparingly.infer.rank.measures import significance_retained
+    from sparingly.infer.rank.curve import Parity
+    from sparingly.infer.rank.decisions import (
+        Decisions,
+        MarginTest,
+        any_member_groups,
+        decide,
+        last_member_groups,
+        margin_test,
+    )
+    from sparingly.infer.rank.measures import significance_groups, significance_retained
     from sparingly.infer.rank.metric_quality import MetricQualities, MetricQuality, metric_quality
     from sparingly.infer.rank.pair_tests import PairTests, permutation_tests, t_tests, wilcoxon_tests
-    from sparingly.infer.rank.parity import Parity
-    from sparingly.infer.rank.preference_margins import pair_margins_from_preferences
-    from sparingly.infer.rank.preferred import PairWinner, Winners, winners
     from sparingly.infer.rank.rank import rank, rank_scores
     from sparingly.infer.rank.ranking import RankedModel, Ranking
-    from sparingly.infer.rank.stability import Stability, StabilityOverSets, stability, stability_over_sets
-    from sparingly.infer.rank.standings import Standing, standings
-    from sparingly.infer.rank.winners import SuccessRate, pair_margins, success_rate
+    from sparingly.infer.rank.stability import (
+        Draws,
+        Stability,
+        StabilityOverSets,
+        Standing,
+        draws,
+        stability,
+        stability_over_sets,
+        standings,
+    )
+    from sparingly.infer.rank.winners import (
+        PairWinner,
+        SuccessRate,
+        Winners,
+        pair_margins,
+        pair_margins_from_preferences,
+        success_rate,
+        winners,
+    )
     from sparingly.run.campaign.answers import Answer
     from sparingly.run.campaign.campaign import Campaign
     from sparingly.run.campaign.oracle import Patience
@@ -122,15 +139,11 @@ if TYPE_CHECKING:
     from sparingly.run.exchange.report import Taken
     from sparingly.run.exchange.verbs import Exported, export_tasks, import_answers
     from sparingly.run.raters.agreement import RaterAgreement, rater_agreement
-    from sparingly.run.raters.assign import assign
-    from sparingly.run.raters.assignment import Assignment, Task
-    from sparingly.run.raters.control_report import ControlReport, control_report
-    from sparingly.run.raters.controls import control_items
-    from sparingly.run.raters.flags import RaterFlag, rater_flags
-    from sparingly.run.raters.joined import with_ratings_of
+    from sparingly.run.raters.assignment import Assignment, Task, assign
+    from sparingly.run.raters.controls import ControlReport, control_items, control_report
     from sparingly.run.raters.predictability import Predictability, predictability
-    from sparingly.run.raters.report import RaterReport, rater_report
-    from sparingly.run.raters.standardised import standardised
+    from sparingly.run.raters.ratings import standardised, with_ratings_of
+    from sparingly.run.raters.report import RaterFlag, RaterReport, rater_flags, rater_report
     from sparingly.run.rounds import (
         ActiveTesting,
         Allocate,
@@ -143,8 +156,7 @@ if TYPE_CHECKING:
         Waves,
     )
     from sparingly.run.rounds.next_round import next_round
-    from sparingly.run.rounds.replay import replay
-    from sparingly.run.rounds.state import Finished, State
+    from sparingly.run.rounds.replay import Ended, replay, replay_until
     from sparingly.run.rounds.stop import (
         AllSettled,
         BestSettled,
@@ -155,9 +167,8 @@ if TYPE_CHECKING:
         Stopped,
         WidthReached,
     )
-    from sparingly.run.rounds.until import Ended, replay_until
-    from sparingly.run.verify import Verification, verify
-    from sparingly.run.verify_pool import verify_pool
+    from sparingly.run.rounds.strategy import Finished, State
+    from sparingly.run.verify import Verification, verify, verify_pool
     from sparingly.show.figures.draw import figure
     from sparingly.show.figures.save import save_figure
     from sparingly.show.report.report import Report, report

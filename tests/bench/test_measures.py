@@ -24,7 +24,7 @@ from sparingly.bench.measures import (
     t_p_values,
     tied_accuracy,
 )
-from sparingly.infer.rank.full_set import FullSet
+from sparingly.infer.rank.agreement import FullSet
 
 
 def full_of(values: Floats) -> FullSet:

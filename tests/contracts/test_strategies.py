@@ -16,9 +16,8 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.next_round import next_round, state_of
 from sparingly.run.rounds.replay import Look, replay
-from sparingly.run.rounds.state import Finished, asked_cells
 from sparingly.run.rounds.stop.base import Progress, Stop, Stopped, as_stop
-from sparingly.run.rounds.strategy import Strategy
+from sparingly.run.rounds.strategy import Finished, Strategy, asked_cells
 from tests.contracts.examples import all_texts
 from tests.contracts.made import MODELS, build, made_set, scores
 

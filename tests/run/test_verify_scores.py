@@ -13,7 +13,7 @@ import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.result import estimate_from
-from sparingly.infer.rank.saved import ranking_from
+from sparingly.infer.rank.ranking import ranking_from
 from sparingly.run.verify import Result, load_result
 
 OLD = "0.0.1"

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.run.rounds.auto import Auto
-from sparingly.run.rounds.auto_order import spread_order
+from sparingly.run.rounds.auto import Auto, spread_order
 from sparingly.run.rounds.replay import replay
 
 REPLAYS, LEAST = 200, 0.93

@@ -16,8 +16,8 @@ from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.full_set_p import USUAL, EffectPrior, chance_full_set_shows
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
 from sparingly.infer.rank.decisions import decide
-from sparingly.infer.rank.joint_scores import joint_of
-from sparingly.infer.rank.pair_errors import pair_errors
+from sparingly.infer.rank.pair_tests import pair_errors
+from sparingly.infer.rank.rank import joint_of
 
 SIZE, SETS, BANDS = 400, 4000, 10
 FLAT = EffectPrior(centre=1e3, spread=0.01, alike=1e-6)

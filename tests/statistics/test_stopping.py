@@ -21,7 +21,7 @@ from _stopping_runs import (
 )
 from sparingly.base.arrays import Floats
 from sparingly.run.rounds.stop.base import information
-from sparingly.run.rounds.stop.settled import Look, Valid, critical_value, nothing_settled, settle_next
+from sparingly.run.rounds.stop.sequential import Look, Valid, critical_value, nothing_settled, settle_next
 
 RUNS = 600
 

@@ -10,7 +10,7 @@ from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.replay import replay
-from sparingly.run.rounds.wave import Wave, combine
+from sparingly.run.rounds.wave_estimate import Wave, combine
 
 
 def made(items: int, gaps: list[float], seed: int) -> tuple[EvalSet, Floats]:

@@ -13,8 +13,8 @@ from sparingly.infer.estimate.intervals import find_intervals
 from sparingly.infer.estimate.pairs import spread_of
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank import measures
-from sparingly.infer.rank.full_set import FullSet
-from sparingly.infer.rank.joint_scores import joint_of
+from sparingly.infer.rank.agreement import FullSet
+from sparingly.infer.rank.rank import joint_of
 
 ALPHA = 0.05
 _BY_MEANS = ("pairwise_accuracy", "kendall_b", "top1_match", "rank_changes", "mean_absolute_error")

@@ -11,8 +11,8 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.bench.sets import Judged, SetFile, open_set
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.rank.agreement import FullSet
 from sparingly.infer.rank.compare import full_set
-from sparingly.infer.rank.full_set import FullSet
 from sparingly.signals.cost import SECONDS_PER_ITEM, SECONDS_PER_WORD
 from sparingly.signals.length import source_lengths
 

@@ -30,13 +30,12 @@ from sparingly.data.build import reveal
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.rank.agreement import weighed
 from sparingly.infer.rank.curve import sizes_of
-from sparingly.infer.rank.means import model_means, prefix_means
-from sparingly.infer.rank.weighed import weighed
+from sparingly.infer.rank.measures import model_means, prefix_means
 from sparingly.run.rounds.replay import Look, replay
-from sparingly.run.rounds.state import State, asked_cells
 from sparingly.run.rounds.stop.base import Progress, first_stop
-from sparingly.run.rounds.strategy import Strategy
+from sparingly.run.rounds.strategy import State, Strategy, asked_cells
 
 DONE, NOT_APPLICABLE, FAILED = "done", "not_applicable", "failed"
 

@@ -102,7 +102,7 @@ def _replayed(
 ) -> dict[str, Any]:
     """Do what else is asked for; what is not asked for is None."""
     from sparingly.infer.rank import compare
-    from sparingly.infer.rank.draws import draws
+    from sparingly.infer.rank.stability import draws
 
     signature = chosen.signature
     if (replay.curve or replay.parity or replay.draws) and not _can_be_replayed(chosen):

@@ -51,7 +51,7 @@ def assign(
     """
     from sparingly.data import io
     from sparingly.data.selection import Selection
-    from sparingly.run.raters.assign import assign as hand_out
+    from sparingly.run.raters.assignment import assign as hand_out
     from sparingly.show.terminal.raters import show_assignment
 
     if bool(controls) != (controls_out is not None):

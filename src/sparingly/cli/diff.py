@@ -101,7 +101,7 @@ def _ranked(running: Campaign, name: str, seq: int) -> Estimate | Ranking:
     from sparingly.base.errors import DataError
     from sparingly.infer.estimate.assemble import targets_of
     from sparingly.infer.rank.rank import rank_estimates
-    from sparingly.infer.rank.signature import RankingSignature
+    from sparingly.infer.rank.ranking import RankingSignature
 
     scores, decisions = (running.estimate(name, at=seq, target=one) for one in targets_of())
     try:

@@ -308,7 +308,7 @@ def verify(
     """
     from sparingly.choose.pool.scored import ScoredPool
     from sparingly.data.selection import Selection
-    from sparingly.run.verify_pool import verify_pool
+    from sparingly.run.verify import verify_pool
     from sparingly.show.terminal.verification import show_verification
 
     held = Selection.load(selection)

@@ -135,6 +135,6 @@ def _judged(held: EvalSet, ratings: Path | None) -> EvalSet:
     if ratings is None:
         return held
     from sparingly.data import io
-    from sparingly.run.raters.joined import with_ratings_of
+    from sparingly.run.raters.ratings import with_ratings_of
 
     return with_ratings_of(held, io.load(ratings))

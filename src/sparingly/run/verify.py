@@ -2,26 +2,595 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any, Literal, cast, get_args
 
-from sparingly.base.errors import InputError
+import numpy as np
+
+from sparingly._version import __version__
+from sparingly.base.errors import InputError, SparinglyError, UsageError
+from sparingly.base.format import counted
+from sparingly.base.registry import spell_saved
+from sparingly.base.text import Bare, Items, Quoted, Value, parse_call
+from sparingly.choose.distil.notes import is_of_judged
+from sparingly.choose.pool.scored import ScoredPool
+from sparingly.choose.pool.select import ANCHOR, METHOD, select_pool
+from sparingly.choose.select import select
 from sparingly.data import files
+from sparingly.data.combine import without_scales
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import FORMAT as SELECTION
 from sparingly.data.selection import Selection
+from sparingly.data.signature import digest_ids
 from sparingly.data.values import as_mapping, shown
+from sparingly.infer.estimate.assemble import Target
+from sparingly.infer.estimate.estimate import IGNORED, estimate
+from sparingly.infer.estimate.intervals import Interval
+from sparingly.infer.estimate.rater_effects import with_rater_errors
+from sparingly.infer.estimate.result import CHOSEN, Estimate, EstimateSignature, estimate_from
 from sparingly.infer.estimate.result import FORMAT as ESTIMATE
-from sparingly.infer.estimate.result import Estimate, estimate_from
+from sparingly.infer.rank.decisions import Question
+from sparingly.infer.rank.rank import GroupsBy, Test, rank
 from sparingly.infer.rank.ranking import FORMAT as RANKING
-from sparingly.infer.rank.ranking import Ranking
-from sparingly.infer.rank.saved import ranking_from
-from sparingly.run.verification import Verification
-from sparingly.run.verify_round import verify_round
-from sparingly.run.verify_scores import verify_estimate, verify_ranking
-from sparingly.run.verify_selection import verify_selection
+from sparingly.infer.rank.ranking import Ranking, RankingSignature, ranking_from
+from sparingly.run.rounds.next_round import digest_of_rounds, next_round
+from sparingly.run.rounds.strategy import Finished
+from sparingly.run.verification import Verification, same_numbers, version_notes
 
-__all__ = ["Result", "Verification", "load_result", "verify"]
+__all__ = [
+    "Result",
+    "Verification",
+    "load_result",
+    "verify",
+]
+
+
+# Selections re-derived from their signatures.
+
+
+# What signatures of draws from a pool of sources begin with.
+_POOL = "pool:"
+_FROM_POOL = "The first phase was drawn from a pool of sources: sparingly pool verify re-derives it."
+_COLUMNS_OF_WORDS = {
+    "models": "models",
+    "pairs": "pairs",
+    "context": "context",
+    "stratum": "strata",
+    "unit": "units",
+}
+
+
+def verify_selection(selection: Selection, data: EvalSet) -> Verification:
+    """Re-run the method of a selection on the data and compare the rows.
+
+    Passing means that nobody has picked items by hand or shopped for a lucky seed after the signature was
+    published: the rows follow from the data that the method read, the method, the budget and the seed.
+    Another version of the package that gives the same answer passes with a note.
+    """
+    notes = version_notes("selection", selection.signature.version)
+    problems = [*_pool_problems(selection, data), *_never_problems(selection), *_judged_problems(selection)]
+    if problems:
+        return Verification(tuple(problems), notes)
+    first = _first_phase(selection, data)
+    notes = tuple(dict.fromkeys((*notes, *first.notes)))
+    if first.problems:
+        return Verification(first.problems, notes)
+    try:
+        again = _select_again(selection, data, _as_pool(selection, first.selection))
+    except SparinglyError as error:
+        return Verification((f"The method cannot be run on this data: {error}",), notes)
+    with_probabilities = selection.pool is None or first.selection is not None
+    late = (note for note in again.notes if is_of_judged(note) and note not in selection.notes)
+    return Verification(tuple(differences(selection, again, with_probabilities)), (*notes, *late))
+
+
+def _pool_problems(selection: Selection, data: EvalSet) -> list[str]:
+    """Compare the pool with what the signature says of it, and look for it in the data."""
+    signature = selection.signature.pool
+    if selection.pool is None:
+        return [] if signature is None else ["The signature names a pool, but the selection lists none."]
+    if signature is None:
+        return ["The selection lists a pool, but its signature names none."]
+    if len(selection.pool) != signature.n:
+        return [f"The pool has {len(selection.pool)} items, but its signature says {signature.n}."]
+    here = set(data.items)
+    lost = [name for name in selection.pool if name not in here]
+    if not lost:
+        return []
+    return [f'{counted(len(lost), "item")} of the pool not in the data, such as "{lost[0]}".']
+
+
+def _never_problems(selection: Selection) -> list[str]:
+    listed = digest_ids(selection.never) if selection.never else None
+    same = listed == selection.signature.never
+    return [] if same else ["The never-select list is not the one of the signature."]
+
+
+def _judged_problems(selection: Selection) -> list[str]:
+    listed = None if selection.judged is None else digest_ids(selection.judged)
+    same = selection.signature.judged in (None, listed)
+    return [] if same else ["The models to judge are not those of the signature."]
+
+
+@dataclass(frozen=True)
+class _FirstPhase:
+    """The pool of a selection, re-derived where that can be done, and what there is to say of it."""
+
+    selection: Selection | None = None
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _first_phase(selection: Selection, data: EvalSet) -> _FirstPhase:
+    """Re-derive the first phase of a selection made in two, as far as this data allows."""
+    signature = selection.signature.pool
+    if signature is None or selection.pool is None:
+        return _FirstPhase()
+    if signature.method.startswith(_POOL):
+        return _FirstPhase(notes=(_FROM_POOL,))
+    if signature.pool is not None or signature.never is not None:
+        return _FirstPhase(notes=("The pool's own pool or never-select list is not here: verify it too.",))
+    try:
+        # Who is judged plays no part in what is chosen, and of a pool only its signature is here.
+        crowd = signature.crowd or None
+        again = select(
+            data, signature.method, signature.budget, seed=signature.seed, crowd=crowd, judge="all"
+        )
+    except SparinglyError as error:
+        return _FirstPhase(notes=(f"The first phase cannot be re-derived from this data: {error}",))
+    if (again.signature.inputs, again.signature.labels) != (signature.inputs, signature.labels):
+        return _FirstPhase(notes=("The first phase read other data than this: verify its own selection.",))
+    if set(again.items) != set(selection.pool):
+        return _FirstPhase(problems=("The pool is not what its signature gives.",))
+    return _FirstPhase(again, notes=version_notes("selection", signature.version))
+
+
+def _as_pool(selection: Selection, first: Selection | None) -> Selection | None:
+    """Return the pool as it was handed over: with the signature that it had then, in any version."""
+    if selection.pool is None or selection.signature.pool is None:
+        return None
+    if first is None:
+        return Selection(items=selection.pool.copy(), signature=selection.signature.pool)
+    return replace(first, signature=selection.signature.pool)
+
+
+def _select_again(selection: Selection, data: EvalSet, pool: Selection | None) -> Selection:
+    signature = selection.signature
+    # Named: models that have arrived since are not judged on these items, and that is no difference.
+    judge = "all" if signature.judged is None else selection.judged or "all"
+    return select(
+        data,
+        signature.method,
+        signature.budget,
+        seed=signature.seed,
+        pool=pool,
+        never=selection.never,
+        crowd=signature.crowd or None,
+        judge=judge,
+    )
+
+
+def differences(selection: Selection, again: Selection, with_probabilities: bool) -> list[str]:
+    """Compare the data that was read, the sizes and the rows."""
+    old, new = selection.signature, again.signature
+    if old.inputs != new.inputs:
+        return [f"The data that the method reads is different: digest {new.inputs}, not {old.inputs}."]
+    if old.labels != new.labels:
+        return [f"The labels that the method uses are different: digest {new.labels}, not {old.labels}."]
+    problems = [*_size_problems(selection, again), *_item_problems(selection, again)]
+    if problems:
+        return problems
+    columns = [
+        ("utilities", selection.utility, again.utility),
+        ("costs", selection.cost, again.cost),
+        ("cluster weights", selection.cluster_weight, again.cluster_weight),
+    ]
+    if with_probabilities:
+        columns.append(("inclusion probabilities", selection.probability, again.probability))
+        if _tells_phases(selection):
+            columns.append(("probabilities of the pool", selection.pool_probability, again.pool_probability))
+    wrong = [name for name, given, right in columns if not same_numbers(given, right)]
+    wrong += [name for name, given, right in _texts(selection, again) if given != right]
+    return [f"The {name} are not those that the method gives." for name in wrong]
+
+
+def _tells_phases(selection: Selection) -> bool:
+    """Whether a selection has to say the probabilities of its pool; older versions did not."""
+    return selection.pool_probability is not None or selection.signature.version == __version__
+
+
+def _texts(selection: Selection, again: Selection) -> Iterator[tuple[str, object, object]]:
+    """Yield what is told in words: what to judge always, why only where the version is the same."""
+    for name, words in _COLUMNS_OF_WORDS.items():
+        yield words, _listed(getattr(selection, name)), _listed(getattr(again, name))
+    if selection.signature.version == again.signature.version:
+        yield "reasons", [row.reason for row in selection], [row.reason for row in again]
+        # Sources are chosen before the models are known, and what is to be minded of these comes later.
+        said, right = ([note for note in one.notes if not is_of_judged(note)] for one in (selection, again))
+        yield "notes", said, right
+        yield "units of cost", selection.cost_unit, again.cost_unit
+
+
+def _listed(column: Any) -> list[Any] | None:
+    return None if column is None else list(column)
+
+
+def _size_problems(selection: Selection, again: Selection) -> list[str]:
+    old, problems = selection.signature, []
+    if len(selection) != old.n:
+        problems.append(f"There are {len(selection)} rows, but the signature says {old.n}.")
+    if again.signature.of != old.of:
+        problems.append(f"The items were {again.signature.of}, but the signature says {old.of}.")
+    return problems
+
+
+def _item_problems(selection: Selection, again: Selection) -> list[str]:
+    problems = []
+    given, right = set(selection.items), set(again.items)
+    wrong = [name for name in selection.items if name not in right]
+    missing = [name for name in again.items if name not in given]
+    if wrong:
+        problems.append(f'{counted(len(wrong), "item")} should not be there, such as "{wrong[0]}".')
+    if missing:
+        problems.append(f'{counted(len(missing), "item")} missing, such as "{missing[0]}".')
+    if not problems and list(selection.items) != list(again.items):
+        problems.append("The items are the right ones, but in another order.")
+    return problems
+
+
+# Selections from pools re-derived from their signatures.
+
+
+_POOL_NUMBERS = {
+    "tau": float,
+    "bands": int,
+    "clusters": int,
+    "shortest": float,
+    "longest": float,
+    "overlap": float,
+    "near": float,
+    "cosine": float,
+}
+# The embedding comes last: it matters only where it has a part in the selection.
+_OF_THE_POOL = ("by", "against", "embedding")
+
+
+def verify_pool(selection: Selection, pool: ScoredPool) -> Verification:
+    """Draw again from a scored pool what the signature of a selection says, and compare the rows.
+
+    The pool may have been scored anew, in other files or parts, as long as sources and scores are the same.
+    """
+    notes = (*version_notes("selection", selection.signature.version), *pool.checksum_notes)
+    try:
+        again = _select_pool_again(selection, pool)
+    except SparinglyError as error:
+        return Verification((f"The selection cannot be drawn from this pool: {error}",), notes)
+    problems = differences(selection, again, with_probabilities=True)
+    if not problems and again.signature.method != selection.signature.method:
+        problems = [f"The parameters are others: {again.signature.method}."]
+    return Verification(tuple(problems), notes)
+
+
+def _select_pool_again(selection: Selection, pool: ScoredPool) -> Selection:
+    signature = selection.signature
+    call = parse_call(signature.method)
+    if call.name != METHOD:
+        raise UsageError(f"{signature.method} is not drawn from a pool: verify it with its evaluation set.")
+    if (digest_ids(selection.never) if selection.never else None) != signature.never:
+        raise UsageError("the never-select list is not the one of the signature.")
+    given = {name: _plain(name, value) for name, value in call.values}
+    for name in _OF_THE_POOL if given.get("embedding") else _OF_THE_POOL[:-1]:
+        if given.pop(name, None) != getattr(pool, name):
+            raise UsageError(f"the pool was scored with {name}={getattr(pool, name)}, the selection was not.")
+    for name in ("clusters", "embedding"):
+        if given.get(name) is None:
+            given.pop(name, None)
+    given["anchors"] = [row.item for row in selection if row.reason == ANCHOR]
+    budget = None if isinstance(given.get("quota"), dict) else signature.budget
+    return select_pool(pool, budget, seed=signature.seed, never=selection.never, **given).selection
+
+
+def _plain(name: str, value: Value) -> Any:
+    """Return a parameter of the signature as ``select_pool`` takes it."""
+    if isinstance(value, Items) and name == "languages":
+        return [part.text for part in value.values]
+    if isinstance(value, Items):
+        pairs = (part.text.rpartition("=") for part in value.values)
+        return {key: int(count) for key, _, count in pairs}
+    if value == Bare("none") or not isinstance(value, Bare | Quoted):
+        return None
+    if name in ("duplicates", "familiar"):
+        return value.text == "true"
+    return _POOL_NUMBERS[name](value.text) if name in _POOL_NUMBERS else value.text
+
+
+# Rounds re-derived from their signatures and the rounds before them.
+
+
+def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selection]) -> Verification:
+    """Pick a round again from the rounds before it and the judgements that these asked for.
+
+    The data must hold the judgements as they were then: a correction that came later is a difference. A
+    campaign keeps all of them, and verifies its rounds by itself.
+    """
+    signature = selection.signature
+    notes = version_notes("selection", signature.version)
+    if len(earlier) != (signature.round or 1) - 1:
+        said = f"This is round {signature.round}, which follows from the rounds before it"
+        return Verification((f"{said}: {len(earlier)} were given.",), notes)
+    if digest_of_rounds(earlier) != signature.earlier:
+        return Verification(("The rounds before it are not those of the signature.",), notes)
+    try:
+        again = next_round(
+            data,
+            spell_saved(signature.method),
+            signature.budget,
+            aspect=signature.aspect,
+            rounds=earlier,
+            size=signature.n,
+            seed=signature.seed,
+        )
+    except SparinglyError as error:
+        return Verification((f"The strategy cannot be run on this data: {error}",), notes)
+    if isinstance(again, Finished):
+        return Verification((f"The strategy would have asked for nothing more: {again.reason}",), notes)
+    return Verification(tuple(differences(selection, again, with_probabilities=True)), notes)
+
+
+# Estimates and rankings re-derived from their signatures.
+
+
+What = Literal["estimate", "ranking"]
+# Name, what was given, what is right.
+Part = tuple[str, Any, Any]
+_NUMBERS = {
+    "scores": "scores",
+    "standard_errors": "standard errors",
+    "low": "low ends of the intervals",
+    "high": "high ends of the intervals",
+    "covariance": "covariances",
+}
+_FACTS = ("aspect", "estimator", "target", "n", "size")
+_EARLIER = (
+    "The ranking was made by rank sets, a rule of an earlier version that separated too often: rank again."
+)
+_OF_MODELS = {
+    "score": "scores",
+    "standard_error": "standard errors",
+    "low": "low ends of the intervals",
+    "high": "high ends of the intervals",
+    "standardised": "standardised scores",
+    "chance_of_best": "chances to be the best",
+    "rank": "ranks",
+    "best_rank": "best possible ranks",
+    "worst_rank": "worst possible ranks",
+    "group": "groups of models",
+}
+_OF_FULL_SET = "would_be_significant"
+_OF_PAIRS = {
+    "p_values": "p-values",
+    "corrected": "corrected p-values",
+    _OF_FULL_SET: "chances that judging everything shows it",
+    "covariance": "covariances",
+}
+# What a version may make otherwise than another from the same scores and standard errors.
+_BY_VERSION = (
+    "low ends of the intervals",
+    "high ends of the intervals",
+    "kinds of intervals",
+    "counts of intervals",
+    "degrees of freedom",
+    "chances to be the best",
+    "ranks",
+    "best possible ranks",
+    "worst possible ranks",
+    "groups of models",
+    "p-values",
+    "corrected p-values",
+    "chances that judging everything shows it",
+    "p-values of claims",
+)
+_OF_CLAIM = ("question", "model", "against", "margin", "difference", "error", "p_value", "alpha")
+
+
+def verify_estimate(given: Estimate, data: EvalSet) -> Verification:
+    """Estimate again, by the signature, from the selection that the estimate names, and compare."""
+    signature = given.signature
+    if signature is None:
+        raise UsageError("An estimate from plain arrays has no signature, so it cannot be re-derived.")
+    return _verified("estimate", given, signature, data, lambda: _estimate_again(given, signature, data))
+
+
+def verify_ranking(given: Ranking, data: EvalSet) -> Verification:
+    """Rank again, by the signature, from the selection that the ranking names, and compare."""
+    signature = given.signature
+    if signature is None:
+        raise UsageError("A ranking of plain arrays has no signature, so it cannot be re-derived.")
+    if signature.groups_by not in get_args(GroupsBy):
+        return Verification((_EARLIER,), version_notes("ranking", signature.version))
+    return _verified("ranking", given, signature.scores, data, lambda: _rank_again(given, signature, data))
+
+
+def _verified(
+    what: What,
+    given: Estimate | Ranking,
+    signature: EstimateSignature,
+    data: EvalSet,
+    again: Callable[[], Estimate | Ranking],
+) -> Verification:
+    """Verify the selection first: scores of a selection that was shopped for are no better than it."""
+    notes = version_notes(what, signature.version)
+    if given.selection is None and signature.selection is not None:
+        return Verification((f"The {what} does not hold the selection that its signature names.",), notes)
+    if given.selection is not None:
+        first = verify_selection(given.selection, data)
+        notes = tuple(dict.fromkeys((*notes, *first.notes)))
+        if not first.ok:
+            return Verification(tuple(f"Its selection: {problem}" for problem in first.problems), notes)
+    try:
+        right = again()
+    except SparinglyError as error:
+        return Verification((f"The {what} cannot be made from this data: {error}",), notes)
+    problems = _signed_problems(what, _of_scores(given), _of_scores(right))
+    if problems:
+        return Verification(tuple(problems), notes)
+    wrong = list(dict.fromkeys(_differing(given, right)))
+    if wrong and signature.version != __version__ and all(_is_by_version(name) for name in wrong):
+        said = (
+            f"Made by {signature.version}; {__version__} computes intervals and p-values otherwise. "
+            "Scores and standard errors agree."
+        )
+        others = (note for note in notes if note not in version_notes(what, signature.version))
+        return Verification((), (said, *others), partial=True)
+    return Verification(
+        tuple(f"The {name} of the {what} do not follow from its signature." for name in wrong), notes
+    )
+
+
+def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet) -> Estimate:
+    again = estimate(
+        without_scales(data),
+        given.selection,
+        signature.aspect,
+        estimator=signature.estimator,
+        target=_asked_target(signature),
+        level=signature.level,
+        interval=cast("Interval", signature.interval),
+        scale=signature.scale,
+        by=signature.by,
+        seed=signature.seed,
+    )
+    return again if signature.raters is None else with_rater_errors(again, data)
+
+
+def _rank_again(given: Ranking, signature: RankingSignature, data: EvalSet) -> Ranking:
+    made = rank(
+        without_scales(data),
+        given.selection,
+        signature.scores.aspect,
+        estimator=signature.scores.estimator,
+        target=_ranking_target(signature),
+        test=cast("Test", signature.test),
+        groups_by=cast("GroupsBy", signature.groups_by),
+        alpha=signature.alpha,
+        scale=signature.scores.scale,
+        seed=signature.scores.seed,
+    )
+    claim = signature.claim
+    if claim is None:
+        return made
+    return made.with_claim(cast("Question", claim.question), claim.model, claim.against, claim.margin)
+
+
+def _ranking_target(signature: RankingSignature) -> Target | None:
+    """Return the target that a ranking was asked for; None where scores and decisions have their own."""
+    if signature.decisions != signature.scores.target:
+        return None
+    return _asked_target(signature.scores)
+
+
+def _asked_target(signature: EstimateSignature) -> Target:
+    """Return the target that was asked for; scores of chosen items do not hang on it."""
+    return cast("Target", "set" if signature.target == CHOSEN else signature.target)
+
+
+def _signed_problems(what: What, old: EstimateSignature, new: EstimateSignature) -> list[str]:
+    """Compare the data that was read, then what the signature says."""
+    if old.inputs != new.inputs:
+        return [f"The data that the {what} reads is different: digest {new.inputs}, not {old.inputs}."]
+    if old.labels != new.labels:
+        return [f"The judgements that the {what} uses are different: digest {new.labels}, not {old.labels}."]
+    if old.raters != new.raters:
+        return [f"The ratings, or who gave them, are different: digest {new.raters}, not {old.raters}."]
+    names = [part.name for part in fields(old) if part.name != "version"]
+    return [
+        f"The signature says {name} {getattr(old, name)}, but it is {getattr(new, name)}."
+        for name in names
+        if getattr(old, name) != getattr(new, name)
+    ]
+
+
+def _differing(given: Estimate | Ranking, right: Estimate | Ranking) -> Iterator[str]:
+    """Compare every number; yield what those that differ are called."""
+    if isinstance(given, Estimate) and isinstance(right, Estimate):
+        parts = [*_estimate_parts(given, right)]
+    else:
+        parts = [*_ranking_parts(cast("Ranking", given), cast("Ranking", right))]
+    if _of_scores(given).version == _of_scores(right).version:
+        parts.append(("notes", _said(given.notes), _said(right.notes)))
+    yield from (name for name, held, wanted in parts if not _same(held, wanted))
+
+
+def _is_by_version(name: str) -> bool:
+    """Say whether versions may differ in it; the numbers of a group are those of the whole set."""
+    return name.partition(" in the group ")[0] in _BY_VERSION
+
+
+def _of_scores(given: Estimate | Ranking) -> EstimateSignature:
+    signature = given.signature
+    return cast(
+        "EstimateSignature", signature.scores if isinstance(signature, RankingSignature) else signature
+    )
+
+
+def _estimate_parts(given: Estimate, right: Estimate, where: str = "") -> Iterator[Part]:
+    yield f"models{where}", given.models, right.models
+    for name in (*_FACTS, "level", "freedom"):
+        yield f"{_plural(name)}{where}", getattr(given, name), getattr(right, name)
+    for name, words in _NUMBERS.items():
+        yield f"{words}{where}", getattr(given, name), getattr(right, name)
+    yield f"kinds of intervals{where}", given.intervals, right.intervals
+    yield f"counts of intervals{where}", given.outcome, right.outcome
+    yield "groups", sorted(given.groups), sorted(right.groups)
+    for name in sorted(set(given.groups) & set(right.groups)):
+        yield from _estimate_parts(given.groups[name], right.groups[name], f' in the group "{name}"')
+
+
+def _ranking_parts(given: Ranking, right: Ranking) -> Iterator[Part]:
+    yield "models", [one.model for one in given.models], [one.model for one in right.models]
+    for name in (*_FACTS, "scores_of", "test", "groups_by", "alpha", "freedom", "certain"):
+        yield _plural(name), getattr(given, name), getattr(right, name)
+    for name, words in _OF_MODELS.items():
+        yield words, *(_column([getattr(one, name) for one in held.models]) for held in (given, right))
+    for name, words in _OF_PAIRS.items():
+        # A file of before they had this meaning says nothing of what judging everything would show.
+        if name != _OF_FULL_SET or getattr(given, name) is not None:
+            yield words, getattr(given, name), getattr(right, name)
+    yield "claims", given.claim is None, right.claim is None
+    if given.claim is not None and right.claim is not None:
+        for name in _OF_CLAIM:
+            words = "p-values of claims" if name == "p_value" else "claims"
+            yield words, getattr(given.claim, name), getattr(right.claim, name)
+
+
+def _plural(name: str) -> str:
+    return {"n": "numbers of judged items", "size": "numbers of items", "freedom": "degrees of freedom"}.get(
+        name, f"values of {name}"
+    )
+
+
+def _said(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the notes but for those on what was asked for in vain, which no signature keeps."""
+    return tuple(note for note in notes if not note.startswith(IGNORED))
+
+
+def _column(values: list[Any]) -> Any:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def _same(given: Any, right: Any) -> bool:
+    if isinstance(given, np.ndarray) or isinstance(right, np.ndarray):
+        return same_numbers(given, right)
+    if isinstance(given, float) and isinstance(right, float):
+        # Infinite and missing numbers are equal to themselves.
+        return same_numbers(np.array([given]), np.array([right]))
+    return bool(given == right)
+
+
+# ``verify``: re-derive a selection, an estimate or a ranking from its signature and compare.
+
 
 Result = Selection | Estimate | Ranking
 _READERS: dict[str, Callable[[dict[str, object]], Result]] = {

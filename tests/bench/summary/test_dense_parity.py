@@ -10,10 +10,9 @@ import pytest
 import sparingly
 from sparingly.bench.summary.parity import Parities
 from sparingly.bench.summary.results import LABELS, Results, Runs, SetInfo
+from sparingly.infer.rank.agreement import FullSet
 from sparingly.infer.rank.compare import full_set
-from sparingly.infer.rank.curve import SMALL_SET_SHARES, curve, random_order, sizes_of
-from sparingly.infer.rank.full_set import FullSet
-from sparingly.infer.rank.parity import random_parity
+from sparingly.infer.rank.curve import SMALL_SET_SHARES, curve, random_order, random_parity, sizes_of
 from tests.bench.summary.arrays import entry_info, runs_of
 
 METHODS = ("metric_avg", "metric_var", "metric_cons")

@@ -14,7 +14,7 @@ from sparingly.choose.pool.languages import Languages
 from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.scored import ScoredPool
 from sparingly.choose.pool.select import select_pool
-from sparingly.run.verify_pool import verify_pool
+from sparingly.run.verify import verify_pool
 from tests.choose.pool.pool_data import write_pool
 
 GERMAN, ENGLISH = "Das ist ein schönes altes Haus am Fluss", "This is a beautiful old house by the river"

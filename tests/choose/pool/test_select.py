@@ -21,7 +21,7 @@ from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.scored import ScoredPool
 from sparingly.choose.pool.select import select_pool
 from sparingly.data.selection import Selection
-from sparingly.run.verify_pool import verify_pool
+from sparingly.run.verify import verify_pool
 from tests.choose.pool.pool_data import Record, some_records, write_pool
 
 RECORDS = [*some_records(120), {"id": "s3", "text": "another text of s3", "domain": "law", "hard": 1}]

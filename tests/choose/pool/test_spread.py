@@ -16,7 +16,7 @@ from sparingly.choose.pool.scored import ScoredPool
 from sparingly.choose.pool.select import select_pool
 from sparingly.choose.pool.spread import leaves_of, nearest_leaves, planted
 from sparingly.data.selection import Selection
-from sparingly.run.verify_pool import verify_pool
+from sparingly.run.verify import verify_pool
 from tests.choose.pool.pool_data import some_records, write_pool
 
 KINDS = {

@@ -14,7 +14,7 @@ from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.scored import ScoredPool
 from sparingly.choose.pool.scorers import scoring_of
 from sparingly.choose.pool.select import select_pool
-from sparingly.run.verify_pool import verify_pool
+from sparingly.run.verify import verify_pool
 from tests.choose.distil.made_past import made_past, source
 from tests.choose.pool.pool_data import write_pool
 

@@ -16,7 +16,7 @@ from sparingly.infer.estimate.full_set_p import (
 )
 from sparingly.infer.rank.best import chance_of_better
 from sparingly.infer.rank.decisions import decide
-from sparingly.infer.rank.joint_scores import joint_of
+from sparingly.infer.rank.rank import joint_of
 
 
 def test_it_is_the_z_test_that_the_whole_set_would_have() -> None:

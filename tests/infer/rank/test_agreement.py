@@ -10,8 +10,7 @@ import pytest
 from scipy.stats import wilcoxon
 
 from sparingly.base import rng
-from sparingly.infer.rank.agreement import Agreement, agreement, agreement_with
-from sparingly.infer.rank.full_set import FullSet
+from sparingly.infer.rank.agreement import Agreement, FullSet, agreement, agreement_with
 
 
 def simulated(items: int = 120, models: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -11,8 +11,7 @@ from sparingly.infer.estimate.bradley_terry import bradley_terry
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.full_set_p import EffectPrior
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
-from sparingly.infer.rank.joint_scores import joint_of
-from sparingly.infer.rank.rank import rank_estimates, rank_strengths
+from sparingly.infer.rank.rank import joint_of, rank_estimates, rank_strengths
 
 
 def test_two_models_by_numerical_integration() -> None:

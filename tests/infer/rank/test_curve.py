@@ -10,7 +10,7 @@ import scipy.stats
 from sparingly.base import rng
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats.sign_flip import Method
-from sparingly.infer.rank.agreement import agreement_with
+from sparingly.infer.rank.agreement import FullSet, agreement_with
 from sparingly.infer.rank.curve import (
     SHARES,
     curve,
@@ -19,7 +19,6 @@ from sparingly.infer.rank.curve import (
     random_order,
     sizes_of,
 )
-from sparingly.infer.rank.full_set import FullSet
 from sparingly.infer.rank.winners import pair_margins
 
 

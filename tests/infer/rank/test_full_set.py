@@ -7,8 +7,8 @@ from sparingly.base import rng
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.stats.sign_flip import pair_p_values
 from sparingly.base.stats.signed_rank import pair_signed_rank
-from sparingly.infer.rank.full_set import FullSet
-from sparingly.infer.rank.groups import significance_groups
+from sparingly.infer.rank.agreement import FullSet
+from sparingly.infer.rank.measures import significance_groups
 
 
 def make(items: int = 30, models: int = 4) -> FullSet:

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import wilcoxon
 
 from sparingly.base.errors import UsageError
-from sparingly.infer.rank.groups import significance_groups
+from sparingly.infer.rank.measures import significance_groups
 
 
 def by_algorithm_1(scores: np.ndarray) -> tuple[tuple[int, ...], ...]:

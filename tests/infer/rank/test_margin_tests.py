@@ -8,9 +8,8 @@ from scipy import stats
 
 from sparingly.base.errors import UsageError
 from sparingly.base.stats.multiple_tests import holm
-from sparingly.infer.rank.group_rules import any_member_groups, last_member_groups
-from sparingly.infer.rank.margin_tests import margin_test
-from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
+from sparingly.infer.rank.decisions import any_member_groups, last_member_groups, margin_test
+from sparingly.infer.rank.pair_tests import pair_errors, pair_tells
 from sparingly.infer.rank.rank import rank_scores
 
 

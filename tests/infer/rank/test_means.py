@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sparingly.infer.rank.means import model_means, prefix_means, settled
+from sparingly.infer.rank.measures import model_means, prefix_means, settled
 
 cells = st.one_of(st.integers(-5, 5).map(float), st.just(float("nan")))
 

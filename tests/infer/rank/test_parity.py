@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from sparingly.base import rng
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.infer.rank.curve import SHARES, curve, random_order
-from sparingly.infer.rank.full_set import FullSet
-from sparingly.infer.rank.parity import parity_size, random_parity
+from sparingly.infer.rank.agreement import FullSet
+from sparingly.infer.rank.curve import SHARES, curve, parity_size, random_order, random_parity
 
 SIZES = np.arange(5, 13)
 NOISY = np.array([0.2, 0.8, 0.3, 0.6, 0.7, 0.7, 0.65, 1.0])
@@ -117,7 +116,7 @@ def test_small_sets_work(items: int) -> None:
 
 
 def test_large_sets_take_evenly_spaced_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sparingly.infer.rank.parity._DENSE_SIZES", 20)
+    monkeypatch.setattr("sparingly.infer.rank.curve._DENSE_SIZES", 20)
     dense = random_parity(make(), runs=1).dense
     assert dense[0] == 4
     assert dense[-1] == 80
@@ -125,7 +124,7 @@ def test_large_sets_take_evenly_spaced_sizes(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_rank_tests_take_fewer_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sparingly.infer.rank.parity._DENSE_RANK_SIZES", 20)
+    monkeypatch.setattr("sparingly.infer.rank.curve._DENSE_RANK_SIZES", 20)
     assert len(random_parity(make(), runs=1, measure="significance_retained_05").dense) == 20
     assert len(random_parity(make(), runs=1, measure="groups").dense) == 20
     assert len(random_parity(make(), runs=1, measure="kendall_b").dense) == 77

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.data.tables import Preferences, derive_preferences
-from sparingly.infer.rank.preference_margins import margins_and_counts, pair_margins_from_preferences
-from sparingly.infer.rank.winners import pair_margins
+from sparingly.infer.rank.winners import margins_and_counts, pair_margins, pair_margins_from_preferences
 
 
 def table(item: list[int], first: list[int], second: list[int], value: list[float]) -> Preferences:

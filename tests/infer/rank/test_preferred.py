@@ -9,7 +9,7 @@ import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences
-from sparingly.infer.rank.preferred import winners
+from sparingly.infer.rank.winners import winners
 
 Row = tuple[int, int, int, float]
 

@@ -7,9 +7,8 @@ import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.intervals import why_withheld
-from sparingly.infer.rank.joint_scores import SAME
 from sparingly.infer.rank.pair_tests import least_p, wilcoxon_tests
-from sparingly.infer.rank.rank import TOO_SURE, rank, rank_scores
+from sparingly.infer.rank.rank import SAME, TOO_SURE, rank, rank_scores
 from sparingly.show.report.markup import code
 
 

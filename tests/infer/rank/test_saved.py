@@ -9,7 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import InputError
-from sparingly.infer.rank.saved import ranking_from
+from sparingly.infer.rank.ranking import ranking_from
 
 DATA = sparingly.load_demo()
 CHOSEN = sparingly.select(DATA, "uniform", 60, seed=3)

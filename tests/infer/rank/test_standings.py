@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.infer.rank.standings import standings
+from sparingly.infer.rank.stability import standings
 
 METHODS = ("random", "good", "bad")
 

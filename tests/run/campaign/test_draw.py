@@ -7,7 +7,7 @@ from sparingly.data.build import reveal
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay
-from sparingly.run.rounds.state import Finished, asked_cells
+from sparingly.run.rounds.strategy import Finished, asked_cells
 from tests.run.campaign.made import answer_all, begin, made_set, row
 
 

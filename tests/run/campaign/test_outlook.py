@@ -4,7 +4,7 @@ import json
 
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.outlook import outlook
-from sparingly.run.rounds.state import Finished
+from sparingly.run.rounds.strategy import Finished
 from tests.run.campaign.made import MODELS, answer_all, begin, made_set
 
 

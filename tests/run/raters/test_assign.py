@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sparingly
 from sparingly.base.errors import InputError, MissingDataError, UnknownNameError, UsageError
-from sparingly.run.raters.hand_out import Unit, hand_out
+from sparingly.run.raters.assignment import Unit, hand_out
 
 DEMO = sparingly.load_demo()
 RATERS = ["Ada", "Bo", "Chidi", "Dana"]

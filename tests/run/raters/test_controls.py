@@ -10,8 +10,7 @@ from scipy import stats
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
-from sparingly.run.raters.controls import controls_of
-from sparingly.run.raters.degrade import degraded, is_unspaced, replaced_words
+from sparingly.run.raters.controls import controls_of, degraded, is_unspaced, replaced_words
 
 DEMO = sparingly.load_demo()
 CHOSEN = sparingly.select(DEMO, "random", 60, seed=1)
@@ -205,7 +204,7 @@ def test_the_careful_rater_passes_and_the_careless_one_does_not() -> None:
 
 
 def test_wilcoxon_is_that_of_scipy() -> None:
-    from sparingly.run.raters.control_report import _score
+    from sparingly.run.raters.controls import _score
 
     gaps = np.array([3.0, 5.0, -1.0, 2.0, 8.0, 0.5, -4.0, 6.0])
     found = _score("a", "degraded", gaps)

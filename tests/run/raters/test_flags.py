@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.run.raters.control_report import ControlReport, ControlScore
+from sparingly.run.raters.controls import ControlReport, ControlScore
 from tests.infer.estimate.test_severity import Row, rated_set
 
 RATERS = "abcdef"

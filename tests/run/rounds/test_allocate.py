@@ -7,8 +7,8 @@ import pytest
 
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.allocate import Allocate
-from sparingly.run.rounds.allocate_rules import (
+from sparingly.run.rounds.allocate import (
+    Allocate,
     counts_of,
     going_on,
     movable_weights,
@@ -17,10 +17,10 @@ from sparingly.run.rounds.allocate_rules import (
 )
 from sparingly.run.rounds.next_round import next_round, state_of
 from sparingly.run.rounds.replay import Look, replay
-from sparingly.run.rounds.state import asked_cells
 from sparingly.run.rounds.stop.base import after_rounds
-from sparingly.run.rounds.stop.settled import Look as Known
-from sparingly.run.rounds.stop.settled import Settled
+from sparingly.run.rounds.stop.sequential import Look as Known
+from sparingly.run.rounds.stop.sequential import Settled
+from sparingly.run.rounds.strategy import asked_cells
 from sparingly.run.rounds.wave_estimate import known_after_each, known_of
 
 

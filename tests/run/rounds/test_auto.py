@@ -12,11 +12,10 @@ import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.run.rounds.auto import CHANCE, Auto
-from sparingly.run.rounds.auto_order import spread_order
+from sparingly.run.rounds.auto import CHANCE, Auto, spread_order
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import Look, replay
-from sparingly.run.rounds.state import Finished, asked_cells
+from sparingly.run.rounds.strategy import Finished, asked_cells
 
 QUESTIONS = ("ranking", "best", "scores")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from numpy.typing import NDArray
 
 from sparingly.infer.expect.expect import Expected
-from sparingly.run.rounds.auto_depth import depths, fold_chances, fold_depths, worth_for
+from sparingly.run.rounds.auto import depths, fold_chances, fold_depths, worth_for
 
 
 def left(worth: list[float], deep: tuple[int, ...]) -> float:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.auto_order import spread_order
+from sparingly.run.rounds.auto import spread_order
 
 
 def made(points: Floats, documents: list[str] | None = None) -> EvalSet:

@@ -14,7 +14,7 @@ from sparingly.data.tables import Preferences
 from sparingly.run.rounds.diffuse_iterative import INCONCLUSIVE, DiffuseIterative, standing_points
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay
-from sparingly.run.rounds.state import Finished
+from sparingly.run.rounds.strategy import Finished
 from sparingly.signals.embed.evalset import Embedded, embed_outputs
 
 TWO = "diffuse_iterative:models=[a,b]"

@@ -8,7 +8,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.learned import (
+from sparingly.run.rounds.learning import (
     Learned,
     Sizes,
     earned_tau,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.infer.estimate.sample import sample_of
-from sparingly.run.rounds.lure import lure_form, lure_weights
+from sparingly.run.rounds.active_testing import lure_form, lure_weights
 
 
 @given(st.integers(1, 30), st.integers(0, 20))

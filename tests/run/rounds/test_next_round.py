@@ -13,10 +13,8 @@ from sparingly.choose.design.base import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.next_round import next_round, state_of
-from sparingly.run.rounds.one_shot import OneShot
 from sparingly.run.rounds.replay import replay, with_truth
-from sparingly.run.rounds.state import Finished, State, asked_cells
-from sparingly.run.rounds.strategy import Strategy, as_strategy
+from sparingly.run.rounds.strategy import Finished, OneShot, State, Strategy, as_strategy, asked_cells
 
 
 def rounds_of(data: EvalSet, method: str, budget: Any, **asked: Any) -> list[Selection]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.arrays import Floats
-from sparingly.run.rounds.wave import Wave, combine
+from sparingly.run.rounds.wave_estimate import Wave, combine
 
 
 def uniform_waves(labels: Floats, sizes: list[int], predicted: list[Floats], seed: int) -> list[Wave]:

@@ -11,7 +11,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.next_round import next_round, state_of
 from sparingly.run.rounds.replay import replay
-from sparingly.run.rounds.state import Finished
+from sparingly.run.rounds.strategy import Finished
 
 
 def rounds_of(data: EvalSet, text: str, budget: int | str, **more: int) -> list[Selection]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.infer.rank.pair_errors import pair_errors
+from sparingly.infer.rank.pair_tests import pair_errors
 from sparingly.show.figures.ranks import chances_of_better, draw_chances
 from tests.show.figures.made import demo, marks, rows
 

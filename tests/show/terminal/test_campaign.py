@@ -7,7 +7,7 @@ from rich.console import Console
 
 from sparingly.run.campaign.draw import Step
 from sparingly.run.campaign.record import Acknowledgement, Recorded
-from sparingly.run.rounds.state import Finished
+from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification
 from sparingly.show.terminal.campaign import (
     show_campaign_verification,

@@ -10,7 +10,7 @@ import pytest
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.leases import Leases
 from sparingly.run.campaign.placements import placement_rows
-from sparingly.run.raters.assign import assign
+from sparingly.run.raters.assignment import assign
 from sparingly.show.web.app import create_app
 from tests.run.campaign.made import MODELS, made_set
 from tests.show.web.visitor import SECRET, Visitor, action_of, fields_of, ratings, served, small_set, web_of

@@ -27,9 +27,7 @@ from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.variance import Errors
-from sparingly.run.rounds.merge import merged
-from sparingly.run.rounds.state import Finished, State
-from sparingly.run.rounds.strategy import Strategy
+from sparingly.run.rounds.strategy import Finished, State, Strategy, merged
 from sparingly.run.rounds.wave_estimate import estimate_signature
 
 

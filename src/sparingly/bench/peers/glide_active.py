@@ -11,7 +11,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.bench.peers.glide import Draw, Glide, Means
 from sparingly.choose.design.probability import inclusion_probabilities
-from sparingly.run.rounds.state import State
+from sparingly.run.rounds.strategy import State
 
 # No proxy is surer than this: with a chance of 0 nothing could be said of an item.
 _LEAST = 0.05

@@ -14,7 +14,7 @@ from sparingly.bench.peers.glide import Draw, Glide, Means
 from sparingly.choose.design import strata as kernels
 from sparingly.choose.design.strata import Strata
 from sparingly.choose.design.units import quotas
-from sparingly.run.rounds.state import State
+from sparingly.run.rounds.strategy import State
 
 # What a variance within a stratum needs.
 _FEWEST = 2

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
-from sparingly.infer.rank.parity import Rule
+from sparingly.infer.rank.curve import Rule
 
 _EQUAL = 1e-12
 # The error of a mean falls by the square root of its size, where two budgets do not tell.

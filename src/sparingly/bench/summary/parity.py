@@ -21,7 +21,7 @@ from sparingly.bench.summary.draws import DRAWS, freedom_of, mean_draws
 from sparingly.bench.summary.random_side import Baseline, Unit, baseline_on
 from sparingly.bench.summary.ranges import Ratio
 from sparingly.bench.summary.results import LABELS, RANDOM, SPA, Results, Runs
-from sparingly.infer.rank.parity import Rule
+from sparingly.infer.rank.curve import Rule
 
 
 @dataclass(frozen=True, eq=False)

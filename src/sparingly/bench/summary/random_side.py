@@ -14,7 +14,7 @@ from sparingly.base.errors import UnknownNameError
 from sparingly.bench.summary.crossing import Places, error_exponent, reached
 from sparingly.bench.summary.draws import DRAWS, mean_draws
 from sparingly.bench.summary.results import LABELS, RANDOM, SPA, Results, Runs
-from sparingly.infer.rank.parity import Rule
+from sparingly.infer.rank.curve import Rule
 
 Unit = Literal["labels", "annotation_seconds"]
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.result import Estimate, EstimateSignature
-from sparingly.infer.rank.joint_scores import joint_of
-from sparingly.infer.rank.rank import rank_estimates
+from sparingly.infer.rank.rank import joint_of, rank_estimates
 from sparingly.infer.rank.ranking import Ranking
 
 Result = Estimate | Ranking

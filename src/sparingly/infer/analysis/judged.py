@@ -12,8 +12,7 @@ from sparingly.base.errors import UsageError
 from sparingly.base.stats.pairs import check_tie, preferred
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences
-from sparingly.infer.rank.preference_margins import CANCELLED, Votes, item_votes, pair_places
-from sparingly.infer.rank.preferred import own_preferences
+from sparingly.infer.rank.winners import CANCELLED, Votes, item_votes, own_preferences, pair_places
 
 
 @dataclass(frozen=True, eq=False)

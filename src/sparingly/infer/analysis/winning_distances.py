@@ -11,7 +11,7 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.analysis.base import Analysis, columns_of
 from sparingly.infer.analysis.thinning import left_out_note
-from sparingly.infer.rank.preferred import PairWinner, winners
+from sparingly.infer.rank.winners import PairWinner, winners
 
 WIDTH = 0.05
 # A distance such as 0.15 may lie a last bit below the edge that is written the same.

@@ -9,7 +9,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.full_set_p import USUAL, EffectPrior, effect_grid, error_scales
-from sparingly.infer.rank.pair_errors import checked, pair_errors, pair_tells
+from sparingly.infer.rank.pair_tests import checked, pair_errors, pair_tells
 
 DRAWS = 20_000
 # Up to this ratio, unequal error variances of the models are laid to chance or skew.

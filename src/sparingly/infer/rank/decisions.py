@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -12,7 +14,10 @@ from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
 from sparingly.base.stats.multiple_tests import shaffer
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.infer.rank.means import settled
+from sparingly.infer.rank.measures import settled
+
+# Which of two models is better: decided once for all pairs; ranks, groups and sentences follow from it.
+
 
 _FEW = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -131,3 +136,131 @@ def decide(p_values: Floats, scores: Floats, *, alpha: float = 0.05) -> Decision
     rounded = settled(scores)
     better = (adjusted <= alpha) & (rounded[:, None] > rounded[None, :])
     return Decisions(better, adjusted, scores, alpha)
+
+
+# Published rules that cut a ranked list into groups, by name.
+
+
+def last_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Ints:
+    """Return groups by Zouhar et al. 2025, Algorithm 1: a model opens a group when worse than the one before.
+
+    ``worse[j, k]`` is the one-sided p-value that model j is worse than model k; ``order`` has the models,
+    best first. No correction for many tests: a long list of small steps gives more groups than are there.
+    """
+    return _cut(order, worse, alpha, last_only=True)
+
+
+def any_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Ints:
+    """Return groups by mt-metrics-eval's rule: a group opens as soon as any member of the last one is better.
+
+    Models of rank r are not significantly worse than any other of rank r (p ≤ α counts as significant, as
+    published). No correction for many tests.
+    """
+    return _cut(order, worse, alpha, last_only=False)
+
+
+def _cut(order: Ints, worse: Floats, alpha: float, *, last_only: bool) -> Ints:
+    check_alpha(alpha)
+    group = np.zeros(len(worse), np.int64)
+    members: list[int] = []
+    current = 0
+    for model in (int(place) for place in order):
+        against = members[-1:] if last_only else members
+        p = worse[model, against]
+        beaten = (p < alpha).any() if last_only else (p <= alpha).any()
+        if not members or beaten:
+            current, members = current + 1, []
+        members.append(model)
+        group[model] = current
+    return group
+
+
+# Non-inferiority and equivalence: is a model no worse than another by more than a margin?.
+
+
+Question = Literal["non-inferior", "equivalent", "superior"]
+
+
+@dataclass(frozen=True)
+class MarginTest:
+    """The answer to a question with a margin about one model against another.
+
+    Attributes:
+        question: ``non-inferior``: not worse by the margin or more; ``equivalent``: within the margin on both
+            sides; ``superior``: better by more than the margin.
+        model: The model that the question is about.
+        against: The model that it is compared with.
+        margin: The margin, in the unit of the scores.
+        difference: Score of ``model`` minus score of ``against``.
+        error: Standard error of the difference.
+        p_value: The p-value of the test; the larger of two for equivalence.
+        alpha: The error rate.
+    """
+
+    question: Question
+    model: str
+    against: str
+    margin: float
+    difference: float
+    error: float
+    p_value: float
+    alpha: float
+
+    @property
+    def shown(self) -> bool:
+        """Whether the judgements show it; what is not shown is not disproved."""
+        return self.p_value < self.alpha
+
+    def __str__(self) -> str:
+        verb = "is" if self.shown else "was not shown to be"
+        by = "by more than" if self.question == "superior" else "within"
+        return (
+            f"{self.model} {verb} {self.question} to {self.against} {by} {self.margin:g} "
+            f"(difference {self.difference:.4g}, standard error {self.error:.3g}, p = {self.p_value:.3g})"
+        )
+
+
+def margin_test(
+    question: Question,
+    difference: float,
+    error: float,
+    margin: float,
+    *,
+    degrees: float = math.inf,
+    alpha: float = 0.05,
+    model: str = "model",
+    against: str = "other",
+    certain: bool = True,
+) -> MarginTest:
+    """Test a question with a margin from an estimated difference and its standard error.
+
+    Non-inferiority: H₀ d ≤ −m, t = (d̂ + m)/se. Superiority: H₀ d ≤ m, t = (d̂ − m)/se. Equivalence: two
+    one-sided tests (Schuirmann 1987), both must reject; their larger p-value is given. A release gate asks
+    for non-inferiority with the margin that users would not notice. An error of 0 decides only where nothing
+    is left to chance (``certain``); else it shows nothing.
+
+    Examples:
+        >>> import sparingly
+        >>> sparingly.margin_test("non-inferior", difference=-0.5, error=0.4, margin=2.0).shown
+        True
+    """
+    if not math.isfinite(margin) or margin < 0 or (margin == 0 and question == "equivalent"):
+        raise UsageError(f"The margin is a number above zero in the unit of the scores, not {margin:g}.")
+    if not math.isfinite(difference) or not error >= 0:
+        raise UsageError(f"{model} and {against} have no known difference, so no margin can be tested.")
+    above, below, beyond = (
+        _upper_tail(distance, error, degrees) if certain or error > 0 else 1.0
+        for distance in (difference + margin, margin - difference, difference - margin)
+    )
+    p_value = {"non-inferior": above, "equivalent": max(above, below), "superior": beyond}[question]
+    return MarginTest(question, model, against, margin, difference, error, p_value, alpha)
+
+
+def _upper_tail(distance: float, error: float, degrees: float) -> float:
+    """Return P(T > distance / error); without any error the sign of the distance decides."""
+    from scipy.stats import norm, t
+
+    if error == 0:
+        return 0.0 if distance > 0 else 1.0
+    ratio = distance / error
+    return float(norm.sf(ratio) if math.isinf(degrees) else t.sf(ratio, degrees))

@@ -7,19 +7,97 @@ in which scores were added up decides nothing. A model without a judgement in th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, Ints
+from sparingly.base.levels import check_alpha
 from sparingly.base.stats import correlation
 from sparingly.base.stats.correlation import average_ranks
-from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.stats.signed_rank import SignedRank
-from sparingly.infer.rank.groups import Groups
-from sparingly.infer.rank.means import settled
+from sparingly.base.stats.pairs import checked_sizes, pair_indices
+from sparingly.base.stats.signed_rank import SignedRank, signed_rank
+
+# Means of models over the items on which they were judged, for one set and for growing subsets.
+
+
+def model_means(scores: Floats, weights: Floats | None = None) -> Floats:
+    """Return each model's (weighted) mean Σwy / Σw over its judged items; NaN for a model without any."""
+    whole: Floats = prefix_means(scores, [len(scores)], weights)[0]
+    return whole
+
+
+def prefix_means(scores: Floats, sizes: Sequence[int] | Ints, weights: Floats | None = None) -> Floats:
+    """Return the means (sizes × models) over the first k items for every k, reading the items once."""
+    ascending, places = checked_sizes(sizes, len(scores))
+    scores = scores[: ascending[-1]]
+    judged = ~np.isnan(scores)
+    share = judged.astype(np.float64) if weights is None else judged * weights[: len(scores), None]
+    starts = np.concatenate([[0], ascending[:-1]])
+    total = np.add.reduceat(np.where(judged, scores, 0.0) * share, starts, axis=0).cumsum(axis=0)
+    count = np.add.reduceat(share, starts, axis=0).cumsum(axis=0)
+    means: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    return np.asarray(means[places])
+
+
+def settled(means: Floats) -> Floats:
+    """Round means (… × models) to 1e-9 of their range, for comparing and ranking only.
+
+    The last bits of a sum depend on the order of summing; without this, two models that are equal in truth
+    would be ranked by it.
+    """
+    low = np.where(np.isnan(means), np.inf, means).min(axis=-1, keepdims=True, initial=np.inf)
+    high = np.where(np.isnan(means), -np.inf, means).max(axis=-1, keepdims=True, initial=-np.inf)
+    step = np.where(high > low, (high - low) * 1e-9, 1.0)
+    return np.where(high > low, np.round((means - low) / step), means)
+
+
+# Significance groups: models in order, cut where a model is significantly worse than the one before it.
+
+
+Groups = tuple[tuple[int, ...], ...]
+
+
+def significance_groups(scores: Floats, *, alpha: float = 0.05, weights: Floats | None = None) -> Groups:
+    """Group models by Zouhar et al. 2025, Algorithm 1; return model indices, best group first.
+
+    Models are sorted by mean; each next model is compared with the last member of the last group (which is
+    always the model just before it) by a one-sided Wilcoxon signed-rank test of *worse than*, and opens a new
+    group when p < alpha. No correction for many tests, as published.
+
+    Two models whose scores never differ stay in one group (p = 1); published code separates them. Models
+    with the same mean are taken in their given order, and models without any score belong to no group.
+    ``weights`` act on the means only. Report the group, not the rank: no model of a group
+    is significantly worse than the one before it. For groups that hold for all pairs at once see ``decide``.
+
+    Examples:
+        >>> import numpy as np, sparingly
+        >>> base = np.arange(10.0)
+        >>> scores = np.column_stack([base - 5.0, base, base + np.tile([1.0, -1.0], 5)])
+        >>> sparingly.significance_groups(scores)  # the last two do not differ significantly
+        ((1, 2), (0,))
+    """
+    scores = np.asarray(scores, np.float64)
+    check_alpha(alpha)
+    means = model_means(scores, weights)
+    rounded = settled(means)
+    order = [int(model) for model in np.argsort(-rounded, kind="stable") if not np.isnan(means[model])]
+    if not order:
+        return ()
+    worse = signed_rank(scores[:, order[1:]] - scores[:, order[:-1]], "less").p < alpha
+    groups = [[order[0]]]
+    for model, opens in zip(order[1:], worse, strict=True):
+        if opens:
+            groups.append([model])
+        else:
+            groups[-1].append(model)
+    return tuple(tuple(group) for group in groups)
+
+
+# How close the outcome on a subset is to the outcome on the full set (Zouhar et al. 2025, App. B.1).
+
 
 MeansMeasure = Callable[[Floats, Floats], Floats]
 

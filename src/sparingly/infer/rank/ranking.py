@@ -5,23 +5,128 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.base.errors import UnknownNameError, UsageError, listing
+from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.base.format import counted, error_text, html_table, score_text
+from sparingly.base.text import format_number
 from sparingly.data import files
 from sparingly.data.selection import Selection
-from sparingly.data.values import plain
+from sparingly.data.values import (
+    as_id,
+    as_list,
+    as_mapping,
+    as_matrix,
+    as_number,
+    as_text,
+    as_whole,
+    check_version,
+    plain,
+    shown,
+)
 from sparingly.infer.estimate.assemble import place_of
+from sparingly.infer.estimate.result import (
+    EstimateSignature,
+    freedom_of,
+    is_rate_of,
+    notes_of,
+    said,
+    selection_of,
+    target_of,
+    word,
+)
 from sparingly.infer.expect.expect import Expected
-from sparingly.infer.rank.decisions import Decisions
-from sparingly.infer.rank.margin_tests import MarginTest, Question, margin_test
-from sparingly.infer.rank.means import settled
-from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
-from sparingly.infer.rank.signature import RankingSignature
+from sparingly.infer.rank.decisions import Decisions, MarginTest, Question, margin_test
+from sparingly.infer.rank.measures import settled
+from sparingly.infer.rank.pair_tests import pair_errors, pair_tells
+
+# The signature of a ranking: the line from which it can be re-derived.
+
+
+@dataclass(frozen=True)
+class ClaimSignature:
+    """A question with a margin: what is claimed of a model against another."""
+
+    question: str
+    model: str
+    against: str
+    margin: float
+
+    def __str__(self) -> str:
+        """Return the question in one line."""
+        return f"{self.question}[{word(self.model)}][{word(self.against)}]{format_number(self.margin)}"
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], field: str) -> ClaimSignature:
+        """Read a question back from a file's values."""
+        words = {name: said(values, name, f"{field}.{name}") for name in ("question", "model", "against")}
+        return cls(**words, margin=as_number(values.get("margin"), f"{field}.margin"))
+
+
+@dataclass(frozen=True)
+class RankingSignature:
+    """How a ranking came about: the signature of its scores, how pairs were decided, and for what target."""
+
+    scores: EstimateSignature
+    test: str
+    groups_by: str
+    alpha: float
+    decisions: str
+    claim: ClaimSignature | None = None
+
+    def __str__(self) -> str:
+        """Return the signature in one line."""
+        parts = [
+            self.scores.estimator,
+            *self.scores.about,
+            f"decisions:{self.decisions}",
+            f"test:{self.test}",
+        ]
+        parts += [f"groups_by:{self.groups_by}", f"alpha:{format_number(self.alpha)}"]
+        parts += [f"scale:{self.scores.scale_text}"] if self.scores.scale_text else []
+        parts += [] if self.claim is None else [f"claim:{self.claim}"]
+        return "|".join((*parts, *self.scores.origin))
+
+    @property
+    def version(self) -> str:
+        """The version of the package that made it."""
+        return self.scores.version
+
+    def with_claim(self, claim: MarginTest) -> RankingSignature:
+        """Return the signature with a question that was asked with it."""
+        return replace(self, claim=ClaimSignature(claim.question, claim.model, claim.against, claim.margin))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the signature as plain values, for files."""
+        return {
+            **vars(self),
+            "scores": self.scores.to_dict(),
+            "claim": None if self.claim is None else vars(self.claim),
+            "text": str(self),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], field: str = "signature") -> RankingSignature:
+        """Read a signature back from a file's values."""
+        scores, claim = as_mapping(values.get("scores"), f"{field}.scores"), values.get("claim")
+        return cls(
+            scores=EstimateSignature.from_dict(scores, f"{field}.scores"),
+            test=said(values, "test", f"{field}.test"),
+            groups_by=said(values, "groups_by", f"{field}.groups_by"),
+            alpha=as_number(values.get("alpha"), f"{field}.alpha"),
+            # Before, scores and decisions spoke of the same.
+            decisions=as_text(values.get("decisions"), f"{field}.decisions") or said(scores, "target", field),
+            claim=None
+            if claim is None
+            else ClaimSignature.from_dict(as_mapping(claim, f"{field}.claim"), f"{field}.claim"),
+        )
+
+
+# The ranking: models in order, with the ranks, groups and tests that the judgements support.
+
 
 FORMAT, VERSION = "sparingly/ranking", 1
 # Groups that follow from the decisions, and published rules in words.
@@ -300,8 +405,6 @@ class Ranking:
     @classmethod
     def load(cls, path: str | Path) -> Ranking:
         """Read a ranking from its file."""
-        from sparingly.infer.rank.saved import load_ranking
-
         return load_ranking(Path(path))
 
     def _place(self, model: str) -> int:
@@ -317,3 +420,134 @@ def _joined(names: Sequence[str], most: int = 5) -> str:
         return listing(names, most)
     *before, last = names
     return f"{', '.join(before)} and {last}" if before else last
+
+
+# Rankings read back from their files.
+
+
+_KNOWN = frozenset(
+    (
+        "format",
+        "version",
+        "signature",
+        "selection",
+        "aspect",
+        "target",
+        "scores_of",
+        "estimator",
+        "n",
+        "size",
+        "is_rate",
+        "test",
+        "groups_by",
+        "alpha",
+        "certain",
+        "freedom",
+        "models",
+        "groups",
+        "p_values",
+        "corrected",
+        "would_be_significant",
+        "covariance",
+        "notes",
+        "claim",
+    )
+)
+
+
+def load_ranking(path: Path) -> Ranking:
+    """Read a ranking from its file."""
+    try:
+        return ranking_from(as_mapping(files.read_json(path), "ranking"))
+    except InputError as error:
+        raise error.at(file=path) from None
+
+
+def ranking_from(values: Mapping[str, Any]) -> Ranking:
+    """Make a ranking from the values of its file."""
+    check_version(dict(values), FORMAT, VERSION)
+    models = tuple(_model(row, f"models[{place}]") for place, row in enumerate(_listed(values)))
+    signature, claim, shows = values.get("signature"), values.get("claim"), values.get("would_be_significant")
+    held: dict[str, Any] = {name: _count(values.get(name), name) for name in ("n", "size")}
+    held |= {name: said(values, name, name) for name in ("test", "groups_by", "aspect", "estimator")}
+    made = Ranking(
+        models=models,
+        p_values=as_matrix(values.get("p_values"), "p_values", len(models)),
+        corrected=as_matrix(values.get("corrected"), "corrected", len(models)),
+        covariance=as_matrix(values.get("covariance"), "covariance", len(models)),
+        freedom=freedom_of(values),
+        would_be_significant=None if shows is None else as_matrix(shows, "would_be_significant", len(models)),
+        **held,
+        alpha=as_number(values.get("alpha"), "alpha"),
+        target=target_of(values),
+        # Before, scores and decisions spoke of the same.
+        scores_of=target_of({**values, "target": values.get("scores_of", values.get("target"))}),
+        is_rate=is_rate_of(values),
+        notes=notes_of(values),
+        certain=_yes(values.get("certain"), "certain"),
+        signature=None
+        if signature is None
+        else RankingSignature.from_dict(as_mapping(signature, "signature")),
+        claim=None if claim is None else _claim(as_mapping(claim, "claim")),
+        selection=selection_of(values),
+        unknown={name: value for name, value in values.items() if name not in _KNOWN},
+    )
+    if [list(group) for group in made.groups] != values.get("groups"):
+        raise InputError("the groups are not those of the models", field="groups")
+    return made
+
+
+def _listed(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = [as_mapping(row, "models") for row in as_list(values.get("models"), "models")]
+    names = [as_id(row.get("model"), "models[].model") for row in rows]
+    if not names or len(set(names)) < len(names):
+        raise InputError("every model is named once", field="models")
+    return rows
+
+
+def _model(row: Mapping[str, Any], field: str) -> RankedModel:
+    numbers, ranks = (
+        ("score", "standard_error", "standardised", "chance_of_best", "low", "high"),
+        ("best_rank", "worst_rank"),
+    )
+    held: dict[str, Any] = {name: _number(row.get(name), f"{field}.{name}") for name in numbers}
+    held |= {name: as_whole(row.get(name), f"{field}.{name}") for name in ("rank", *ranks)}
+    return RankedModel(
+        model=as_id(row.get("model"), f"{field}.model"),
+        **held,
+        group=_count(row.get("group"), f"{field}.group"),
+        interval=as_text(row.get("interval"), f"{field}.interval") or "",
+    )
+
+
+def _claim(values: Mapping[str, Any]) -> MarginTest:
+    question = said(values, "question", "claim.question")
+    if question not in get_args(Question):
+        raise InputError(
+            f"{shown(question)} is none of {', '.join(get_args(Question))}", field="claim.question"
+        )
+    numbers = ("margin", "difference", "error", "p_value", "alpha")
+    made = MarginTest(
+        question=question,  # type: ignore[arg-type]
+        model=said(values, "model", "claim.model"),
+        against=said(values, "against", "claim.against"),
+        **{name: as_number(values.get(name), f"claim.{name}") for name in numbers},
+    )
+    if values.get("shown") is not made.shown:
+        raise InputError("the answer does not follow from the p-value", field="claim.shown")
+    return made
+
+
+def _number(value: Any, field: str) -> float | None:
+    number = as_number(value, field)
+    return None if np.isnan(number) else number
+
+
+def _count(value: Any, field: str) -> int | None:
+    return None if value is None else as_whole(value, field)
+
+
+def _yes(value: Any, field: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise InputError(f"{shown(value)} is neither true nor false", field=field)

@@ -9,19 +9,100 @@ the *margin* of a pair is P_A − P_B, its sign names the winner and its size is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError, listing
 from sparingly.base.format import html_table
-from sparingly.base.stats.pairs import check_tie, checked_sizes, pair_count, preferred
+from sparingly.base.stats.pairs import check_tie, checked_sizes, pair_count, pair_indices, preferred
 from sparingly.base.stats.sign_flip import Ids, item_keys
+from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
-from sparingly.infer.rank.preference_margins import pair_margins_from_preferences
+
+# Margins of pairs of models from preferences: by how many more items one is preferred to the other.
+# An item's preference for A over B is 1, −1, 0 for a tie, or between them when it is soft. Several judgements
+# of one item and pair are averaged first, so that an item counts once however many people judged it. The mean
+# over items is the margin P_A − P_B of Ashury Tahan et al. 2024 (Label-Efficient Model Selection for Text
+# Generation, eq. 1): ties are in the denominator.
+
+
+# A mean of votes smaller than this is rounding: the votes cancel.
+CANCELLED = 1e-12
+
+
+class Votes(NamedTuple):
+    """What an item says of a pair of models (its place among ``numpy.triu_indices``), one vote each."""
+
+    item: Ints
+    pair: Ints
+    value: Floats
+
+
+def pair_margins_from_preferences(
+    preferences: Preferences, models: int, rows: Ints | Sequence[int] | None = None
+) -> Floats:
+    """Return P_A − P_B for every pair of models (order of ``numpy.triu_indices``), from preferences.
+
+    Judgements of one item and pair are averaged first, then items: one item, one vote, however many people
+    judged it. NaN for a pair that nobody compared.
+
+    Args:
+        preferences: One row a comparison, soft ones too.
+        models: The number of models.
+        rows: The items to use; all of them by default.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo().with_preferences_from("overall", tie=2.0)
+        >>> margins = sparingly.pair_margins_from_preferences(data.preferences, len(data.models))
+        >>> bool((margins == sparingly.pair_margins(data.truth("overall"), tie=2.0)).all())
+        True
+    """
+    return margins_and_counts(preferences, models, rows)[0]
+
+
+def margins_and_counts(
+    preferences: Preferences, models: int, rows: Ints | Sequence[int] | None
+) -> tuple[Floats, Ints]:
+    """Return the margin of every pair of models, and on how many items it rests."""
+    votes = item_votes(preferences, models, rows)
+    pairs = pair_count(models)
+    counts = np.bincount(votes.pair, minlength=pairs).astype(np.int64)
+    total = np.bincount(votes.pair, votes.value, pairs)
+    margins = np.divide(total, counts, out=np.full(pairs, np.nan), where=counts > 0)
+    return np.where(np.abs(margins) < CANCELLED, 0.0, margins), counts
+
+
+def item_votes(preferences: Preferences, models: int, rows: Ints | Sequence[int] | None = None) -> Votes:
+    """Return one vote for every item and pair that were judged: the mean of its judgements."""
+    there = ~np.isnan(preferences.value) & (preferences.first != preferences.second)
+    if rows is not None:
+        there &= np.isin(preferences.item, np.asarray(rows, np.int64))
+    first, second = preferences.first[there].astype(np.int64), preferences.second[there].astype(np.int64)
+    value = np.where(first < second, 1.0, -1.0) * preferences.value[there]
+    pair = pair_places(np.minimum(first, second), np.maximum(first, second), models)
+    pairs = max(pair_count(models), 1)
+    cells, place = np.unique(preferences.item[there].astype(np.int64) * pairs + pair, return_inverse=True)
+    per_item = np.bincount(place, value, len(cells)) / np.bincount(place, minlength=len(cells))
+    return Votes(cells // pairs, cells % pairs, per_item)
+
+
+def pair_places(low: Ints, high: Ints, models: int) -> Ints:
+    """Return the places of pairs (low < high) among (0, 1), (0, 2), …, (1, 2), ….
+
+    All pairs that begin with a smaller model come before.
+    """
+    return low * (2 * models - low - 1) // 2 + high - low - 1
+
+
+# Which of two models wins, by how much, and how often a subset finds the winner.
+
 
 Chooser = Callable[[Ints, int], Ints]
 
@@ -232,3 +313,146 @@ def _margins_of(values: Floats | Preferences, tie: float) -> Callable[[Ints], Fl
 
 def _decided(margins: Floats) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(margins) & (margins != 0.0))
+
+
+# Winners of pairs of models by the preferences that people gave, or by scores turned into preferences.
+# From Ashury Tahan et al. 2024 (Label-Efficient Model Selection for Text Generation, section 3). The margin
+# of a pair is P_A − P_B over the items (see ``preference_margins`` for how several judgements of one item
+# count): its sign names the winner, its size is the winning distance.
+
+
+@dataclass(frozen=True)
+class PairWinner:
+    """Which of two models wins.
+
+    Attributes:
+        first: One model.
+        second: The other.
+        winner: The one that is preferred more often; None for a tie, and for a pair that nobody judged.
+        distance: The winning distance |P_first − P_second|; NaN for a pair that nobody judged.
+        items: The number of items on which the two were judged.
+    """
+
+    first: str
+    second: str
+    winner: str | None
+    distance: float
+    items: int
+
+
+@dataclass(frozen=True, repr=False)
+class Winners:
+    """The winner of every pair of models, in the order of the models' names."""
+
+    by: str
+    pairs: tuple[PairWinner, ...]
+
+    def __repr__(self) -> str:
+        judged = [one for one in self.pairs if one.items]
+        tied = sum(one.winner is None for one in judged)
+        won = len(judged) - tied
+        return f"Winners(by {self.by}: {won} of {len(self.pairs)} pairs have a winner, {tied} tie)"
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def _repr_html_(self) -> str:
+        columns = ("first", "second", "winner", "distance", "items")
+        rows = [(one.first, one.second, one.winner, one.distance, one.items) for one in self.pairs]
+        return html_table(columns, rows, repr(self))
+
+    def between(self, one: str, other: str) -> PairWinner:
+        """Return the outcome of two models, named in any order."""
+        for pair in self.pairs:
+            if {pair.first, pair.second} == {one, other}:
+                return pair
+        names = sorted({name for pair in self.pairs for name in (pair.first, pair.second)})
+        for name in (one, other):
+            if name not in names:
+                raise UnknownNameError("model", name, names)
+        raise UsageError(f"A pair has two models, not {one} twice.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain values: a distance that is not known is None."""
+        pairs = [asdict(one) for one in self.pairs]
+        return {"by": self.by, "pairs": [{**one, "distance": _known(one["distance"])} for one in pairs]}
+
+
+def winners(
+    data: EvalSet,
+    items: Selection | Sequence[str] | None = None,
+    *,
+    truth: str | None = None,
+    aspect: str | None = None,
+    tie: float = 0.0,
+) -> Winners:
+    """Return which model wins each pair, and by how much, on all items or on some of them.
+
+    Args:
+        data: The evaluation set.
+        items: A selection (and so the models that it has judged), or ids of items; all items by default.
+        truth: Scores to turn into preferences (an aspect, a metric, or a combination of aspects): the higher
+            one wins. By default the set's own preferences are used.
+        aspect: Which of the set's own preferences, where they are about several aspects.
+        tie: With a truth: two scores that differ by no more are a tie.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> found = sparingly.winners(data, truth="overall", tie=2.0)
+        >>> found.between("Rowan", "Cedar-MT").winner
+        'Rowan'
+    """
+    if isinstance(items, Selection) and items.judged is not None:
+        data = data.take(models=items.judged)
+    rows = None if items is None else data.positions(_ids(items))
+    if rows is not None and not len(rows):
+        raise UsageError("Winners need at least one item.")
+    if truth is not None:
+        if aspect is not None:
+            raise UsageError("Give a truth or an aspect of the preferences, not both.")
+        scores = data.truth(truth) if rows is None else data.truth(truth)[rows]
+        margins, counts, by = pair_margins(scores, tie), _judged_together(scores), truth
+    else:
+        if tie != 0.0:
+            raise UsageError("A tie width goes with a truth: preferences that were given name their ties.")
+        table, by = own_preferences(data, aspect)
+        margins, counts = margins_and_counts(table, len(data.models), rows)
+    return Winners(by, tuple(_pairs(data.models, margins, counts)))
+
+
+def own_preferences(data: EvalSet, aspect: str | None) -> tuple[Preferences, str]:
+    """Return the set's own preferences, of one aspect where they are about several, and what they are by."""
+    table = data.preferences
+    if not len(table):
+        raise MissingDataError("The set has no preferences. Name scores to derive them from: truth=….")
+    named = [table.aspects[code] for code in np.unique(table.aspect) if code >= 0]
+    if aspect is not None:
+        if aspect not in named:
+            raise UnknownNameError("aspect of the preferences", aspect, named)
+        return table.take(table.aspect == table.aspects.index(aspect)), aspect
+    if len(np.unique(table.aspect)) > 1:
+        raise UsageError(f"The preferences are about several aspects. Choose one: {listing(named)}.")
+    return table, named[0] if named else "preferences"
+
+
+def _judged_together(scores: Floats) -> Ints:
+    judged = (~np.isnan(scores)).astype(np.float64)
+    return np.rint((judged.T @ judged)[pair_indices(scores.shape[1])]).astype(np.int64)
+
+
+def _pairs(models: tuple[str, ...], margins: Floats, counts: Ints) -> list[PairWinner]:
+    found = []
+    for first, second, margin, count in zip(*pair_indices(len(models)), margins, counts, strict=True):
+        names = models[first], models[second]
+        winner = None if np.isnan(margin) or margin == 0.0 else names[int(margin < 0.0)]
+        found.append(PairWinner(*names, winner, float(abs(margin)), int(count)))
+    return found
+
+
+def _ids(items: Selection | Sequence[str]) -> Sequence[str]:
+    return list(items.items if isinstance(items, Selection) else items)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -39,8 +39,7 @@ from sparingly.run.campaign.spending import compares
 from sparingly.run.campaign.status import Status, checked_seq, status_at
 from sparingly.run.campaign.todo import asked_at
 from sparingly.run.campaign.verify import verify_campaign
-from sparingly.run.rounds.state import Finished
-from sparingly.run.rounds.strategy import as_strategy
+from sparingly.run.rounds.strategy import Finished, as_strategy
 from sparingly.run.verification import Verification
 
 

@@ -20,7 +20,7 @@ from sparingly.run.campaign.stopping import stopped
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
 from sparingly.run.campaign.todo import asked_at, cells_of
 from sparingly.run.rounds.next_round import next_round
-from sparingly.run.rounds.state import Finished
+from sparingly.run.rounds.strategy import Finished
 
 
 @dataclass(frozen=True, eq=False)

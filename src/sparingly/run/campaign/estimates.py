@@ -21,10 +21,7 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.history import Known
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.rounds.compared import compared_rows
-from sparingly.run.rounds.one_shot import OneShot
-from sparingly.run.rounds.state import State, asked_cells
-from sparingly.run.rounds.strategy import Strategy, as_strategy
+from sparingly.run.rounds.strategy import OneShot, State, Strategy, as_strategy, asked_cells, compared_rows
 
 _PICKED = "these comparisons were picked, not drawn: leads are exaggerated, and errors hold only for these."
 

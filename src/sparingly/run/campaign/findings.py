@@ -15,7 +15,7 @@ from sparingly.data.values import plain
 from sparingly.run.campaign.overview import last_entry
 from sparingly.run.campaign.standings import Standings, standings
 from sparingly.run.raters.agreement import NO_COMMON, PairAgreement, rater_agreement
-from sparingly.run.raters.flags import RaterFlag, rater_flags
+from sparingly.run.raters.report import RaterFlag, rater_flags
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign

@@ -18,7 +18,7 @@ from sparingly.data.tables import Preferences, Ratings
 from sparingly.run.campaign.library import Library
 from sparingly.run.campaign.settings import Scale, Settings
 from sparingly.run.campaign.tables import CAMPAIGNS, EVENTS, RATINGS, ROUNDS
-from sparingly.run.rounds.state import Finished
+from sparingly.run.rounds.strategy import Finished
 
 _COLUMNS = ("rater", "item", "model", "other", "aspect", "score", "seconds", "comment")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sparingly.run.campaign.estimates import state_for_estimates
 from sparingly.run.campaign.history import Known
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.rounds.state import Finished
 from sparingly.run.rounds.stop.base import Progress, first_stop
+from sparingly.run.rounds.strategy import Finished
 
 
 def stopped(settings: Settings, known: Known, *, final: bool = False) -> Finished | None:

@@ -18,7 +18,7 @@ from sparingly.run.campaign.journal import as_json
 from sparingly.run.campaign.soundness import first_problem
 from sparingly.run.campaign.tables import ASKED
 from sparingly.run.campaign.todo import cells_of
-from sparingly.run.rounds.state import Finished
+from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification, same_numbers, version_notes
 
 _SIGNED = {

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
-from sparingly.base.errors import InputError, UnknownNameError
+import numpy as np
+
+from sparingly.base import rng
+from sparingly.base.errors import InputError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import html_table
-from sparingly.data import files
+from sparingly.data import fields, files
+from sparingly.data.build import as_ids
+from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
 from sparingly.data.values import as_id, as_list, as_mapping, as_text, as_whole, check_version
+
+# The assignment: who judges which item, in which order, and which order the outputs are shown in.
+
 
 FORMAT, VERSION = "sparingly/assignment", 1
 
@@ -198,3 +208,335 @@ def _task(rater: str, place: int, values: dict[str, Any], field: str) -> Task:
 
 def _names(values: Any, field: str) -> list[str]:
     return [as_id(name, field) for name in as_list(values, field)]
+
+
+# Units to raters: a connected graph of shared units first, then whoever has least takes the next.
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is handed out together: a name, and items in order."""
+
+    name: str
+    items: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """How many items it holds."""
+        return len(self.items)
+
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """Who has which units, which of them two raters have, and which raters are connected by these."""
+
+    units: Mapping[str, tuple[Unit, ...]]
+    shared: frozenset[str]
+    components: tuple[tuple[str, ...], ...]
+
+    def of(self, rater: str) -> tuple[Unit, ...]:
+        """Return the units of a rater."""
+        return self.units[rater]
+
+
+class _Table:
+    """The raters' lists while they fill."""
+
+    def __init__(self, raters: Sequence[str], limits: Mapping[str, float]) -> None:
+        self.raters, self.limits = list(raters), limits
+        self.loads = dict.fromkeys(raters, 0)
+        self.units: dict[str, list[Unit]] = {name: [] for name in raters}
+        self.together: dict[tuple[str, ...], int] = {}
+
+    def with_room(self, size: int) -> list[str]:
+        """Return the raters who can take so many items more, those with least first."""
+        free = [name for name in self.raters if self.loads[name] + size <= self.limits[name]]
+        return sorted(free, key=lambda name: self.loads[name])
+
+    def give(self, unit: Unit, *raters: str) -> None:
+        """Add a unit to the lists of raters."""
+        for name in raters:
+            self.loads[name] += unit.size
+            self.units[name].append(unit)
+        if len(raters) > 1:
+            pair = tuple(sorted(raters))
+            self.together[pair] = self.together.get(pair, 0) + 1
+
+    def share(self, unit: Unit) -> None:
+        """Give a unit to the two raters who have least; among equals to those who shared least."""
+        free = self.with_room(unit.size)
+        if len(free) < 2:
+            raise _no_room(unit)
+        first = free[0]
+        second = min(
+            free[1:],
+            key=lambda name: (self.loads[name], self.together.get(tuple(sorted((first, name))), 0)),
+        )
+        self.give(unit, first, second)
+
+    def alone(self, unit: Unit) -> None:
+        """Give a unit to the rater who has least."""
+        free = self.with_room(unit.size)
+        if not free:
+            raise _no_room(unit)
+        self.give(unit, free[0])
+
+
+def hand_out(
+    units: Sequence[Unit], raters: Sequence[str], shared: int, limits: Mapping[str, float], seed: int
+) -> Handed:
+    """Hand out units, so many of them to two raters each.
+
+    The first shared units make a chain through all raters, which is connected with one unit fewer than
+    raters; the others go where least is. Then the rest, the largest first, each to the rater with least:
+    loads then differ by at most the largest unit.
+    """
+    _check_room(units, shared, raters, limits)
+    keys = rng.keys_of([unit.name for unit in units])
+    drawn = [units[at] for at in np.argsort(rng.stream(keys, seed, "raters units"), kind="stable")]
+    order = np.argsort(rng.stream(rng.keys_of(list(raters)), seed, "raters chain"), kind="stable")
+    table = _Table([raters[at] for at in order], limits)
+    twice, once = drawn[:shared], drawn[shared:]
+    chain = list(pairwise(table.raters))
+    for place, unit in enumerate(twice):
+        pair = chain[place] if place < len(chain) else ()
+        if pair and all(table.loads[name] + unit.size <= limits[name] for name in pair):
+            table.give(unit, *pair)
+        else:
+            table.share(unit)
+    for unit in sorted(once, key=lambda unit: -unit.size):
+        table.alone(unit)
+    return Handed(
+        units={name: tuple(table.units[name]) for name in raters},
+        shared=frozenset(unit.name for unit in twice),
+        components=_components(raters, table.together),
+    )
+
+
+def _check_room(
+    units: Sequence[Unit], shared: int, raters: Sequence[str], limits: Mapping[str, float]
+) -> None:
+    wanted = sum(unit.size for unit in units) * (1.0 + shared / len(units))
+    room = sum(limits[name] for name in raters)
+    if room < wanted:
+        raise UsageError(
+            f"The raters take {room:g} items together, and {wanted:.0f} are to be judged, shared ones twice: "
+            "raise the load, name more raters, or choose fewer items."
+        )
+
+
+def _no_room(unit: Unit) -> UsageError:
+    return UsageError(
+        f'Nobody has room for "{unit.name}" with {unit.size} items: raise the load, name more raters, or '
+        "lower the overlap."
+    )
+
+
+def _components(
+    raters: Sequence[str], together: Mapping[tuple[str, ...], int]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of raters that are connected by shared units, largest first."""
+    group = {name: name for name in raters}
+    for one, other in together:
+        old, new = group[one], group[other]
+        group = {name: new if own == old else own for name, own in group.items()}
+    found = [tuple(name for name in raters if group[name] == own) for own in sorted(set(group.values()))]
+    return tuple(sorted(found, key=lambda names: (-len(names), names)))
+
+
+# ``assign``: hand out what was chosen, so that raters can be compared and models are compared fairly.
+
+
+UnitKind = Literal["item", "document"]
+APART = (
+    "{shared} shared {unit}s do not connect {raters} raters, which takes {needed} or more: raise the overlap "
+    "or severities of some raters can be compared only as far as items were handed out by chance."
+)
+
+
+def assign(
+    selection: Selection,
+    raters: Sequence[str],
+    *,
+    data: EvalSet,
+    overlap: float = 0.1,
+    load: int | Mapping[str, int] | None = None,
+    unit: UnitKind = "item",
+    controls: EvalSet | None = None,
+    seed: int = 0,
+) -> Assignment:
+    """Hand the chosen items out to raters.
+
+    One rater sees all models' outputs of an item (or of a document, whose items stay together and in order),
+    so that severity cancels from differences between models. Loads are equal: they differ by at most one
+    unit. A share of the units goes to two raters, such that all raters are connected through them; more items
+    teach more than repeated ratings, so the share need not be large. The outputs of an item are shown in a
+    drawn order. The answer depends on the seed and on names, never on their order.
+
+    Args:
+        selection: What is to be judged.
+        raters: The raters' names.
+        data: The evaluation set that it was chosen from.
+        overlap: The share of units that two raters judge.
+        load: The most items that a rater takes: one number for all, or by name; no limit unless given.
+        unit: What is handed out together: an ``item``, or a ``document``.
+        controls: Control items (``control_items``): each goes to a rater of the item that it was made from,
+            as far from it as the list allows.
+        seed: Settles draws; the same seed gives the same answer.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> chosen = sparingly.select(data, "random", 60, seed=1)
+        >>> handed = sparingly.assign(chosen, ["Ada", "Bo", "Chidi"], data=data)
+        >>> handed.loads, handed.is_connected
+        ({'Ada': 22, 'Bo': 22, 'Chidi': 22}, True)
+    """
+    names = sorted(as_ids("rater", raters))
+    _check(names, overlap, unit)
+    rows = _rows(selection, data)
+    units = _units(rows, data, unit)
+    shared = round(overlap * len(units)) if len(names) > 1 else 0
+    handed = hand_out(units, names, shared, _limits(load, names), seed)
+    lists = {name: _ordered(handed, name, rows, seed) for name in names}
+    if controls is not None:
+        lists = _with_controls(lists, controls, data, seed)
+    tasks = tuple(_placed(task, place, seed) for name in names for place, task in enumerate(lists[name]))
+    return Assignment(
+        raters=tuple(names),
+        tasks=tasks,
+        components=handed.components,
+        unit=unit,
+        overlap=shared / len(units),
+        seed=seed,
+        selection=str(selection.signature),
+        notes=(*_notes(handed, unit, shared), *(() if controls is None else _unchecked(lists))),
+    )
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One chosen item with all models to judge on it."""
+
+    item: str
+    models: tuple[str, ...]
+    context: tuple[str, ...]
+
+
+def _check(names: Sequence[str], overlap: float, unit: str) -> None:
+    if not names:
+        raise UsageError("Nobody is named: give at least one rater.")
+    if not 0.0 <= overlap <= 1.0:
+        raise UsageError(f"The overlap is a share between 0 and 1, not {overlap}.")
+    if unit not in get_args(UnitKind):
+        raise UnknownNameError("unit", unit, get_args(UnitKind))
+
+
+def _rows(selection: Selection, data: EvalSet) -> dict[str, _Row]:
+    """Return the chosen items; rows of one item (pairs, or models by themselves) are put together."""
+    data.positions(selection.items)
+    models: dict[str, set[str]] = {}
+    context: dict[str, tuple[str, ...]] = {}
+    for row in selection:
+        named = row.pair if row.pair is not None else row.models
+        models.setdefault(row.item, set()).update(data.models if named is None else named)
+        context[row.item] = max(context.get(row.item, ()), row.context, key=len)
+    if not models:
+        raise UsageError("The selection is empty, so there is nothing to hand out.")
+    return {item: _Row(item, tuple(sorted(models[item])), context[item]) for item in sorted(models)}
+
+
+def _units(rows: Mapping[str, _Row], data: EvalSet, unit: str) -> list[Unit]:
+    if unit == "item":
+        return [Unit(item, (item,)) for item in rows]
+    if fields.DOCUMENT not in data.columns:
+        raise MissingDataError('The set has no documents. Hand out items instead: unit="item".')
+    places = data.positions(rows)
+    document, position = data.columns[fields.DOCUMENT], data.columns[fields.POSITION]
+    inside: dict[str, list[tuple[float, str]]] = {}
+    for item, place in zip(rows, places, strict=True):
+        name = item if document[place] is None else str(document[place])
+        inside.setdefault(name, []).append((float(np.nan_to_num(position[place])), item))
+    return [Unit(name, tuple(item for _, item in sorted(inside[name]))) for name in sorted(inside)]
+
+
+def _limits(load: int | Mapping[str, int] | None, names: Sequence[str]) -> dict[str, float]:
+    if load is None:
+        return dict.fromkeys(names, float("inf"))
+    given = dict.fromkeys(names, load) if isinstance(load, int) else dict(load)
+    for name in given:
+        if name not in names:
+            raise UnknownNameError("rater", name, names)
+    if any(most < 1 for most in given.values()):
+        raise UsageError("A rater takes at least one item: leave out raters who take none.")
+    return {name: float(given.get(name, np.inf)) for name in names}
+
+
+def _ordered(handed: Handed, rater: str, rows: Mapping[str, _Row], seed: int) -> list[Task]:
+    """Return a rater's items, unit by unit in a drawn order, each unit in its own."""
+    units = handed.of(rater)
+    keys = rng.keys_of([f"{rater}\x1f{unit.name}" for unit in units])
+    order = np.argsort(rng.stream(keys, seed, "raters order"), kind="stable")
+    return [
+        Task(
+            rater=rater,
+            place=0,
+            item=item,
+            models=rows[item].models,
+            unit=units[at].name,
+            shared=units[at].name in handed.shared,
+            context=rows[item].context,
+        )
+        for at in order
+        for item in units[at].items
+    ]
+
+
+def _placed(task: Task, place: int, seed: int) -> Task:
+    """Return a task with its place and its outputs in a drawn order."""
+    keys = rng.keys_of([f"{task.rater}\x1f{task.item}\x1f{model}" for model in task.models])
+    order = np.argsort(rng.stream(keys, seed, "raters outputs"), kind="stable")
+    return Task(**{**vars(task), "place": place, "models": tuple(task.models[at] for at in order)})
+
+
+def _with_controls(
+    lists: Mapping[str, list[Task]], controls: EvalSet, data: EvalSet, seed: int
+) -> dict[str, list[Task]]:
+    """Return the lists with control items, each in the list of a rater of its original item.
+
+    It comes half a list after the original (or before it), between two units, so that documents stay whole.
+    """
+    from sparingly.run.raters.controls import controls_of
+
+    grown = {name: list(tasks) for name, tasks in lists.items()}
+    for control in controls_of(controls, data):
+        holders = [name for name in lists if any(task.item == control.original for task in lists[name])]
+        if not holders:
+            raise UsageError(
+                f'The control item "{control.item}" was made from "{control.original}", which nobody judges.'
+            )
+        draw = rng.stream(
+            rng.keys_of([f"{name}\x1f{control.item}" for name in holders]), seed, "raters controls"
+        )
+        rater = holders[int(np.argmin(draw))]
+        tasks = grown[rater]
+        origin = next(place for place, task in enumerate(tasks) if task.item == control.original)
+        wanted = (origin + max(1, len(tasks) // 2)) % (len(tasks) + 1)
+        while 0 < wanted < len(tasks) and tasks[wanted - 1].unit == tasks[wanted].unit:
+            wanted += 1
+        models = (control.model,)
+        tasks.insert(wanted, Task(rater, 0, control.item, models, control.item, control=control.kind))
+    return grown
+
+
+def _unchecked(lists: Mapping[str, list[Task]]) -> tuple[str, ...]:
+    """Name raters who got no control item: nothing will be known of their care."""
+    without = [name for name, tasks in lists.items() if all(task.control is None for task in tasks)]
+    return (f"no control items for {', '.join(without)}: make more of them.",) if without else ()
+
+
+def _notes(handed: Handed, unit: str, shared: int) -> tuple[str, ...]:
+    if len(handed.components) == 1:
+        return ()
+    raters = sum(map(len, handed.components))
+    return (APART.format(shared=shared, unit=unit, raters=raters, needed=raters - 1),)

@@ -2,19 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from sparingly.base import rng
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
+from sparingly.base.format import html_table
+from sparingly.base.stats.signed_rank import signed_rank
 from sparingly.data import fields
 from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.run.raters.degrade import degraded
+from sparingly.data.values import plain
+from sparingly.infer.estimate.rater_effects import Rated, rated
+
+# Degraded outputs: a span of words is replaced by words of another output, so that it must score lower.
+
+
+# Words of a text up to which so many are replaced; a quarter of longer ones. The table is that of the "bad
+# references" in direct assessment (Graham, Baldwin, Moffat and Zobel 2017).
+_REPLACED = ((1, 1), (5, 2), (8, 3), (15, 4), (20, 5))
+# Texts of which more letters than this belong to scripts without spaces are cut into characters.
+_MOST_UNSPACED = 0.3
+_UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
+
+
+def degraded(text: str, others: Iterable[str], random: np.random.Generator) -> str | None:
+    """Return a text with a span of its words replaced, or None where no other text gives fitting words.
+
+    The first and the last word stay where there are more than four words. The words come as one span from the
+    first of the other texts that is long enough and gives different ones; in scripts without spaces,
+    characters stand for words.
+
+    Args:
+        text: The output to degrade.
+        others: Other outputs, in the order in which they are tried.
+        random: Where the draws come from.
+    """
+    spaced = not is_unspaced(text)
+    words = text.split() if spaced else list(text.strip())
+    if not words:
+        return None
+    count = replaced_words(len(words))
+    inner = 1 if len(words) > 4 else 0
+    start = (
+        int(random.integers(inner, len(words) - inner - count + 1)) if len(words) - 2 * inner >= count else 0
+    )
+    removed = words[start : start + count]
+    for other in others:
+        if is_unspaced(other) == spaced:
+            continue
+        donor = other.split() if spaced else list(other.strip())
+        if len(donor) < count:
+            continue
+        at = int(random.integers(0, len(donor) - count + 1))
+        span = donor[at : at + count]
+        if span != removed:
+            return (" " if spaced else "").join([*words[:start], *span, *words[start + count :]])
+    return None
+
+
+def replaced_words(count: int) -> int:
+    """Return how many of so many words are replaced."""
+    return next((some for most, some in _REPLACED if count <= most), count // 4)
+
+
+def is_unspaced(text: str) -> bool:
+    """Say whether a text is mostly of a script that is written without spaces."""
+    letters = [letter for letter in text if letter.isalpha()]
+    if not letters:
+        return False
+    unspaced = sum(unicodedata.name(letter, "").startswith(_UNSPACED) for letter in letters)
+    return unspaced > _MOST_UNSPACED * len(letters)
+
+
+# Control items: outputs whose right answer is known in part, hidden among those to judge.
+
 
 Kind = Literal["degraded", "reference", "repeat"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -156,3 +224,138 @@ def _as_set(data: EvalSet, made: Sequence[tuple[Control, int, int, str]]) -> Eva
     parts: dict[str, Any] = {} if data.sources is None else {"sources": data.sources[rows]}
     names = [control.item for control, *_ in made]
     return build(names, list(data.models), outputs=outputs, columns=columns, name="control items", **parts)
+
+
+# What raters did with control items: do they score a degraded output below the original?.
+
+
+COLUMNS = ("rater", "kind", "n", "right", "tied", "wrong", "mean difference", "sign test", "Wilcoxon")
+
+
+@dataclass(frozen=True)
+class ControlScore:
+    """One rater and one kind of control item.
+
+    Attributes:
+        rater: The rater.
+        kind: The kind of control item.
+        n: How many the rater judged together with their originals.
+        right: Degraded outputs scored below the original; references scored above the mean output of the
+            item; repeats scored as before.
+        tied: Neither (repeats are never tied).
+        wrong: The other way round.
+        difference: The mean difference in the right direction; of repeats, the mean absolute change.
+        sign_p: The exact one-sided sign test of the right direction, ties left out; NaN for repeats.
+        wilcoxon_p: The one-sided signed-rank test of it; NaN for repeats.
+    """
+
+    rater: str
+    kind: str
+    n: int
+    right: int
+    tied: int
+    wrong: int
+    difference: float
+    sign_p: float
+    wilcoxon_p: float
+
+
+@dataclass(frozen=True, repr=False)
+class ControlReport:
+    """Control items by rater and kind, and what could not be compared.
+
+    Attributes:
+        aspect: What was judged.
+        scores: One row per rater and kind.
+        unmatched: Ratings of control items whose rater did not judge the original.
+    """
+
+    aspect: str
+    scores: tuple[ControlScore, ...]
+    unmatched: int
+
+    def __repr__(self) -> str:
+        return f"ControlReport({self.aspect}: {len({one.rater for one in self.scores})} raters)"
+
+    def _repr_html_(self) -> str:
+        return html_table(COLUMNS, [tuple(asdict(one).values()) for one in self.scores], repr(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        rows = [plain(asdict(one)) for one in self.scores]
+        return {"aspect": self.aspect, "scores": rows, "unmatched": self.unmatched}
+
+
+def control_report(data: EvalSet, controls: EvalSet, aspect: str | None = None) -> ControlReport:
+    """Compare what every rater gave to control items with what the same rater gave to the originals.
+
+    A rater whose sign test on degraded outputs stays far from significance with ten or more of them does not
+    read the outputs, or does not understand the task.
+
+    Args:
+        data: The evaluation set with its ratings.
+        controls: The control items (``control_items``) with theirs.
+        aspect: What was judged; the only one unless given.
+    """
+    held = rated(data, aspect)
+    if held.aspect not in controls.ratings.aspects:
+        raise MissingDataError(f'The control items have no ratings of "{held.aspect}".')
+    gaps, unmatched = _gaps(held, rated(controls, held.aspect), controls, data)
+    scores = [
+        _score(rater, kind, np.array(gaps[rater, kind]))
+        for rater in sorted({rater for rater, _ in gaps})
+        for kind in KINDS
+        if (rater, kind) in gaps
+    ]
+    return ControlReport(held.aspect, tuple(scores), unmatched)
+
+
+def _gaps(
+    held: Rated, judged: Rated, controls: EvalSet, data: EvalSet
+) -> tuple[dict[tuple[str, str], list[float]], int]:
+    """Return by rater and kind the differences in the right direction."""
+    known = {control.item: control for control in controls_of(controls, data)}
+    own: dict[tuple[str, str], dict[str, float]] = {}
+    for item, model, rater, score in zip(held.item, held.model, held.rater, held.score, strict=True):
+        own.setdefault((held.raters[rater], str(data.items[item])), {})[data.models[model]] = float(score)
+    gaps: dict[tuple[str, str], list[float]] = {}
+    unmatched = 0
+    for item, rater, score in zip(judged.item, judged.rater, judged.score, strict=True):
+        control, name = known[str(controls.items[item])], judged.raters[rater]
+        before = own.get((name, control.original), {})
+        if control.kind == "reference" and before:
+            gap = float(score) - float(np.mean(list(before.values())))
+        elif control.model in before:
+            gap = before[control.model] - float(score)
+        else:
+            unmatched += 1
+            continue
+        gaps.setdefault((name, control.kind), []).append(gap)
+    return gaps, unmatched
+
+
+def _score(rater: str, kind: str, gaps: Floats) -> ControlScore:
+    if kind == "repeat":
+        same = int((gaps == 0).sum())
+        change = float(np.abs(gaps).mean())
+        nothing = float("nan")
+        return ControlScore(rater, kind, len(gaps), same, 0, len(gaps) - same, change, nothing, nothing)
+    right, wrong = int((gaps > 0).sum()), int((gaps < 0).sum())
+    return ControlScore(
+        rater=rater,
+        kind=kind,
+        n=len(gaps),
+        right=right,
+        tied=len(gaps) - right - wrong,
+        wrong=wrong,
+        difference=float(gaps.mean()),
+        sign_p=sign_test(right, wrong),
+        wilcoxon_p=float(signed_rank(gaps[:, None], "greater").p[0]),
+    )
+
+
+def sign_test(right: int, wrong: int) -> float:
+    """Return the exact chance of at least so many right ones if each were a coin toss."""
+    from scipy.stats import binom
+
+    return float(binom.sf(right - 1, right + wrong, 0.5)) if right + wrong else 1.0

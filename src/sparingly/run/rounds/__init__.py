@@ -10,7 +10,7 @@ from sparingly.run.rounds.casf import Casf
 from sparingly.run.rounds.d_optimal import DOptimal
 from sparingly.run.rounds.diffuse_iterative import DiffuseIterative
 from sparingly.run.rounds.incremental_strata import IncrementalStrata
-from sparingly.run.rounds.one_shot import OneShot
+from sparingly.run.rounds.strategy import OneShot
 from sparingly.run.rounds.waves import Waves
 
 __all__ = [

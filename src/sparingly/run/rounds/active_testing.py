@@ -19,21 +19,47 @@ from sparingly.data.importance import importance
 from sparingly.infer.estimate.assemble import Asked, assemble
 from sparingly.infer.estimate.draw import document_codes
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import Sample
-from sparingly.run.rounds.learned import (
-    AUTO,
-    Goal,
-    learn,
-    learn_sizes,
-    regressor_fields,
-    settled_regressor,
-)
-from sparingly.run.rounds.lure import lure_form, lure_weights
-from sparingly.run.rounds.merge import merged
-from sparingly.run.rounds.state import Finished, State, asked_cells
-from sparingly.run.rounds.strategy import Strategy
-from sparingly.run.rounds.wave_draw import frame_fields
+from sparingly.infer.estimate.sample import Linear, Sample
+from sparingly.run.rounds.learning import AUTO, Goal, learn, learn_sizes, regressor_fields, settled_regressor
+from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells, merged
 from sparingly.run.rounds.wave_estimate import estimate_signature
+from sparingly.run.rounds.waves import frame_fields
+
+# LURE: an unbiased mean from items that were drawn one at a time, each with a chance of its own.
+
+
+def lure_weights(likelier: Floats, size: int) -> Floats:
+    """Return v_m = 1 + (N − M)/(N − m)·(1/((N − m + 1)·q_m) − 1) of M items in the order of their draws.
+
+    Each has mean 1 given what was drawn before, so M⁻¹ Σ_m v_m L_m is an unbiased mean of any L over the N
+    items (Farquhar, Gal and Rainforth 2021).
+
+    Args:
+        likelier: (N − m + 1)·q_m, how many times likelier than in an equal draw the m-th item was, when N − m
+            + 1 items were left.
+        size: The number N of items.
+    """
+    count = len(likelier)
+    later = size - np.arange(1, count + 1)
+    share = np.divide(size - count, later, out=np.zeros(count), where=later > 0)
+    return np.asarray(1.0 + share * (1.0 / likelier - 1.0))
+
+
+def lure_form(sample: Sample, weights: Floats, predicted: Floats) -> Linear:
+    """Return N⁻¹ Σ_all f_ij + M_j⁻¹ Σ_m v_m (y_mj − f_mj) as a linear form, M_j counts what was judged."""
+    counts = sample.judged.sum(axis=0)
+    missed = np.where(sample.judged, sample.values - predicted[sample.rows], 0.0)
+    raised = missed * (weights * sample.importance)[:, None] / np.maximum(counts, 1)
+    unjudged = np.where(counts > 0, 0.0, np.nan)
+    return Linear(
+        fixed=sample.whole_mean(predicted) + unjudged,
+        residual=raised * sample.probability * sample.size,
+        predicted=predicted,
+    )
+
+
+# ``active_testing``: items drawn one at a time, by how far predictions are expected to be off.
+
 
 _APPROXIMATE = (
     "errors are those of a draw with fixed chances, which this was not: they are approximate, and no "

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
+from sparingly.base.stats.pairs import pair_indices
 from sparingly.choose.auto import Question, has_documents
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
+from sparingly.choose.design.space import metric_points, principal, with_documents
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.intervals import LEAST
@@ -21,15 +27,195 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import group_sums
 from sparingly.infer.expect.belief import USUAL
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected, expect, learn_from
-from sparingly.run.rounds.auto_depth import fold_chances, fold_depths, worth_for
-from sparingly.run.rounds.auto_order import spread_order
-from sparingly.run.rounds.learned import FEWEST as FEWEST_TO_LEARN
-from sparingly.run.rounds.learned import learn, regressor_fields
-from sparingly.run.rounds.state import Finished, State
-from sparingly.run.rounds.strategy import Strategy
-from sparingly.run.rounds.wave import Wave
-from sparingly.run.rounds.wave_draw import frame_fields
-from sparingly.run.rounds.wave_estimate import estimate_waves
+from sparingly.run.rounds.learning import FEWEST as FEWEST_TO_LEARN
+from sparingly.run.rounds.learning import learn, regressor_fields
+from sparingly.run.rounds.strategy import Finished, State, Strategy
+from sparingly.run.rounds.wave_estimate import Wave, estimate_waves
+from sparingly.run.rounds.waves import frame_fields
+
+# An order of all items that is fixed before anything is judged, and well spread wherever one stops.
+
+
+_DIMENSIONS = 5
+_MOST_KEPT = 8
+_kept: dict[tuple[str, int, bool], Ints] = {}
+_lock = Lock()
+
+
+def spread_order(data: EvalSet, seed: int, *, spread: bool = True) -> Ints:
+    """Return the items in a random order in which every beginning is spread over metrics and documents.
+
+    The set is halved again and again by the local pivotal method with chances of one half: of two neighbours
+    one stays. What was dropped last comes first, at random within a halving. So the first n items are a
+    draw in which every item has the chance n/N, exactly, and of near items seldom both.
+    Without ``spread``, or with nothing to spread over, the order is plainly random.
+    """
+    # By content: every round comes with a set of its own, in which only labels are new.
+    key = (data.digest(), seed, spread)
+    with _lock:
+        known = _kept.pop(key, None)
+    order = _halved(data, seed, spread) if known is None else known
+    with _lock:
+        _kept[key] = order
+        while len(_kept) > _MOST_KEPT:
+            del _kept[next(iter(_kept))]
+    return order
+
+
+def _halved(data: EvalSet, seed: int, spread: bool) -> Ints:
+    generator = rng.generator(seed, "auto", "order")
+    # By id: the order of the file decides nothing.
+    left = np.argsort(rng.stream(data.keys, seed, "auto order"), kind="stable").astype(np.int64)
+    points = _points(data) if spread else None
+    dropped: list[Ints] = []
+    while len(left) > 1 and points is not None:
+        stays = np.zeros(len(left), bool)
+        # Of an odd number one item, any, sits out: a half that is kept would tell by its size who is in it.
+        meet = generator.permutation(len(left))[1:] if len(left) % 2 else np.arange(len(left))
+        stays[meet] = draw_local_pivotal(np.full(len(meet), 0.5), points[left[meet]], generator)
+        dropped.append(generator.permutation(left[~stays]))
+        left = left[stays]
+    return np.concatenate([left, *dropped[::-1]])
+
+
+def _points(data: EvalSet) -> Floats | None:
+    """Return where the items lie; None where nothing tells them apart."""
+    found = None
+    if len(data.metrics):
+        found = principal(metric_points(data, tuple(data.metrics)), _DIMENSIONS)
+    if has_documents(data):
+        middle = np.zeros((len(data), 1)) if found is None else found
+        found = with_documents(middle, data.columns[fields.DOCUMENT])
+    return found
+
+
+# How deep every model goes along the common order: labels go where they can still change the answer.
+# A depth that follows a model's own labels biases its score: a model that happens to start low is left
+# early, and its low start is never made up for. So the order is dealt into folds, and the depth in a fold
+# follows the labels of the other folds alone. Given these, what is judged in the fold is a plain random
+# sample, its mean is unbiased, and so is the mean over the folds (each counts by its number of items,
+# whatever its depth).
+
+
+_STEPS = 60
+# λ in units of the largest a_j.
+_PRICES: Floats = np.append(0.0, np.geomspace(0.01, 100.0, 21))[:, None]
+
+
+def depths(
+    current: Ints, worth: Floats, cells: int, items: int, floor: float, inflation: float = np.inf
+) -> Ints:
+    """Return for every model how many items it is judged on, so that at most ``cells`` outputs are judged.
+
+    d_j ∝ √(a_j + λ) minimises Σ (a_j + λ)/d_j under Σ d_j = cells (a_j: ``worth_for``): the error of the
+    ranking, with a price λ on the variance of every score. λ is the least of a grid at which that variance
+    (1/d_j − 1/N, the mean over models) is at most 1 + ``inflation`` times what as many labels give at equal
+    depths (λ → ∞). None gets less than ``floor`` of the largest share, none more than all items, and what
+    was judged stays judged.
+
+    Args:
+        current: How many items each model was judged on so far.
+        worth: a_j of each model.
+        cells: How many outputs may have been judged after this round, in all.
+        items: The number of items of the set.
+        floor: The least share, of the largest.
+        inflation: By what share unequal depths may raise the mean variance of the scores.
+    """
+    useful = np.maximum(worth, 0.0)
+    size = np.sqrt(useful + float(useful.max()) * _PRICES)
+    largest = size.max(axis=1, keepdims=True)
+    share = np.maximum(np.divide(size, largest, out=np.ones_like(size), where=largest > 0), floor)
+    share = np.vstack([share, np.ones(len(worth))])
+    low, high = np.zeros((len(share), 1)), items / share.min(axis=1, keepdims=True) + 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2.0
+        total = np.floor(np.clip(share * middle, current, items) + 1e-9).sum(axis=1, keepdims=True)
+        low, high = np.where(total <= cells, middle, low), np.where(total <= cells, high, middle)
+    found = np.floor(np.clip(share * low, current, items) + 1e-9).astype(np.int64)
+    allowed = np.append(_inflations(found[:-1], items) <= inflation, True)
+    return np.asarray(found[int(np.argmax(allowed))])
+
+
+def _inflations(found: Ints, items: int) -> Floats:
+    """Return by what share every row of depths raises the models' mean variance over that of equal depths."""
+    # A model without labels counts as with half a label: its variance is not known, and large.
+    some = np.maximum(found, 0.5)
+    equal = 1.0 / some.mean(axis=1) - 1.0 / items
+    own = (1.0 / some - 1.0 / items).mean(axis=1)
+    return np.asarray(np.divide(own, equal, out=np.ones(len(own)), where=equal > 0) - 1.0)
+
+
+def worth_for(question: Question, expected: Expected) -> Floats:
+    """Return what labels of each model are worth: by all of its pairs, or by the leader's pairs alone."""
+    models = len(expected.models)
+    if question == "scores":
+        return np.ones(models)
+    first, second = pair_indices(models)
+    counts = np.ones(len(first))
+    if question == "best":
+        leader = int(np.argmax(expected.scores))
+        counts = ((first == leader) | (second == leader)).astype(np.float64)
+    own = expected.worth * counts[:, None]
+    return np.asarray(np.bincount(first, own[:, 0], models) + np.bincount(second, own[:, 1], models))
+
+
+def fold_depths(
+    current: Ints,
+    worth: Sequence[Floats],
+    cells: int,
+    sizes: Ints,
+    floor: float,
+    *,
+    inflation: float = np.inf,
+    start: int = 0,
+    least: int = 0,
+) -> Ints:
+    """Return folds × models: how many items of each fold every model is judged on after this round.
+
+    Every fold gets the same number of new cells, so that no fold's depths follow its own labels; what a fold
+    cannot use goes to the next one, from the fold ``start`` on.
+
+    Args:
+        current: folds × models: the depths so far.
+        worth: a_j of each model for each fold, from the labels of the other folds (``worth_for``).
+        cells: How many outputs this round may ask for.
+        sizes: The number of items of each fold.
+        floor: The least share of a model, of the largest.
+        inflation: By what share unequal depths may raise the mean variance of the scores in a fold.
+        start: The fold that is served first.
+        least: How many items of each fold every model is to be judged on at least, where the cells allow it.
+    """
+    found = current.copy()
+    folds = len(sizes)
+    rest = cells
+    # In a second pass every fold may take all that is left.
+    for turn in range(2 * folds):
+        fold = (start + turn) % folds
+        before = int(found[fold].sum())
+        total = before + -(-rest // max(folds - turn, 1))
+        lowest = np.maximum(found[fold], min(least, int(sizes[fold])))
+        lowest = lowest if int(lowest.sum()) <= total else found[fold]
+        found[fold] = depths(lowest, worth[fold], total, int(sizes[fold]), floor, inflation)
+        rest -= int(found[fold].sum()) - before
+        if rest < 1:
+            break
+    return found
+
+
+def fold_chances(answered: Mask, fold: Ints, folds: int) -> Floats:
+    """Return items × models: the chance of every answered cell, 1 elsewhere.
+
+    In a fold of N_f items of which d_fj were answered for model j it is d_fj/N_f, so that
+    μ̂_j = Σ_f (N_f/N)·ȳ_fj. Where a fold has no answer for a model, the others stand for it.
+    """
+    sizes = np.bincount(fold, minlength=folds).astype(np.float64)
+    counts = group_sums(answered.astype(np.float64), fold)
+    covered = (sizes[:, None] * (counts > 0)).sum(axis=0) / len(fold)
+    return np.where(answered, (counts / sizes[:, None])[fold] * covered, 1.0)
+
+
+# ``auto``: what is done when no method is named.
+
 
 CHANCE = f"the chance is that of an item to be asked for by this round. {EVERY_LABEL}"
 # A first round of fewer items teaches nothing of the models.

@@ -19,8 +19,7 @@ from sparingly.data.combine import truth_fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.run.rounds.casf_learner import Regressor, Unit, predicted_quality, standardised_sum
 from sparingly.run.rounds.casf_sampler import first_of_each, least_redundant
-from sparingly.run.rounds.state import Finished, State
-from sparingly.run.rounds.strategy import Strategy
+from sparingly.run.rounds.strategy import Finished, State, Strategy
 from sparingly.signals.overlap.bigrams import bigrams_of
 
 FEWEST = 50

@@ -17,9 +17,7 @@ from sparingly.choose.design.base import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.bradley_terry import Comparisons, fit, information
 from sparingly.infer.estimate.result import Estimate
-from sparingly.run.rounds.diffuse_iterative import outcomes
-from sparingly.run.rounds.state import Finished, State
-from sparingly.run.rounds.strategy import Strategy
+from sparingly.run.rounds.strategy import Finished, State, Strategy, item_preferences
 
 # Half a win of every model against every other, so that strengths exist before all have won and lost.
 _PRIOR = 0.5
@@ -93,7 +91,7 @@ class DOptimal(Strategy):
         models = len(state.data.models)
         first, second = pair_indices(models)
         told = [
-            outcomes(state, (state.data.models[one], state.data.models[other]), self.tie)
+            item_preferences(state, (state.data.models[one], state.data.models[other]), self.tie)
             for one, other in zip(first, second, strict=True)
         ]
         value = np.where(asked, np.stack(told, axis=1), np.nan)

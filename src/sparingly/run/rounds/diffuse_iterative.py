@@ -10,10 +10,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Ints
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
-from sparingly.base.stats.pairs import chance_of_lead, preferred
+from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.split_tree import SplitTree, Step
@@ -21,8 +21,7 @@ from sparingly.choose.design.two_stage import linkage_of
 from sparingly.choose.design.whole_set import file_stamp
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.result import Estimate
-from sparingly.run.rounds.state import Finished, State
-from sparingly.run.rounds.strategy import Strategy
+from sparingly.run.rounds.strategy import Finished, State, Strategy, item_preferences
 from sparingly.signals.embed.differences import stacked_differences
 from sparingly.signals.embed.evalset import embed_outputs, embedding_fields
 
@@ -149,7 +148,7 @@ class DiffuseIterative(Strategy):
         return state.budget.count_of(len(state.data) * len(self.pairs), "comparisons")
 
     def _verdict(self, state: State, pair: tuple[str, str]) -> PairVerdict:
-        outcome = outcomes(state, pair, self.tie)
+        outcome = item_preferences(state, pair, self.tie)
         done, spent = self._done(state, pair)
         current = standing_points(done)
         told = outcome[current] if len(current) else np.empty(0)
@@ -238,26 +237,6 @@ def standing_points(steps: list[Step]) -> Ints:
             standing.pop(step.dropped, None)
         standing |= dict.fromkeys(step.asked)
     return np.array(list(standing), np.int64)
-
-
-def outcomes(state: State, pair: tuple[str, str], tie: float) -> Floats:
-    """Return who won on every item: 1 the first, −1 the second, 0 a tie, NaN where nobody compared them.
-
-    Preferences that people gave count before those derived from scores; several of one item are averaged.
-    """
-    data = state.data
-    first, second = (data.models.index(name) for name in pair)
-    found = preferred(state.labels[:, first] - state.labels[:, second], tie)
-    table = data.preferences
-    same = ((table.first == first) & (table.second == second)).astype(float)
-    turned = ((table.first == second) & (table.second == first)).astype(float)
-    used = np.flatnonzero(same + turned)
-    if not len(used):
-        return found
-    value = table.value[used] * (same - turned)[used]
-    count = np.bincount(table.item[used], minlength=len(data))
-    total = np.bincount(table.item[used], value, minlength=len(data))
-    return np.where(count > 0, np.sign(total), found)
 
 
 def _asked_of(state: State, pair: tuple[str, str]) -> int:

@@ -22,9 +22,7 @@ from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.intervals import NONE, Outcome
 from sparingly.infer.estimate.predictions import nearest_mean, variates_of
 from sparingly.infer.estimate.result import Estimate
-from sparingly.run.rounds.merge import merged
-from sparingly.run.rounds.state import Finished, State
-from sparingly.run.rounds.strategy import Strategy
+from sparingly.run.rounds.strategy import Finished, State, Strategy, merged
 
 _ADVICE = "strata whose sizes follow the ratings were worse than random in Saldías et al. 2022, Table 2."
 NO_INTERVAL = (

@@ -18,9 +18,7 @@ from sparingly.data.build import reveal
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.data.signature import LETTERS, Signature
-from sparingly.run.rounds.compared import compared_rows
-from sparingly.run.rounds.state import Finished, State, asked_cells
-from sparingly.run.rounds.strategy import Strategy, as_strategy
+from sparingly.run.rounds.strategy import Finished, State, Strategy, as_strategy, asked_cells, compared_rows
 
 
 def next_round(

@@ -3,23 +3,202 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from sparingly.base.arrays import Floats
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import UsageError
-from sparingly.base.registry import Method, parse_method
+from sparingly.base.registry import Method, parameter, parse_method, register
+from sparingly.base.stats.pairs import preferred
 from sparingly.choose.design.base import Chosen, Selector
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.select import as_selector
+from sparingly.choose.select import as_selector, select
 from sparingly.choose.utility.base import Utility
+from sparingly.data import fields as field_names
 from sparingly.data.combine import truth_fields
 from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected
-from sparingly.run.rounds.merge import merged
-from sparingly.run.rounds.state import Finished, State
+
+# What a strategy knows when it picks the next round.
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A strategy has nothing more to ask.
+
+    Attributes:
+        reason: Why, in one sentence.
+        answer: What it found, where the strategy gives an answer by itself (a model, ``tie``,
+            ``inconclusive``); None otherwise.
+    """
+
+    reason: str
+    answer: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The rounds so far and the judgements that came back.
+
+    Attributes:
+        data: The evaluation set. Its labels are those that were asked for and came in: NaN elsewhere.
+        aspect: What people judge: an aspect, or a combination of aspects.
+        rounds: The earlier rounds, in order.
+        budget: What may be spent over all rounds.
+        size: How many items a round asks for; None leaves it to the strategy.
+        seed: Settles ties and draws.
+        withdrawn: Models that nobody is asked about any more; what was said of them stays.
+    """
+
+    data: EvalSet
+    aspect: str
+    rounds: tuple[Selection, ...]
+    budget: Budget
+    size: int | None = None
+    seed: int = 0
+    withdrawn: frozenset[str] = frozenset()
+
+    @property
+    def number(self) -> int:
+        """The number of the next round, from 1."""
+        return len(self.rounds) + 1
+
+    @cached_property
+    def labels(self) -> Floats:
+        """The judgements that came in: items × models, NaN where there is none."""
+        return self.data.truth(self.aspect)
+
+    @cached_property
+    def asked(self) -> Mask:
+        """What was asked for (items × models), whether or not it came in."""
+        return asked_cells(self.data, self.rounds)
+
+    @property
+    def spent(self) -> int:
+        """How many outputs (cells) were asked for."""
+        return int(self.asked.sum())
+
+    @property
+    def limit(self) -> int:
+        """How many outputs the budget allows: an item counts once when all models are judged on it."""
+        return self.budget.count_of(len(self.data)) * len(self.data.models)
+
+    @property
+    def left(self) -> int:
+        """How many outputs may still be asked for."""
+        return self.limit - self.spent
+
+
+def asked_cells(data: EvalSet, rounds: Iterable[Selection]) -> Mask:
+    """Return items × models: what some selections ask for; a pair asks for both of its models."""
+    asked: Mask = np.zeros(data.shape, bool)
+    column = {name: place for place, name in enumerate(data.models)}
+    for one in rounds:
+        rows = data.positions(one.items)
+        named = one.models if one.pairs is None else one.pairs
+        if named is None:
+            asked[rows] = True
+            continue
+        for row, names in zip(rows, named, strict=True):
+            asked[
+                row, [column[name] for name in (data.models if names is None else names) if name in column]
+            ] = True
+    return asked
+
+
+# Several rounds as one selection.
+
+
+_TEXTS = ("stratum", "unit", "models", "pairs", "context")
+
+
+def merged(rounds: Sequence[Selection]) -> Selection:
+    """Return all rows of some rounds as one selection that gives a ranking only.
+
+    Chances of single rounds are not those of all rounds together, so the whole has none.
+    """
+    if not rounds:
+        raise UsageError("There is no round yet, so there is nothing to estimate from.")
+    columns: dict[str, Any] = {name: _joined(rounds, name) for name in _TEXTS}
+    last = rounds[-1]
+    total = sum(len(one) for one in rounds)
+    return Selection(
+        items=np.concatenate([one.items for one in rounds]),
+        signature=replace(last.signature, n=total),
+        reason=last.reason,
+        notes=tuple(dict.fromkeys(note for one in rounds for note in one.notes)),
+        never=last.never,
+        **columns,
+    )
+
+
+def _joined(rounds: Sequence[Selection], name: str) -> Objects | None:
+    parts = [getattr(one, name) for one in rounds]
+    if all(part is None for part in parts):
+        return None
+    whole = np.empty(sum(len(one) for one in rounds), object)
+    whole[:] = [
+        value
+        for one, part in zip(rounds, parts, strict=True)
+        for value in ([None] * len(one) if part is None else part)
+    ]
+    return whole
+
+
+# Which comparisons of two models were asked for.
+
+
+def compared_rows(data: EvalSet, rounds: Sequence[Selection]) -> NDArray[np.bool_]:
+    """Return which rows of ``data.preferences`` some rounds asked for, in either direction.
+
+    A round without pairs that judges whole items asks for no comparison.
+    """
+    table = data.preferences
+    seen = np.zeros(len(table), bool)
+    column = {name: place for place, name in enumerate(data.models)}
+    asked = {
+        (int(row), *sorted((column[pair[0]], column[pair[1]])))
+        for one in rounds
+        if one.pairs is not None
+        for row, pair in zip(data.positions(one.items), one.pairs, strict=True)
+        if pair is not None
+    }
+    if not asked:
+        return seen
+    low, high = np.minimum(table.first, table.second), np.maximum(table.first, table.second)
+    rows = zip(table.item.tolist(), low.tolist(), high.tolist(), strict=True)
+    return np.fromiter((row in asked for row in rows), bool, len(table))
+
+
+def item_preferences(state: State, pair: tuple[str, str], tie: float) -> Floats:
+    """Return who won on every item: 1 the first, −1 the second, 0 a tie, NaN where nobody compared them.
+
+    Preferences that people gave count before those derived from scores; several of one item are averaged.
+    """
+    data = state.data
+    first, second = (data.models.index(name) for name in pair)
+    derived = preferred(state.labels[:, first] - state.labels[:, second], tie)
+    table = data.preferences
+    same = ((table.first == first) & (table.second == second)).astype(float)
+    turned = ((table.first == second) & (table.second == first)).astype(float)
+    used = np.flatnonzero(same + turned)
+    if not len(used):
+        return derived
+    value = table.value[used] * (same - turned)[used]
+    count = np.bincount(table.item[used], minlength=len(data))
+    total = np.bincount(table.item[used], value, minlength=len(data))
+    return np.where(count > 0, np.sign(total), derived)
+
+
+# What every strategy is: it picks the next round from what is judged so far.
 
 
 @dataclass(frozen=True)
@@ -86,8 +265,6 @@ def as_strategy(method: str | Method) -> Strategy:
     if isinstance(made, Strategy):
         return made
     if isinstance(made, str | Utility | Selector):
-        from sparingly.run.rounds.one_shot import OneShot
-
         return OneShot(selector=as_selector(made))
     raise UsageError(f"The {made.kind} {made.name} does not choose items. See: sparingly methods.")
 
@@ -97,3 +274,89 @@ def _names_strategy(text: str) -> bool:
     from sparingly.base.text import parse_call
 
     return method_class(parse_call(text).name).kind == Strategy.kind
+
+
+# One selection, made at once and handed out in one round or several.
+
+
+@register("one_shot")
+@dataclass(frozen=True, kw_only=True)
+class OneShot(Strategy):
+    """Makes one selection before anything is judged, and hands it out in one round or several.
+
+    The simplest strategy: it ignores the labels. A probability design hands its units out in random order, so
+    that after m of n units a row has the chance π_m = π·m/n, and scores can be estimated after every round.
+    """
+
+    reference: ClassVar[str] = "Cochran 1977, chapter 2"
+    needs: ClassVar[tuple[str, ...]] = ("what its selector needs",)
+
+    selector: Selector = parameter(help="what chooses the items")  # noqa: RUF009 - a field
+    rounds: int = parameter(1, "into how many rounds the selection is cut", minimum=1)
+
+    def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
+        """Settle what the selector takes from the data."""
+        return replace(self, selector=self.selector.resolve(data, budget))
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read what the selector reads, but no labels."""
+        read = self.selector.reads(data)
+        return read - field_names.labels(read)
+
+    def next_round(self, state: State) -> Chosen | Finished:
+        """Hand out the next units of the selection."""
+        whole = self._whole(state)
+        done = sum(len(one) for one in state.rounds)
+        if done >= len(whole):
+            return Finished("every chosen item was asked for.")
+        size = state.size or -(-len(whole) // self.rounds)
+        ends = unit_ends(whole)
+        # Whole units: the first end at or after what the round should reach.
+        end = int(ends[np.searchsorted(ends, min(done + size, len(whole)))])
+        return _chosen(state.data, whole, np.arange(done, end))
+
+    def estimate(self, state: State, **asked: Any) -> Estimate:
+        """Return the scores of the whole set, or of the chosen items where these have no chances."""
+        whole = self._whole(state)
+        done = sum(len(one) for one in state.rounds)
+        return estimate(state.data, first_rows(whole, done), state.aspect, **asked)
+
+    def _whole(self, state: State) -> Selection:
+        return select(state.data.without_labels(), self.selector, state.budget, seed=state.seed)
+
+
+def unit_ends(selection: Selection) -> Ints:
+    """Return after how many rows each drawn unit ends: rows of one unit stand together."""
+    if selection.unit is None:
+        return np.arange(1, len(selection) + 1)
+    last = np.append(selection.unit[1:] != selection.unit[:-1], True)
+    return np.flatnonzero(last) + 1
+
+
+def first_rows(selection: Selection, count: int) -> Selection:
+    """Return the first rows of a selection; chances are multiplied by the share of units that they hold."""
+    if count >= len(selection):
+        return selection
+    ends = unit_ends(selection)
+    share = float(np.searchsorted(ends, count, side="right")) / len(ends)
+    columns: dict[str, Any] = {
+        part.name: getattr(selection, part.name)[:count]
+        for part in fields(selection)
+        if part.name != "pool" and isinstance(getattr(selection, part.name), np.ndarray)
+    }
+    if selection.probability is not None:
+        columns["probability"] = selection.probability[:count] * share
+    return replace(selection, **columns)
+
+
+def _chosen(data: EvalSet, whole: Selection, rows: Ints) -> Chosen:
+    columns = ("utility", "probability", "pool_probability", "stratum", "unit", "models", "pairs", "context")
+    more = ("cluster_weight", "cost", "reasons")
+    taken = {name: getattr(whole, name) for name in (*columns, *more)}
+    return Chosen(
+        rows=data.positions(whole.items[rows]),
+        cost_unit=whole.cost_unit,
+        reason=whole.reason,
+        notes=whole.notes,
+        **{name: None if column is None else column[rows] for name, column in taken.items()},
+    )

@@ -12,7 +12,7 @@ from sparingly.infer.estimate.result import CHOSEN, Estimate
 from sparingly.infer.plan.growth import growth
 from sparingly.infer.rank.rank import rank
 from sparingly.infer.rank.ranking import Ranking
-from sparingly.run.rounds.merge import merged
+from sparingly.run.rounds.strategy import merged
 from sparingly.show.report.evidence import (
     Evidence,
     Target,

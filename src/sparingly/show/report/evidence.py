@@ -23,8 +23,7 @@ from sparingly.infer.rank.compare import CurveComparison, curve
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.raters.report import RaterReport, rater_report
-from sparingly.run.rounds.compared import compared_rows
-from sparingly.run.rounds.state import asked_cells
+from sparingly.run.rounds.strategy import asked_cells, compared_rows
 from sparingly.show.report.strengths import estimate_from_strengths
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 
 from sparingly.infer.rank.compare import Comparison, CurveComparison
-from sparingly.infer.rank.draws import Draws
-from sparingly.infer.rank.parity import Parity
+from sparingly.infer.rank.curve import Parity
+from sparingly.infer.rank.stability import Draws
 from sparingly.show.terminal.chart import Series, chart
 from sparingly.show.terminal.console import line, make_console, make_table, notes, number, percent
 

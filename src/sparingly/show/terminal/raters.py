@@ -10,7 +10,7 @@ from sparingly.base.format import counted
 from sparingly.infer.estimate.rater_effects import Severity
 from sparingly.run.raters.agreement import RaterAgreement
 from sparingly.run.raters.assignment import Assignment
-from sparingly.run.raters.control_report import ControlReport
+from sparingly.run.raters.controls import ControlReport
 from sparingly.run.raters.predictability import Predictability
 from sparingly.run.raters.report import RaterReport
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.run.rounds.stop.margin_settled import MarginSettled
-from sparingly.run.rounds.stop.settled import Look
+from sparingly.run.rounds.stop.rules import MarginSettled
+from sparingly.run.rounds.stop.sequential import Look
 
 
 def look(apart: float, error: float, step: float = 0.0) -> Look:

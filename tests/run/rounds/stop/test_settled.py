@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from sparingly.run.rounds.stop.settled import Look, critical_value, settle
+from sparingly.run.rounds.stop.sequential import Look, critical_value, settle
 
 
 def look(

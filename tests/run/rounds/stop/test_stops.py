@@ -10,9 +10,8 @@ import pytest
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.replay import Look, replay
+from sparingly.run.rounds.replay import Ended, Look, replay, replay_until
 from sparingly.run.rounds.stop.base import Progress, after_rounds, as_stop, first_stop, information
-from sparingly.run.rounds.until import Ended, replay_until
 
 WAYS = "one_shot:selector=(uniform)"
 

@@ -22,7 +22,7 @@ from sparingly.bench.papers.ashury.tally import (
 from sparingly.bench.papers.base import PaperTable
 from sparingly.bench.papers.markdown import signed, table
 from sparingly.bench.papers.work import Work
-from sparingly.infer.rank.preferred import PairWinner, winners
+from sparingly.infer.rank.winners import PairWinner, winners
 
 MARKS = (5, 10, 20, 30, 50, 100, 150, 200)
 _TITLES = {"random": "random", "diffuse": "DiffUse"}

@@ -25,7 +25,7 @@ from sparingly.choose.design.stratified import Stratified
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.incremental_strata import IncrementalStrata
-from sparingly.run.rounds.state import Finished, State
+from sparingly.run.rounds.strategy import Finished, State
 
 Spread = Literal["ratings", "knn"]
 # The paper's names, and where the spread of a document's scores comes from.

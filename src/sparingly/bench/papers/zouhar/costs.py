@@ -31,9 +31,9 @@ from sparingly.bench.papers.zouhar.spa import RANDOM
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.rank.agreement import FullSet
 from sparingly.infer.rank.compare import full_set, judged_part
 from sparingly.infer.rank.curve import curve
-from sparingly.infer.rank.full_set import FullSet
 from sparingly.signals.cost import LENGTH, item_costs
 
 # Zouhar et al. 2025, Table 3: accuracy and its gain over selection by count, output-based and source-based.

@@ -21,7 +21,7 @@ from sparingly.choose.select import select
 from sparingly.data.describe.metrics import correlation
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.compare import full_set, judged_part
-from sparingly.infer.rank.parity import RandomParity, random_parity
+from sparingly.infer.rank.curve import RandomParity, random_parity
 
 METHODS = ("metric_avg", "metric_var", "metric_cons", "irt")
 BY_TEXT = "diversity"

@@ -18,7 +18,7 @@ from sparingly.bench.papers.work import Work, rounded
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.compare import full_set, judged_part
-from sparingly.infer.rank.parity import RandomParity, Rule, random_parity
+from sparingly.infer.rank.curve import RandomParity, Rule, random_parity
 
 Figures = dict[str, Any]
 

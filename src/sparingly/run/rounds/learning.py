@@ -11,9 +11,16 @@ from typing import Literal
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.errors import UsageError
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
 from sparingly.infer.estimate.predictions import checked_metrics, known_metrics, metric_fields
+from sparingly.run.rounds.strategy import State, asked_cells
+from sparingly.run.rounds.wave_estimate import Wave
+
+# What earlier waves teach: predictions, how far off they are where, and whether that is worth acting on.
+
 
 AUTO = "auto"
 Goal = Literal["ranking", "scores"]
@@ -209,3 +216,42 @@ def earned_tau(own: Floats, even: Floats) -> float:
         if found < least and found <= _WORTH and found + _SURE * error < 1.0:
             best, least = tau, found
     return best
+
+
+# The waves that a state's rounds were, each with what the earlier ones had taught.
+
+
+def waves_of(state: State, regressor: str | None, *, with_items: bool = False) -> list[Wave]:
+    """Return the waves of a state's rounds with what the labels before each had taught.
+
+    The first one is predicted by its own other folds. ``with_items`` adds what other models' labels say of an
+    item, for rounds that do not judge all models.
+    """
+    found: list[Wave] = []
+    before: Mask = np.zeros(state.data.shape, bool)
+    for number, one in enumerate(state.rounds):
+        drawn = asked_cells(state.data, [one])
+        known = drawn if number == 0 else before
+        learned = learn(state.data, np.where(known, state.labels, np.nan), regressor, state.seed)
+        predicted = learned.predicted
+        if with_items and number:
+            predicted = predicted + item_effects(learned.residual)[:, None]
+        found.append(Wave(before, drawn, cell_chances(state, one), predicted))
+        before = before | drawn
+    return found
+
+
+def cell_chances(state: State, selection: Selection) -> Floats:
+    """Return items × models: the chance of everything that a round asks for, 1 elsewhere."""
+    chances = np.ones(state.data.shape)
+    if selection.probability is None:
+        raise UsageError("A round without chances is no wave: scores cannot be estimated from it.")
+    rows = state.data.positions(selection.items)
+    if selection.models is None:
+        chances[rows] = selection.probability[:, None]
+        return chances
+    column = {name: place for place, name in enumerate(state.data.models)}
+    for row, names, chance in zip(rows, selection.models, selection.probability, strict=True):
+        known = [column[name] for name in names or state.data.models if name in column]
+        chances[row, known] = chance
+    return chances

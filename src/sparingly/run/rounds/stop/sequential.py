@@ -1,4 +1,4 @@
-"""Which pairs of models are told apart after several looks, at one error for all pairs and looks."""
+"""Which pairs of models differ significantly after several looks, at one error for all pairs and looks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ from typing import Literal
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
-from sparingly.infer.rank.pair_errors import pair_errors, pair_tells
-from sparingly.run.rounds.stop.critical import Question, pair_level
-from sparingly.run.rounds.stop.spending import Spending, anytime, group_sequential, with_freedom
+from sparingly.infer.rank.pair_tests import pair_errors, pair_tells
+from sparingly.run.rounds.stop.spending import (
+    Question,
+    Spending,
+    anytime,
+    group_sequential,
+    pair_level,
+    with_freedom,
+)
 
 Valid = Literal["group_sequential", "anytime", "fixed"]
 

@@ -1,0 +1,424 @@
+"""``budget_spent``: stop when nothing more can be asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from sparingly.base.arrays import Floats, Mask
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.registry import parameter, register
+from sparingly.base.stats.pairs import chance_of_lead
+from sparingly.infer.rank.pair_tests import pair_errors, pair_tells
+from sparingly.run.rounds.stop.base import (
+    Progress,
+    Stop,
+    Stopped,
+    TestingStop,
+    asked_of,
+    information,
+    pair_names,
+)
+from sparingly.run.rounds.stop.sequential import Look, Settled, Valid, critical_value
+from sparingly.run.rounds.stop.spending import Spending, pair_level
+from sparingly.run.rounds.strategy import State, item_preferences
+
+# ``budget_spent``: stop when nothing more can be asked for.
+
+
+@register("budget_spent")
+@dataclass(frozen=True)
+class BudgetSpent(Stop):
+    """Stops when the budget is spent, or the strategy has nothing more to ask.
+
+    outputs asked for = items of the budget × models.
+
+    The plain fixed budget: choose it by ``plan``, and test once, at the end.
+    """
+
+    reference: ClassVar[str] = "Cochran 1977, chapter 4"
+
+    def check(self, progress: Progress) -> Stopped | None:
+        """Stop when nothing is left."""
+        if progress.final or progress.state.left <= 0:
+            state = progress.state
+            return Stopped(f"the budget is spent: {state.spent} of {state.limit} outputs were asked for.")
+        return None
+
+
+# ``best_settled``: stop when one model is shown to be the best.
+
+
+@register("best_settled")
+@dataclass(frozen=True, kw_only=True)
+class BestSettled(TestingStop):
+    """Stops when every model but one is out of reach of another.
+
+    A model k is out of reach when some μ̂_j − μ̂_k > c·se_jk, with c so that P(a given best model is ever left
+    out) ≤ α/2 over all looks (α/(M − 1) two-sided for each comparison of M models). So P(a model is named the
+    best while another is better or just as good) ≤ α; with two models this is the two-sided test.
+
+    Use it to pick a model. It needs far less than telling all pairs apart.
+    """
+
+    reference: ClassVar[str] = "Hsu 1996, chapter 4; Lan and DeMets 1983; Waudby-Smith et al. 2024"
+
+    def check(self, progress: Progress) -> Stopped | None:
+        """Stop when one model is left."""
+        found = self.settled(progress, "best")
+        if found is None or int(found.candidates.sum()) != 1:
+            return None
+        best = progress.state.data.models[int(np.argmax(found.candidates))]
+        return Stopped(f"{best} is the best model, with an error rate of {self.alpha:g}.", best)
+
+
+# ``all_settled``: stop when every pair of models is told apart.
+
+
+@register("all_settled")
+@dataclass(frozen=True, kw_only=True)
+class AllSettled(TestingStop):
+    """Stops when every pair of models is told apart.
+
+    A pair is told apart when |μ̂_j − μ̂_k| > c·se_jk, c at α over the number of pairs still open (Holm 1979)
+    and for all looks, so that P(any pair in the wrong order, or told apart though equal) ≤ α. Over this very
+    set no two models are equal until everything is judged, so only a wrong order counts there.
+
+    Use it to rank all models. With the target ``population`` equal models are never told apart: add a budget
+    or ``futility``. With the target ``set`` judging everything settles every pair.
+    """
+
+    reference: ClassVar[str] = (
+        "Holm 1979; Lan and DeMets 1983; Maurer and Bretz 2013; Waudby-Smith et al. 2024"
+    )
+
+    def check(self, progress: Progress) -> Stopped | None:
+        """Stop when no pair is open."""
+        found = self.settled(progress, asked_of("all", self.target))
+        if found is None or found.open.any():
+            return None
+        return Stopped(f"all pairs of models are told apart, with an error rate of {self.alpha:g}.")
+
+
+# ``width_reached``: stop when every interval is narrow enough.
+
+
+@register("width_reached")
+@dataclass(frozen=True, kw_only=True)
+class WidthReached(TestingStop):
+    """Stops when the interval of every model's score is narrower than a width.
+
+    The interval μ̂_j ± c·se_j has c = c(α, looks), so that it holds the score at all looks at once (for each
+    model by itself) with probability 1 − α: stopping at a narrow one does not make it false.
+
+    Use it when scores are to be reported to a precision, whatever the ranking.
+    """
+
+    reference: ClassVar[str] = "Jennison and Turnbull 1989; Waudby-Smith et al. 2024"
+
+    w: float = parameter(help="the full width that every interval must have at most, in units of the scores")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.w > 0.0:
+            raise UsageError(
+                f"The width w is a number above zero, in the unit of the scores, not {self.w:g}."
+            )
+
+    def check(self, progress: Progress) -> Stopped | None:
+        """Stop when the widest interval is narrow enough."""
+        looks = [look for look in progress.looks(self.target) if look.tells]
+        if not looks or (self.valid == "fixed" and not progress.final):
+            return None
+        critical = critical_value(looks, self.alpha, self.valid, self.spending)
+        errors = np.where(looks[-1].exact, 0.0, np.sqrt(np.diag(looks[-1].covariance)))
+        # An error of 0 that is not exact only says that what was judged was all alike.
+        doubtful = (errors == 0.0) & ~looks[-1].exact
+        if doubtful.any() or not float(2.0 * critical * errors.max()) <= self.w:
+            return None
+        return Stopped(f"every interval of level {1 - self.alpha:g} is at most {self.w:g} wide.")
+
+
+# ``margin_settled``: stop when a question with a margin is answered.
+
+
+@register("margin_settled")
+@dataclass(frozen=True, kw_only=True)
+class MarginSettled(TestingStop):
+    """Stops when differences are shown to lie on one side of a margin.
+
+    The interval of a difference, low = d̂ − c·se to high = d̂ + c·se, holds at all looks at once, each end
+    with probability 1 − α. ``non-inferior``: low > −m shows that the model is not worse than the other by m
+    or more, high < −m that it is. ``equivalent``: −m < low and high < m shows that two models are as good as
+    each other; low > m or high < −m that they are not, with each end at 1 − α/2, since either end can err.
+    Without named models, every pair is to be equivalent or told apart (0 outside the interval).
+
+    Use it as a release gate: ask for non-inferiority with the margin that users would not notice.
+    """
+
+    reference: ClassVar[str] = "Schuirmann 1987; Jennison and Turnbull 1989; Tango 1998"
+
+    margin: float = parameter(help="the margin m, in units of the scores")
+    question: Literal["non-inferior", "equivalent"] = parameter("equivalent", "what is asked")
+    model: str | None = parameter(None, "the model that the question is about")
+    against: str | None = parameter(None, "the model that it is compared with")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.margin > 0.0:
+            raise UsageError(
+                f"The margin is a number above zero in the unit of the scores, not {self.margin:g}."
+            )
+        if (self.model is None) != (self.against is None):
+            raise UsageError("A margin is of two models, or of all pairs: give both model= and against=.")
+        if self.question == "non-inferior" and self.model is None:
+            raise UsageError("Non-inferiority is of one model against another: give model= and against=.")
+
+    def check(self, progress: Progress) -> Stopped | None:
+        """Stop when the interval, or every interval, lies on one side."""
+        looks = [look for look in progress.looks(self.target) if look.tells]
+        if not looks or (self.valid == "fixed" and not progress.final):
+            return None
+        if self.model is None or self.against is None:
+            return self._all_pairs(looks)
+        places = [_place(progress.state.data.models, name) for name in (self.model, self.against)]
+        answer = self.answer(looks, places[0], places[1])
+        if answer is None:
+            return None
+        said = f"{self.model} is {answer} to {self.against} by a margin of {self.margin:g}"
+        return Stopped(f"{said}, with an error rate of {self.alpha:g}.", answer)
+
+    def answer(self, looks: Sequence[Look], first: int, second: int) -> str | None:
+        """Return what some looks show of two models; None where nothing is shown yet."""
+        apart = float(looks[-1].scores[first] - looks[-1].scores[second])
+        # Two one-sided tests at α each are an interval of level 1 − 2α.
+        half = float(self._halves(looks, min(2.0 * self.alpha, 0.99))[first, second])
+        if self.question == "non-inferior":
+            if apart - half > -self.margin:
+                return "non-inferior"
+            return "inferior" if apart + half < -self.margin else None
+        if abs(apart) + half < self.margin:
+            return "equivalent"
+        # A difference can lie beyond the margin on either side: a two-sided test.
+        wider = float(self._halves(looks, self.alpha)[first, second])
+        return "not equivalent" if abs(apart) - wider > self.margin else None
+
+    def _all_pairs(self, looks: Sequence[Look]) -> Stopped | None:
+        apart, same = self.shown(looks)
+        pairs = np.triu_indices(len(apart), 1)
+        if not (apart | same)[pairs].all():
+            return None
+        return Stopped(
+            f"every pair is told apart or equivalent within {self.margin:g} "
+            f"({int((same & ~apart)[pairs].sum())} of {len(pairs[0])} are equivalent), with an error rate of "
+            f"{self.alpha:g}."
+        )
+
+    def shown(self, looks: Sequence[Look]) -> tuple[Mask, Mask]:
+        """Return models × models, by intervals that hold for all pairs: which differ, which are the same."""
+        now = looks[-1]
+        pairs: Mask = ~np.eye(len(now.scores), dtype=bool)
+        half = self._halves(looks, pair_level(pairs, self.alpha))
+        apart = np.abs(now.scores[:, None] - now.scores)
+        return pairs & (apart > half), pairs & (apart + half < self.margin)
+
+    def _halves(self, looks: Sequence[Look], level: float) -> Floats:
+        """Return half the width of every difference's interval; infinite where its error tells nothing."""
+        now = looks[-1]
+        critical = critical_value(looks, level, self.valid, self.spending)
+        exact = now.exact[:, None] & now.exact
+        errors = np.sqrt(pair_errors(now.covariance) ** 2 + self._rest(now))
+        return np.where(exact, 0.0, np.where(pair_tells(now.covariance), critical * errors, np.inf))
+
+    def _rest(self, now: Look) -> Floats:
+        """Return by how much the variance of a difference d̂ within the margin is larger on the margin.
+
+        Two-valued scores r apart differ by m on average only if they differ on a share m/r of the items or
+        more. So where fewer differ by chance, d̂ is small and so is its error. On the margin (m − |d̂|)/r more
+        items differ: (m − |d̂|)(r − m − |d̂|)/n more variance, much as in a score test (Tango 1998).
+        """
+        apart = np.abs(now.scores[:, None] - now.scores)
+        if now.step == 0.0 or now.judged is None:
+            return np.zeros_like(apart)
+        count = np.maximum(np.minimum(now.judged[:, None], now.judged), 1.0)
+        more = np.maximum(self.margin - apart, 0.0) * np.maximum(now.step - self.margin - apart, 0.0)
+        return np.asarray(more / count)
+
+
+def _place(models: tuple[str, ...], name: str) -> int:
+    if name not in models:
+        raise UnknownNameError("model", name, models)
+    return models.index(name)
+
+
+# ``futility``: stop when no budget in reach would settle what is left.
+
+
+@register("futility")
+@dataclass(frozen=True, kw_only=True)
+class Futility(TestingStop):
+    """Stops when what is still open is not likely to be settled by the rest of the budget.
+
+    When the budget is spent, z is normal with mean z·√r and variance r − 1, r = I_end/I_now, so the chance of
+    a pair to be settled by then = Φ((|z|√r − c)/√(r − 1)) + Φ((−|z|√r − c)/√(r − 1)) (predictive power under
+    a flat prior). It stops when that is below ``chance`` for every open pair.
+
+    Use it beside ``best_settled`` or ``all_settled``, so that equal models do not eat the budget. It claims
+    nothing about the pairs left open, so it costs no error.
+    """
+
+    reference: ClassVar[str] = "Spiegelhalter, Freedman and Blackburn 1986"
+
+    question: Literal["all", "best"] = parameter("all", "what is to be settled: all pairs, or the best model")
+    chance: float = parameter(0.1, "the least chance to be settled that is worth going on for")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.0 < self.chance < 1.0:
+            raise UsageError(f"The chance lies between 0 and 1, such as 0.1, not {self.chance:g}.")
+
+    def check(self, progress: Progress) -> Stopped | None:
+        """Stop when the chance of every open pair is too small."""
+        found = self.settled(progress, asked_of(self.question, self.target))
+        looks = [look for look in progress.looks(self.target) if look.tells]
+        if found is None or not looks:
+            return None
+        left = found.open
+        if self.question == "best":
+            left = left & found.candidates[:, None] & found.candidates
+        if not left.any() or progress.final:
+            return None
+        chances = self._chances(looks, found, left, progress)
+        if not float(np.nanmax(np.where(left, chances, 0.0))) < self.chance:
+            return None
+        names = pair_names(progress.state.data.models, left)
+        many = "pair is" if len(names) == 1 else "pairs are"
+        return Stopped(f"{len(names)} {many} not likely to be settled by the rest of the budget.", open=names)
+
+    def _chances(self, looks: Sequence[Look], found: Settled, left: Mask, progress: Progress) -> Floats:
+        end = information_at_end(progress.state, self.target)
+        now = progress.estimates(self.target)[-1]
+        least = None
+        if self.target == "population" and now.pairs is not None:
+            count = len(now.models)
+            first, second = np.triu_indices(count, 1)
+            least = np.zeros((count, count))
+            least[first, second] = least[second, first] = now.pairs.deviations(first, second)
+            least /= math.sqrt(now.size)
+        return chance_to_settle(
+            looks, found, left, end, self.alpha, self.valid, least, spending=self.spending
+        )
+
+
+def information_at_end(state: State, target: str) -> float:
+    """Return the information when the budget is spent.
+
+    Where not all models go on, the rest of the budget reaches further.
+    """
+    size = len(state.data)
+    judged = state.asked.sum(axis=0)
+    going = max(int((judged == judged.max()).sum()), 1)
+    reached = min(size, int(judged.max()) + state.left // going)
+    return information(max(state.limit // len(state.data.models), reached), size, target)
+
+
+def chance_to_settle(
+    looks: Sequence[Look],
+    found: Settled,
+    left: Mask,
+    end: float,
+    alpha: float,
+    valid: Valid,
+    least: Floats | None = None,
+    *,
+    spending: Spending = "obrien_fleming",
+) -> Floats:
+    """Return for every pair (models × models) the chance that it is settled when the budget is spent.
+
+    Args:
+        looks: What was known at every look.
+        found: What is settled.
+        left: The pairs that are asked about.
+        end: The information when the budget is spent.
+        alpha: The error rate.
+        valid: How it is kept.
+        least: The standard errors that judging everything would leave; 0 unless given.
+        spending: How the error is spread over the looks.
+    """
+    from scipy.special import ndtr
+
+    now = looks[-1]
+    if math.isinf(end):
+        return np.where(left, 1.0, 0.0)
+    level = found.level if math.isfinite(found.critical) else alpha / max(int(left.sum()) // 2, 1)
+    last = replace(now, clock=1.0, information=max(end, now.information))
+    critical = critical_value([*looks, last], level, valid, spending)
+    errors = pair_errors(now.covariance)
+    ratio = np.full(errors.shape, end / now.information)
+    if least is not None:
+        room = np.divide(errors, least, out=np.full_like(errors, np.inf), where=least > 0)
+        ratio = np.minimum(ratio, room**2)
+    ratio = np.maximum(ratio, 1.0 + 1e-9)
+    apart = np.abs(now.scores[:, None] - now.scores)
+    z = np.divide(apart, errors, out=np.zeros_like(apart), where=errors > 0)
+    ahead, spread = z * np.sqrt(ratio), np.sqrt(ratio - 1.0)
+    return np.asarray(ndtr((ahead - critical) / spread) + ndtr((-ahead - critical) / spread))
+
+
+# ``hypergeometric``: stop when a lead in votes is unlikely by chance, as iterative selection does.
+
+
+@register("hypergeometric")
+@dataclass(frozen=True)
+class Hypergeometric(Stop):
+    """Stops when k of n votes for one of two models are as unlikely as p by chance: a heuristic.
+
+    sf(k − 1; N, N/2, n) ≤ p, with n judged items, ties among them, and k votes for the model that leads.
+
+    Heuristic: looking again after every round lets the error rate grow beyond p. It is here to compare with;
+    ``best_settled`` has an error rate that holds.
+    """
+
+    reference: ClassVar[str] = "Ashury Tahan et al. 2024, appendix A.3"
+    heuristic: ClassVar[bool] = True
+
+    p: float = parameter(0.2, "the risk: how unlikely by chance a lead must be")
+    least: int = parameter(5, "how many judged items there are at least", minimum=1)
+    models: tuple[str, ...] = parameter((), "the two models; the only two unless given")
+    tie: float = parameter(0.0, "how far apart two scores are tied", minimum=0.0)
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.p < 1.0:
+            raise UsageError(f"In hypergeometric, p is a risk between 0 and 1, not {self.p:g}.")
+
+    def check(self, progress: Progress) -> Stopped | None:
+        """Stop when one of the two models leads clearly."""
+        state = progress.state
+        first, second = self._pair(state.data.models)
+        told = item_preferences(state, (first, second), self.tie)
+        told = told[~np.isnan(told)]
+        wins = (int((told > 0).sum()), int((told < 0).sum()))
+        if len(told) < self.least or wins[0] == wins[1]:
+            return None
+        chance = float(chance_of_lead(len(state.data), np.array(len(told)), np.array(max(wins))))
+        if chance > self.p:
+            return None
+        winner = first if wins[0] > wins[1] else second
+        lead = f"{wins[0]} to {wins[1]} of {len(told)} judged items"
+        said = f"{lead}; by chance a lead like that has {chance:.2g}. The rule is a heuristic."
+        return Stopped(said, winner)
+
+    def _pair(self, models: tuple[str, ...]) -> tuple[str, str]:
+        for name in self.models:
+            if name not in models:
+                raise UnknownNameError("model", name, models)
+        named = self.models or models
+        if len(named) != 2:
+            raise UsageError(
+                f"hypergeometric compares two models, not {len(named)}: write hypergeometric:models=[a,b]."
+            )
+        return named[0], named[1]
