@@ -12,7 +12,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import DataError
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.predict.columns import standard_columns
+from sparingly.signals.predict.features import standard_columns
 
 SCORES = np.random.default_rng(0).normal(size=(12, 2))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sparingly.signals.embed.cache import OFF, VARIABLE
+from sparingly.signals.embed.texts import OFF, VARIABLE
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sparingly.signals.embed.cache import VARIABLE
+from sparingly.signals.embed.texts import VARIABLE
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sparingly.signals.embed import embed_texts, texts, tfidf
-from sparingly.signals.embed.cache import VARIABLE, VectorCache, cache_folder, text_keys
+from sparingly.signals.embed.texts import VARIABLE, VectorCache, cache_folder, text_keys
 from tests.signals.embed.test_texts import Letters
 
 TEXTS = [f"text {chr(97 + place)}" for place in range(20)]

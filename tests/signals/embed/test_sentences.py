@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.errors import ExtraMissingError, UsageError
 from sparingly.signals.embed import embed_texts
-from sparingly.signals.embed.sentences import SentenceModel, folder_digest
+from sparingly.signals.embed.texts import SentenceModel, folder_digest
 
 
 class MadeModel:

@@ -6,8 +6,7 @@ from hypothesis import assume, given
 
 from sparingly.base.arrays import Objects
 from sparingly.signals.overlap.bigrams import bigrams_of
-from sparingly.signals.overlap.dice import Dice, is_unspaced
-from sparingly.signals.overlap.pairs import pair_similarities
+from sparingly.signals.overlap.similarity import Dice, is_unspaced, pair_similarities
 from tests.signals.overlap.samples import table, tables
 
 OUTPUTS = table(

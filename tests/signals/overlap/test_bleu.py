@@ -9,8 +9,7 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
 
 from sparingly.base.arrays import Objects
-from sparingly.signals.overlap.bleu import Bleu
-from sparingly.signals.overlap.pairs import pair_similarities
+from sparingly.signals.overlap.similarity import Bleu, pair_similarities
 from sparingly.signals.overlap.tokens import Tokeniser
 from tests.signals.overlap.samples import LANGUAGES, by_sacrebleu, long_texts, table, tables
 

@@ -7,8 +7,7 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.chrf import CHRF
 
 from sparingly.base.arrays import Objects
-from sparingly.signals.overlap.chrf import Chrf
-from sparingly.signals.overlap.pairs import pair_similarities
+from sparingly.signals.overlap.similarity import Chrf, pair_similarities
 from tests.signals.overlap.samples import LANGUAGES, by_sacrebleu, long_texts, table, tables
 
 

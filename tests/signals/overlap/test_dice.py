@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 
 from sparingly.base.arrays import Objects
-from sparingly.signals.overlap.dice import Dice, is_unspaced
-from sparingly.signals.overlap.pairs import pair_similarities
+from sparingly.signals.overlap.similarity import Dice, is_unspaced, pair_similarities
 from tests.signals.overlap.samples import LANGUAGES, table, tables
 
 

@@ -10,11 +10,11 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Objects
-from sparingly.signals.overlap.bleu import Bleu
-from sparingly.signals.overlap.chrf import Chrf
-from sparingly.signals.overlap.dice import Dice
-from sparingly.signals.overlap.pairs import (
+from sparingly.signals.overlap.similarity import (
+    Bleu,
     Block,
+    Chrf,
+    Dice,
     Measure,
     blocks,
     mean_cosines,

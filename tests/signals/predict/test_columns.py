@@ -7,7 +7,7 @@ import pytest
 
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.predict.columns import standard_columns
+from sparingly.signals.predict.features import standard_columns
 
 NAN = float("nan")
 

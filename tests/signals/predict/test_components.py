@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.predict.components import Components, principal_components
+from sparingly.signals.predict.features import Components, principal_components
 
 
 def components_of(cells: Floats, squared: int, count: int) -> Components:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sparingly.base.arrays import Floats
 from sparingly.base.rng import keys_of
-from sparingly.signals.predict.crossfit import cross_fitted, fold_of_items
 from sparingly.signals.predict.features import Features, prepare_features
+from sparingly.signals.predict.predict import cross_fitted, fold_of_items
 from sparingly.signals.predict.regressors import Neighbours, Regressor, Ridge, Training
 from tests.signals.predict.simulated import labels_of, scored
 

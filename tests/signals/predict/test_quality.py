@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.predict.quality import pooled_correlation, within_correlation
+from sparingly.signals.predict.predict import pooled_correlation, within_correlation
 
 NAN = float("nan")
 

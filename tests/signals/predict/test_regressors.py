@@ -11,9 +11,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.signals.predict.intercepts import model_intercepts
 from sparingly.signals.predict.regressors import Boosting, Neighbours, Ridge, Training, as_regressor
-from sparingly.signals.predict.ridge import fit_ridge
+from sparingly.signals.predict.ridge import fit_ridge, model_intercepts
 
 
 def training(items: int = 20, seed: int = 0, equal: bool = True) -> Training:

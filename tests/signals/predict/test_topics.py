@@ -5,7 +5,7 @@ import pytest
 
 from sparingly.base.errors import MissingDataError
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.predict.topics import text_topics
+from sparingly.signals.predict.features import text_topics
 
 TEXTS = ["the cat sat", "a dog ran", "the cat ran", "dogs and cats", "a bird", "birds of a feather"]
 

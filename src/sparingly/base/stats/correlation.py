@@ -20,7 +20,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.rng import round_to_range
 
-# --- Average ranks, the common ground of Spearman's correlation and of the signed-rank test -------
+# --- Average ranks, the common ground of Spearman's correlation and of the signed-rank test
 
 
 _RANK_CELLS = 1 << 20
@@ -61,7 +61,7 @@ def _rank_rows(rows: Floats) -> Floats:
     return ranks
 
 
-# --- Correlations of two vectors, and of one reference vector with every row of a matrix ----------
+# --- Correlations of two vectors, and of one reference vector with every row of a matrix
 
 
 _BLOCK_CELLS = 1 << 17

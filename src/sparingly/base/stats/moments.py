@@ -8,7 +8,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 
-# --- Means and variances over the models of every item, missing scores left out -------------------
+# --- Means and variances over the models of every item, missing scores left out
 
 
 _BLOCK = 4096
@@ -42,7 +42,7 @@ def row_variances(scores: Floats) -> Floats:
     return variances
 
 
-# --- Which of a few numbers lie far from the rest -------------------------------------------------
+# --- Which of a few numbers lie far from the rest
 
 
 Side = Literal["both", "low", "high"]

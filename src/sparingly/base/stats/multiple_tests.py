@@ -10,7 +10,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 
-# --- Holm's correction for many tests -------------------------------------------------------------
+# --- Holm's correction for many tests
 
 
 def holm(p_values: Floats) -> Floats:
@@ -34,7 +34,7 @@ def holm(p_values: Floats) -> Floats:
     return adjusted
 
 
-# --- Shaffer's correction for the tests of all pairs ----------------------------------------------
+# --- Shaffer's correction for the tests of all pairs
 
 
 def shaffer(p_values: Floats) -> Floats:

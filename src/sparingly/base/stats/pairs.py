@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 
-# --- Pairs of models: their order, their differences, and the stretches of a growing subset -------
+# --- Pairs of models: their order, their differences, and the stretches of a growing subset
 
 
 def pair_count(models: int) -> int:
@@ -83,7 +83,7 @@ def stretches(sizes: Ints, block: int) -> Iterator[tuple[slice, list[Stretch]]]:
         yield slice(start, stop), inside
 
 
-# --- When two scores count as equal: the one rule behind preferences, winners and winning distances ---
+# --- When two scores count as equal: the one rule behind preferences, winners and winning distances
 # Ashury Tahan et al. 2024 (Label-Efficient Model Selection for Text Generation, section 5) call two outputs
 # tied when their scores are close. Everything that turns scores into wins asks here, so that a set's
 # preferences and the winners of a comparison never disagree about a pair.
@@ -108,7 +108,7 @@ def check_tie(tie: float) -> None:
         raise UsageError(f"The tie width is zero or more, not {tie}.")
 
 
-# --- Soft pairwise accuracy: is a subset as sure of every comparison of two models as the full set is? ---
+# --- Soft pairwise accuracy: is a subset as sure of every comparison of two models as the full set is?
 
 
 def soft_pairwise_accuracy(p_subset: Floats, p_full: Floats) -> Floats:
@@ -133,7 +133,7 @@ def limit_p_values(sums: Floats, squares: Floats) -> Floats:
     return np.asarray(ndtr(-np.divide(sums, spread, out=np.zeros(sums.shape), where=spread > 0)))
 
 
-# --- How likely a lead in votes is by chance: the reliability threshold of iterative selection ----
+# --- How likely a lead in votes is by chance: the reliability threshold of iterative selection
 
 
 def chance_of_lead(items: int, judged: NDArray[np.int64], votes: NDArray[np.int64]) -> Floats:

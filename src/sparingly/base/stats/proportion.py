@@ -193,7 +193,7 @@ def effective_difference_interval(
     return _on_lattice(low, high, items, centre, np.where(labels >= items, 0.0, 2.0))
 
 
-# --- counts -----------------------------------------------------------------------------------------
+# Counts
 
 
 def _broadcast(*values: ArrayLike) -> tuple[Floats, ...]:
@@ -254,7 +254,7 @@ def _design_effect(
     return np.asarray(effect, np.float64)
 
 
-# --- one proportion ---------------------------------------------------------------------------------
+# One proportion
 
 
 def _ends(k: Floats, n: Floats, size: Floats, tail: float, weight: float) -> tuple[Floats, Floats]:
@@ -353,7 +353,7 @@ def _beta_low(k: Floats, n: Floats, tail: float, weight: float) -> Floats:
     return result
 
 
-# --- differences ------------------------------------------------------------------------------------
+# Differences
 
 
 def _difference_ends(

@@ -42,7 +42,7 @@ from sparingly.base.stats.pairs import (
     stretches,
 )
 
-# --- Seeded sign flips for all pairs of models and all nested subsets in one pass -----------------
+# --- Seeded sign flips for all pairs of models and all nested subsets in one pass
 # With z the items whose sign is flipped, the null sum of a pair is O − 2·Σ z·d and exceeds the observed O
 # exactly when Σ z·d < 0. So one product of a 0/1 matrix (flips × items) with the scores serves all pairs: a
 # pair's flipped sum is the difference of two models' flipped sums.
@@ -186,7 +186,7 @@ def _count_last(flags: NDArray[np.bool_]) -> Floats:
     return total
 
 
-# --- The sign-flip test by enumeration, for pairs of models that differ on few items --------------
+# --- The sign-flip test by enumeration, for pairs of models that differ on few items
 
 
 _CELLS = 1 << 20
@@ -256,7 +256,7 @@ def exact_p_values(differences: Floats, counts: Ints) -> Floats:
     return result
 
 
-# --- One random key per item: from its id, as given, or from its row number -----------------------
+# --- One random key per item: from its id, as given, or from its row number
 
 
 Ids = Sequence[str] | NDArray[np.object_] | NDArray[np.str_]
@@ -280,7 +280,7 @@ def item_keys(items: int, ids: Ids | None = None, keys: Keys | None = None) -> K
     return keys_of(named)
 
 
-# --- The one-sided paired sign-flip test for all pairs of models at once --------------------------
+# --- The one-sided paired sign-flip test for all pairs of models at once
 
 
 Method = Literal["auto", "sampled", "exact", "analytic"]

@@ -24,7 +24,7 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats.correlation import average_ranks
 from sparingly.base.stats.pairs import checked_sizes, pair_count, pair_differences
 
-# --- Wilcoxon's signed-rank test for many pairs of models at once ---------------------------------
+# --- Wilcoxon's signed-rank test for many pairs of models at once
 
 
 Alternative = Literal["two-sided", "less", "greater"]
@@ -191,7 +191,7 @@ def _tail(distribution: Floats, place: int, alternative: Alternative) -> float:
     return min(1.0, 2.0 * min(below, above))
 
 
-# --- Wilcoxon's signed-rank test of growing subsets: every further item changes the rank sums by little ---
+# --- Wilcoxon's signed-rank test of growing subsets: every further item changes the rank sums by little
 # A new difference x takes the rank 1 + #{|d| < |x|} + ½ #{|d| = |x|} among those that are there, moves every
 # larger one up by 1 and every equal one by ½, and turns a group of t equal ones into one of t + 1, which adds
 # 3t(t + 1) to Σ(t³ − t). So the sums of all subsets cost one comparison of every item with those before it,

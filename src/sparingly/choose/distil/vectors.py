@@ -11,9 +11,8 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.choose.distil.corpus import Corpus
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed import embed_sources, embed_texts
-from sparingly.signals.embed.precomputed import is_precomputed
-from sparingly.signals.embed.sentences import SentenceModel
-from sparingly.signals.embed.texts import TFIDF
+from sparingly.signals.embed.evalset import is_precomputed
+from sparingly.signals.embed.texts import TFIDF, SentenceModel
 
 
 def check_embedding(name: str) -> str:

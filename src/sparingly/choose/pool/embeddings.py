@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.choose.pool.shingles import shingles
-from sparingly.signals.embed.sentences import SentenceModel, folder_digest
-from sparingly.signals.embed.texts import TFIDF, embed_texts, unit_rows
+from sparingly.signals.embed.texts import TFIDF, SentenceModel, embed_texts, folder_digest, unit_rows
 
 Vectors = NDArray[np.float16]
 Embedder = Callable[[Sequence[str]], ArrayLike]

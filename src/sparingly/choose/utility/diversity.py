@@ -10,10 +10,7 @@ from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.overlap.bleu import Bleu
-from sparingly.signals.overlap.chrf import Chrf
-from sparingly.signals.overlap.dice import Dice
-from sparingly.signals.overlap.pairs import Measure, mean_cosines, mean_similarities
+from sparingly.signals.overlap.similarity import Bleu, Chrf, Dice, Measure, mean_cosines, mean_similarities
 from sparingly.signals.overlap.tokens import Tokeniser
 
 

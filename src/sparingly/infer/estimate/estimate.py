@@ -279,7 +279,7 @@ def _settled(estimator: str | Method | None, data: EvalSet, sample: Sample) -> E
     """Return the estimator, or the one for what there is."""
     if estimator is not None:
         return as_estimator(estimator).resolve(data)
-    from sparingly.signals.predict.columns import has_features
+    from sparingly.signals.predict.features import has_features
 
     if len(data.metrics) and has_features(data):
         return as_estimator("greg").resolve(data)

@@ -29,7 +29,7 @@ from sparingly.infer.estimate.sample import Linear, Sample, difference_form
 from sparingly.infer.estimate.scale import Values, values_of
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.infer.plan.power import Documents, documents_of, pair_total, spread_of
-from sparingly.signals.predict.columns import has_features
+from sparingly.signals.predict.features import has_features
 from sparingly.signals.predict.residuals import apart, expected_squares
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.stats.moments import row_means
-from sparingly.signals.overlap.dice import is_unspaced, tokenised
+from sparingly.signals.overlap.similarity import is_unspaced, tokenised
 from sparingly.signals.overlap.tokens import Tokens, listed
 
 

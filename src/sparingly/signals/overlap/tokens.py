@@ -2,17 +2,121 @@
 
 from __future__ import annotations
 
+import string
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from typing import Literal, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparingly.base.arrays import Ints
+from sparingly.base.arrays import Ints, Mask
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.signals.overlap.mteval import cut_chinese, cut_words, joined_lines
+
+# --- The tokenisation of mteval-v13a, and of it for Chinese, of many texts at once
+# These are sacrebleu's ``13a`` (its default for BLEU) and ``zh``. Their rules look at a character and its
+# neighbours, so they are answered for all characters of all texts together. In ``13a`` a line is given a
+# space at both ends: what becomes of a word (a stretch without white space) depends on that word alone.
+
+
+Points = NDArray[np.uint32]
+
+_ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
+_BETWEEN, _SPACE = "\n", " "
+# The apostrophe stays in its word; a hyphen, a full stop and a comma may.
+_APART = {*string.punctuation, _BETWEEN, _SPACE} - set("'-.,")
+
+
+def joined_lines(text: str) -> str:
+    """Join words that ``13a`` finds broken at the end of a line; nothing is broken at the end of a text."""
+    if "<skipped>" not in text and "-\n" not in text:
+        return text
+    return text.rstrip().replace("<skipped>", "").replace("-\n", "")
+
+
+def cut_words(words: Sequence[str]) -> list[Sequence[str]]:
+    """Cut every word into tokens as ``13a`` does."""
+    # Letters and digits alone are never cut.
+    special = [place for place, word in enumerate(words) if not word.isalnum()]
+    pieces: list[Sequence[str]] = [(word,) for word in words]
+    if special:
+        cut = _cut([_without_entities(words[place]) for place in special], _APART, padded=True)
+        for place, tokens in zip(special, cut, strict=True):
+            pieces[place] = tokens
+    return pieces
+
+
+def cut_chinese(texts: Sequence[str]) -> list[list[str]]:
+    """Cut every text into tokens as ``zh`` does: Chinese characters one by one, the rest as ``13a``."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    cut: Callable[[str], str] = BLEU(tokenize="zh", effective_order=True).tokenizer
+    lines = [" ".join(text.split()) for text in texts]
+    foreign = {character for character in set().union(*lines) if not character.isascii()}
+    chinese = {character for character in foreign if " " in cut(f"a{character}a")}
+    return _cut(lines, _APART | chinese, padded=False) if lines else []
+
+
+def _without_entities(word: str) -> str:
+    if "&" in word:
+        for entity, character in _ENTITIES:
+            word = word.replace(entity, character)
+    return word
+
+
+def _cut(lines: Sequence[str], apart: set[str], *, padded: bool) -> list[list[str]]:
+    """Cut lines without line ends into tokens.
+
+    Args:
+        lines: The lines; white space in them is single spaces.
+        apart: The characters that are always tokens of their own.
+        padded: Whether a line is read as if it had a space at both ends.
+    """
+    joined = _BETWEEN + _BETWEEN.join(lines) + _BETWEEN
+    points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), "<u4")
+    alone = np.zeros(max(int(points.max()), *map(ord, apart)) + 1, bool)
+    alone[[ord(character) for character in apart]] = True
+    bounds = [*np.flatnonzero(_begins(points, alone[points], padded)).tolist(), len(joined)]
+    tokens = [token for low, high in pairwise(bounds) if (token := joined[low:high]) != _SPACE]
+    # The tokens between two line ends are those of a line.
+    ends = [place for place, token in enumerate(tokens) if token == _BETWEEN]
+    return [tokens[low + 1 : high] for low, high in pairwise(ends)]
+
+
+def _begins(points: Points, apart: Mask, padded: bool) -> Mask:
+    """Whether a token begins at a character; the first and the last character are line ends."""
+    digit = (points >= ord("0")) & (points <= ord("9"))
+    mark = (points == ord(".")) | (points == ord(","))
+    # A mark is parted from a neighbour that is no digit; where a line just ends there is no neighbour.
+    holds = digit if padded else digit | (points == ord(_BETWEEN))
+    after_digit, after, before = np.zeros((3, len(points)), bool)
+    after_digit[1:], after[1:], before[:-1] = digit[:-1], holds[:-1], holds[1:]
+    attached = before & _left_over(mark, after)
+    apart = apart | (mark & ~attached) | ((points == ord("-")) & after_digit)
+    begins = apart.copy()
+    begins[0] = True
+    begins[1:] |= apart[:-1]
+    return begins
+
+
+def _left_over(mark: Mask, after: Mask) -> Mask:
+    """Whether the rule "part a full stop or comma from the non-digit before it" passes a mark by.
+
+    The rule takes two characters at a time, so of several marks in a row it parts every second one: the
+    first, the third … or, where a digit stands before them, the second, the fourth …
+    """
+    places = np.arange(len(mark))
+    first = mark.copy()
+    first[1:] &= ~mark[:-1]
+    begin = np.maximum.accumulate(np.where(first, places, 0))
+    passed: Mask = (places - begin) % 2 == np.where(after[begin], 0, 1)
+    return passed
+
+
+# --- Texts as numbers: every token of every text gets a code, and equal tokens get equal codes
+
 
 Tokeniser = Literal["13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none"]
 _INSTALL = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}

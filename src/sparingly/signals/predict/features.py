@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,11 +11,249 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.cache import ResultCache
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.predict.columns import Column, standard_columns
-from sparingly.signals.predict.components import Components, principal_components
-from sparingly.signals.predict.topics import Topics, text_topics
+from sparingly.signals.embed.evalset import Embedded, embed_outputs, embed_sources
+from sparingly.signals.length import OUTPUT_LENGTH, SOURCE_LENGTH, length_metric, source_lengths
+
+# --- One number per item and model as a column of features: standardised over the whole set, nothing missing
+
+
+# A metric that more cells than this lack gets a column that says where.
+_MANY_MISSING = 0.05
+# Squares of smaller numbers lose digits, or are 0.
+_TINY = 1e-150
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A metric, a length or its logarithm, ready to be standardised.
+
+    Attributes:
+        name: Of the feature.
+        values: Items x models, or items x 1 where it is the same for all models.
+        centre: The mean over the whole set.
+        spread: The standard deviation over the whole set.
+        logarithm: Whether log(1 + value) is meant.
+        absence: Whether the column says where ``values`` are missing, instead of what they are.
+    """
+
+    name: str
+    values: Floats
+    centre: float
+    spread: float
+    logarithm: bool = False
+    absence: bool = False
+
+    def at(self, rows: Ints | slice) -> Floats:
+        """Return the standardised values of some items.
+
+        A missing value becomes the mean of the item's others, and the mean of the set where it has none.
+        """
+        found = _meant(self.values[rows], self.logarithm, self.absence)
+        standard = (found - self.centre) / self.spread
+        there = ~np.isnan(standard)
+        if there.all():
+            return standard
+        known = np.where(there, standard, 0.0)
+        means = known.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
+        return np.where(there, standard, means)
+
+
+def _meant(values: Floats, logarithm: bool, absence: bool) -> Floats:
+    if absence:
+        return np.asarray(np.isnan(values), np.float64)
+    return np.log1p(values) if logarithm else values
+
+
+def standard_columns(data: EvalSet, metrics: tuple[str, ...] | None, lengths: bool) -> list[Column]:
+    """Return a column for every metric and length that says anything, in the order of their names.
+
+    What is missing everywhere or constant is left out.
+    """
+    names = sorted(data.metrics) if metrics is None else list(metrics)
+    for name in names:
+        if name not in data.metrics:
+            raise UnknownNameError("metric", name, data.metrics)
+    columns = [column for name in names for column in _columns(name, data.metrics[name])]
+    columns += _length_columns(data) if lengths else []
+    if not columns:
+        raise MissingDataError(
+            "Predictions need metrics that differ between outputs, or texts, and the evaluation set has "
+            "neither. Add a metric, such as chrF or the length of the outputs."
+        )
+    return columns
+
+
+def has_features(data: EvalSet) -> bool:
+    """Return whether there is anything to predict scores from: a metric that varies, or lengths that do."""
+    return any(_columns(name, scores) for name, scores in data.metrics.items()) or bool(_length_columns(data))
+
+
+def _length_columns(data: EvalSet) -> list[Column]:
+    """Return the lengths of sources and outputs, plain and logarithmic."""
+    measured = []
+    if data.sources is not None:
+        measured.append((SOURCE_LENGTH, source_lengths(data)[:, None]))
+    if data.outputs is not None:
+        measured.append((OUTPUT_LENGTH, length_metric(data, OUTPUT_LENGTH)))
+    return [
+        column
+        for name, values in measured
+        if name not in data.metrics
+        for logarithm in (False, True)
+        for column in _columns(name, values, logarithm)
+    ]
+
+
+def _spread(known: Floats) -> float:
+    """Return the standard deviation of values that differ, also where their squares are 0 to a computer."""
+    spread = float(known.std())
+    if spread > _TINY:
+        return spread
+    apart = known - known.mean()
+    reach = float(np.abs(apart).max())
+    return reach * float((apart / reach).std())
+
+
+def _columns(name: str, values: Floats, logarithm: bool = False) -> list[Column]:
+    """Return the column, and that of its absence where many values are missing; none when it is constant."""
+    found = _meant(values, logarithm, absence=False)
+    known = found[~np.isnan(found)]
+    if known.size == 0 or known.min() == known.max():
+        return []
+    title = f"log {name}" if logarithm else name
+    columns = [Column(title, values, float(known.mean()), _spread(known), logarithm)]
+    missing = 1.0 - known.size / values.size
+    if missing > _MANY_MISSING and not logarithm:
+        spread = float(np.sqrt(missing * (1.0 - missing)))
+        columns.append(Column(f"no {name}", values, missing, spread, absence=True))
+    return columns
+
+
+# --- The principal components of standardised columns, and their squares and products
+# People's scores are seldom a straight line in a metric: error scores pile up at zero. A parabola in the few
+# directions in which the metrics differ most takes up most of that bend, with few coefficients to learn.
+
+
+# Components beyond so many standard deviations are cut, else one odd cell would rule a square.
+_FAR = 4.0
+_NOTHING = 1e-9
+Blocks = Callable[[], Iterable[Floats]]
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Axes of unit variance in the space of the columns, and the moments of the products of components.
+
+    Attributes:
+        centre: The means of the columns.
+        axes: Columns x components.
+        squared: Of how many components there are squares and products.
+        means: Of the products.
+        spreads: The standard deviations of the products.
+    """
+
+    centre: Floats
+    axes: Floats
+    squared: int
+    means: Floats
+    spreads: Floats
+
+    @property
+    def product_names(self) -> tuple[str, ...]:
+        """The names of the squares and products."""
+        first, second = np.triu_indices(self.squared)
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        return tuple(f"component {one + 1} x {other + 1}" for one, other in pairs)
+
+    def of(self, base: Floats) -> Floats:
+        """Return the components of cells, ... x components."""
+        return np.clip((base - self.centre) @ self.axes, -_FAR, _FAR)
+
+    def products(self, found: Floats) -> Floats:
+        """Return the standardised squares and products of components."""
+        return (_products(found, self.squared) - self.means) / self.spreads
+
+
+def principal_components(
+    centre: Floats, covariance: Floats, blocks: Blocks, squared: int, count: int
+) -> Components:
+    """Return the first components of columns with these moments; ``blocks`` yields the columns' cells."""
+    energy, vectors = np.linalg.eigh(covariance)
+    best = np.argsort(-energy, kind="stable")[:count]
+    best = best[energy[best] > _NOTHING * energy[best[0]]]
+    axes = vectors[:, best] / np.sqrt(energy[best])
+    squared = min(squared, len(best))
+    nothing = Components(centre, axes, squared, np.zeros(0), np.ones(0))
+    if not squared:
+        return nothing
+    total = squares = np.zeros(squared * (squared + 1) // 2)
+    cells = 0
+    for block in blocks():
+        found = _products(nothing.of(block), squared).reshape(-1, len(total))
+        total, squares = total + found.sum(axis=0), squares + (found**2).sum(axis=0)
+        cells += len(found)
+    means = total / cells
+    spreads = np.sqrt(np.maximum(squares / cells - means**2, _NOTHING))
+    return Components(centre, axes, squared, means, spreads)
+
+
+def _products(found: Floats, squared: int) -> Floats:
+    first, second = np.triu_indices(squared)
+    return np.asarray(found[..., first] * found[..., second])
+
+
+# --- The main directions of embedded sources and outputs, as features
+
+
+@dataclass(frozen=True, eq=False)
+class Topics:
+    """Standardised directions, items x models x directions (items x 1 x directions for sources)."""
+
+    names: tuple[str, ...]
+    parts: tuple[Floats, ...]
+    models: int
+
+    def at(self, rows: Ints) -> Floats:
+        """Return the directions of some items, items x models x directions."""
+        taken = [part[rows] for part in self.parts]
+        spread = [np.broadcast_to(part, (len(rows), self.models, part.shape[2])) for part in taken]
+        return np.concatenate(spread, axis=2)
+
+
+def text_topics(data: EvalSet, embedding: str, dimensions: int) -> Topics:
+    """Return the directions in which the texts differ most, so many of the sources and of the outputs."""
+    embedded: dict[str, Embedded] = {}
+    if data.sources is not None:
+        sources = embed_sources(data, embedding)
+        embedded["source"] = Embedded(sources.vectors[:, None, :], sources.there[:, None])
+    if data.outputs is not None:
+        embedded["output"] = embed_outputs(data, embedding)
+    if not embedded:
+        raise MissingDataError("Embeddings need sources or outputs, and the evaluation set has neither.")
+    reduced = {kind: _directions(texts, dimensions) for kind, texts in embedded.items()}
+    names = tuple(
+        f"{kind} direction {place + 1}" for kind, part in reduced.items() for place in range(part.shape[2])
+    )
+    return Topics(names, tuple(reduced.values()), len(data.models))
+
+
+def _directions(texts: Embedded, dimensions: int) -> Floats:
+    """Return unit-variance scores on the first principal axes, 0 where there is no text."""
+    vectors, there = texts
+    known = vectors[there]
+    centred = known - known.mean(axis=0) if len(known) else known
+    energy, axes = np.linalg.eigh(centred.T @ centred / max(1, len(known)))
+    best = np.argsort(-energy, kind="stable")[:dimensions]
+    best = best[energy[best] > _NOTHING]
+    scores = np.zeros((*there.shape, len(best)))
+    scores[there] = centred @ (axes[:, best] / np.sqrt(energy[best]))
+    return scores
+
+
+# --- Cells x features: what is known about every output before anyone judges it
+
 
 # How large coefficients are expected to be, where a metric's own is 1 (see ``FeatureTable.scales``).
 _ITEM_MEANS, _TOPICS, _SQUARES, _SLOPES = 0.5, 0.2, 0.3, 0.2

@@ -12,8 +12,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.signals.predict.features import Features
-from sparingly.signals.predict.intercepts import model_intercepts
-from sparingly.signals.predict.ridge import RidgeFit, fit_ridge
+from sparingly.signals.predict.ridge import RidgeFit, fit_ridge, model_intercepts
 
 _PATH = "sklearn."
 _PLAIN, _OWN, _CURVED = Features(), Features(item_means=False), Features(squares=3, slopes=True)

@@ -1,0 +1,287 @@
+"""BLEU, chrF and Dice between the outputs of an item, block of items by block of items."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import ClassVar, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
+from sparingly.signals.length import text_length
+from sparingly.signals.overlap.ngrams import Places, ngram_totals, shared_ngrams
+from sparingly.signals.overlap.tokens import Tokeniser, bleu_tokens, characters, listed
+
+# --- Similarities between the outputs of an item, block of items by block of items
+
+
+_MISSING = -1
+
+
+@dataclass(frozen=True)
+class Block:
+    """The distinct texts of some items that follow each other.
+
+    Attributes:
+        begin: The first item.
+        texts: The texts, item after item; a text that several models wrote for an item stands there once.
+        places: Which item and slot every text has.
+        slot: The slot of every model's text, items x models, -1 where there is none.
+        copies: How many models wrote the text of a slot, items x slots.
+    """
+
+    begin: int
+    texts: list[str]
+    places: Places
+    slot: Ints
+    copies: Ints
+
+    @property
+    def end(self) -> int:
+        """The item after the last."""
+        return self.begin + self.places.items
+
+
+class Measure(Protocol):
+    """A similarity of texts."""
+
+    @property
+    def block_size(self) -> int:
+        """About how many characters of text are worked on at once."""
+
+    def between(self, block: Block) -> Floats:
+        """Return the similarity of every text of an item (the hypothesis) with every text (the reference).
+
+        The shape is items x slots x slots; slots without a text hold any number.
+        """
+
+
+def pair_similarities(outputs: Objects, measure: Measure) -> Floats:
+    """Return the similarity of every model's output with every model's output.
+
+    Args:
+        outputs: The texts, items x models; None is missing.
+        measure: The similarity.
+
+    Returns:
+        Items x models (the hypothesis) x models (the reference), NaN where one of the two has no output.
+    """
+    items, models = outputs.shape
+    found = np.full((items, models, models), np.nan)
+    for block in blocks(outputs, measure.block_size):
+        rows = np.arange(block.places.items)[:, None, None]
+        first, second = block.slot[:, :, None], block.slot[:, None, :]
+        values = measure.between(block)[rows, first, second]
+        there = (first != _MISSING) & (second != _MISSING)
+        found[block.begin : block.end] = np.where(there, values, np.nan)
+    return found
+
+
+def mean_similarities(outputs: Objects, measure: Measure) -> Floats:
+    """Return the mean similarity over ordered pairs of different models, per item.
+
+    (1/(k(k−1))) Σ_{j≠j'} sim(y_j, y_j') over the k models that have an output; NaN where k < 2. Both
+    directions count, so a similarity that is not symmetric is averaged over them.
+    """
+    found = np.full(len(outputs), np.nan)
+    for block in blocks(outputs, measure.block_size):
+        copies = block.copies.astype(np.float64)
+        models = copies.sum(axis=1)
+        # Slots without a text hold any number, so they are taken out and not multiplied by 0.
+        used = (block.copies[:, :, None] > 0) & (block.copies[:, None, :] > 0)
+        values = np.where(used, measure.between(block), 0.0)
+        everyone = np.einsum("ia,iab,ib->i", copies, values, copies)
+        themselves = np.einsum("ia,iaa->i", copies, values)
+        pairs = models * (models - 1)
+        means = (everyone - themselves) / np.maximum(pairs, 1)
+        found[block.begin : block.end] = np.where(pairs > 0, means, np.nan)
+    return found
+
+
+def mean_cosines(vectors: Floats, there: Mask) -> Floats:
+    """Return the mean cosine of an item's vectors over pairs of different models, NaN with fewer than two.
+
+    With s the sum of an item's k vectors of length 1, (|s|² − k) / (k(k−1)): no pair is visited. A vector of
+    length 0 is like nothing.
+
+    Args:
+        vectors: Items x models x dimensions, each of length 1 or 0.
+        there: Items x models, whether there is a vector.
+    """
+    present = there.astype(np.float64)
+    total = np.einsum("ijd,ij->id", vectors, present)
+    themselves = np.einsum("ijd,ijd,ij->i", vectors, vectors, present)
+    models = present.sum(axis=1)
+    pairs = models * (models - 1)
+    alike = np.einsum("id,id->i", total, total) - themselves
+    return np.where(pairs > 0, alike / np.maximum(pairs, 1), np.nan)
+
+
+def blocks(outputs: Objects, size: int) -> Iterator[Block]:
+    """Cut items into blocks of about a number of characters, and find the distinct texts of each item."""
+    items, models = outputs.shape
+    lengths = np.fromiter((0 if text is None else len(text) for text in _listed(outputs)), np.int64)
+    # The table of pairs takes room too, however short the texts are.
+    upto = np.cumsum(lengths.reshape(items, models).sum(axis=1) + models**2)
+    begin = 0
+    while begin < items:
+        done = upto[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(upto, done + size, side="right")))
+        yield _block(outputs[begin:end], begin)
+        begin = end
+
+
+def _block(outputs: Objects, begin: int) -> Block:
+    numbers: defaultdict[str | None, int] = defaultdict(count().__next__, {None: _MISSING})
+    text = np.fromiter(map(numbers.__getitem__, _listed(outputs)), np.int64).reshape(outputs.shape)
+    by_text = np.argsort(text, axis=1, kind="stable")
+    ordered = np.take_along_axis(text, by_text, axis=1)
+    new = ordered != _MISSING
+    new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    place = np.cumsum(new, axis=1) - 1
+    slot = np.empty_like(place)
+    np.put_along_axis(slot, by_text, place, axis=1)
+    item, column = np.nonzero(new)
+    places = Places(item, place[item, column], len(outputs), int(place.max(initial=0)) + 1)
+    present_item, present_model = np.nonzero(slot != _MISSING)
+    cells = present_item * places.slots + slot[present_item, present_model]
+    copies = np.bincount(cells, minlength=places.items * places.slots)
+    known = [written for written in numbers if written is not None]
+    texts = [known[number] for number in ordered[item, column].tolist()]
+    return Block(begin, texts, places, slot, copies.reshape(places.items, places.slots))
+
+
+def _listed(outputs: Objects) -> Iterator[str | None]:
+    return iter(cast("Iterable[str | None]", outputs.flat))
+
+
+# --- Sentence BLEU between all outputs of an item, as sacrebleu computes it
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """Sentence BLEU with effective order and exponential smoothing, 0 to 100 (Papineni et al. 2002).
+
+    BP·exp((1/N) Σ_n log p_n) over the orders n = 1 … N that the hypothesis has any n-grams of, N ≤ 4, with
+    BP = min(1, exp(1 − |reference|/|hypothesis|)); the k-th precision without a match counts as
+    1/(2^k · number of n-grams) (Chen and Cherry 2014, method 3). Without any match the score is 0.
+    """
+
+    tokeniser: Tokeniser = "13a"
+    block_size: ClassVar[int] = 2**18
+    order: ClassVar[int] = 4
+
+    def between(self, block: Block) -> Floats:
+        """Return the BLEU of every text of an item, given every other as the reference."""
+        tokens, places = bleu_tokens(block.texts, self.tokeniser), block.places
+        shape = (places.items, places.slots, places.slots)
+        logs, misses, matches = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
+        for n, shared in enumerate(shared_ngrams(tokens, places, self.order), start=1):
+            totals = ngram_totals(tokens, places, n)[:, :, None]
+            there = totals > 0
+            misses += there & (shared == 0)
+            matched = np.where(shared > 0, shared, 0.5**misses)
+            logs += np.where(there, np.log(matched / np.maximum(totals, 1)), 0.0)
+            matches += shared
+        lengths = places.spread(tokens.lengths)
+        orders = np.clip(lengths, 1, self.order)[:, :, None]
+        scores = 100 * np.exp(logs / orders + _log_brevity(lengths))
+        return np.where(matches > 0, scores, 0.0)
+
+
+def _log_brevity(lengths: Ints) -> Floats:
+    """Return the logarithm of the brevity penalty, items x hypotheses x references."""
+    hypothesis, reference = lengths[:, :, None], lengths[:, None, :]
+    return np.minimum(0.0, 1 - reference / np.maximum(hypothesis, 1))
+
+
+# --- Sentence chrF between all outputs of an item, as sacrebleu computes it
+
+
+@dataclass(frozen=True)
+class Chrf:
+    """chrF: the F-score of character n-grams, 0 to 100 (Popović 2015).
+
+    (1 + β²)·P·R / (β²·P + R) with P and R the precision and recall of character n-grams without white space,
+    averaged over the orders n = 1 … 6 of which both texts have any; β = 2. These are sacrebleu's defaults.
+    A text without characters scores 0 with every text.
+    """
+
+    block_size: ClassVar[int] = 2**17
+    order: ClassVar[int] = 6
+    beta: ClassVar[float] = 2.0
+
+    def between(self, block: Block) -> Floats:
+        """Return the chrF of every text of an item, given every other as the reference."""
+        tokens, places = characters(block.texts), block.places
+        precision = np.zeros((places.items, places.slots, places.slots))
+        orders = np.zeros_like(precision)
+        for n, shared in enumerate(shared_ngrams(tokens, places, self.order), start=1):
+            totals = ngram_totals(tokens, places, n)
+            both = (totals[:, :, None] > 0) & (totals[:, None, :] > 0)
+            # Where the other text has no n-grams nothing is shared, so the order adds 0 of its own accord.
+            precision += shared / np.maximum(totals, 1)[:, :, None]
+            orders += both
+        precision /= np.maximum(orders, 1)
+        # What is precision one way is recall the other way.
+        recall = precision.transpose(0, 2, 1)
+        weight = self.beta**2
+        divisor = weight * precision + recall
+        return 100 * (1 + weight) * precision * recall / np.where(divisor > 0, divisor, 1.0)
+
+
+# --- Dice overlap of words, or of characters in scripts without spaces, between all outputs of an item
+
+
+@dataclass(frozen=True)
+class Dice:
+    """Dice's coefficient of the n-grams of two texts, 0 to 1: 2·Σ_g min(a_g, b_g) / (Σ_g a_g + Σ_g b_g).
+
+    Tokens are words as white space parts them, or characters where the outputs of an item are in a script
+    that puts no spaces between words. A text of fewer than n tokens is one n-gram: equal to such a text with
+    the same tokens, and to nothing else.
+
+    Attributes:
+        order: The n of the n-grams: 1 for single words, 2 for bigrams.
+    """
+
+    order: int = 1
+    block_size: ClassVar[int] = 2**18
+
+    def between(self, block: Block) -> Floats:
+        """Return the overlap of every two texts of an item."""
+        places = block.places
+        bounds = np.searchsorted(places.item, np.arange(places.items + 1))
+        unspaced = np.repeat(
+            [
+                is_unspaced(block.texts[low:high])
+                for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+            ],
+            np.diff(bounds),
+        )
+        tokens = listed(tokenised(block.texts, unspaced, self.order))
+        *_, shared = shared_ngrams(tokens, places, self.order)
+        totals = ngram_totals(tokens, places, self.order)
+        # Two slots without a text have no n-grams, and their number does not matter.
+        return np.asarray(2 * shared / np.maximum(totals[:, :, None] + totals[:, None, :], 1))
+
+
+def is_unspaced(texts: Sequence[str]) -> bool:
+    """Whether texts, taken together, are in a script that puts no spaces between words."""
+    if all(map(str.isascii, texts)):
+        return False
+    together = " ".join(texts)
+    return text_length(together) != len(together.split())
+
+
+def tokenised(texts: Sequence[str], unspaced: NDArray[np.bool_], least: int) -> list[list[str]]:
+    """Cut texts into words or characters; short texts are filled up with empty tokens."""
+    cut = [
+        list("".join(text.split())) if by_character else text.split()
+        for text, by_character in zip(texts, unspaced.tolist(), strict=True)
+    ]
+    return [tokens + [""] * (least - len(tokens)) for tokens in cut]
