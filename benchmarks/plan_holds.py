@@ -38,6 +38,7 @@ import sparingly
 from sparingly.bench.papers.markdown import replaced, table
 from sparingly.infer.plan.outlook import Outlook, Wanted, order_chances
 from sparingly.infer.plan.pilot import pilot_of
+from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.rank import joint_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -151,7 +152,7 @@ def decided(generator: np.random.Generator, effect: float, models: int, n: int) 
     names = [f"i{place:04d}" for place in range(n)], [f"m{place}" for place in range(models)]
     data = sparingly.EvalSet.from_arrays(*names, aspects={"people": scores})
     joint = joint_of(sparingly.estimate(data, None, "people", target="population"))
-    found = sparingly.decide(joint.tests().agreeing(joint.scores), joint.scores)
+    found = decide(joint.tests().agreeing(joint.scores), joint.scores)
     return float(found.better[0].sum() / (models - 1.0))
 
 

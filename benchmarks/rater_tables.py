@@ -21,6 +21,7 @@ import numpy as np
 import sparingly
 from sparingly.bench.papers.markdown import replaced, table
 from sparingly.bench.papers.saldias.raters import number, share
+from sparingly.run.raters.report import RaterReport
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "raters.md"
@@ -35,7 +36,7 @@ SETS = {
     "wmt23_ende_mqm3": ("mqm3", "MetricX-23"),
     "wmt23_zhen_mqm3": ("mqm3", "MetricX-23"),
 }
-Reports = dict[str, sparingly.RaterReport]
+Reports = dict[str, RaterReport]
 
 
 def overview(reports: Reports) -> str:

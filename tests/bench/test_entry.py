@@ -7,6 +7,8 @@ import pytest
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.bench.entry import entry_from_table, entry_of, with_metric
+from sparingly.choose import MetricVar
+from sparingly.run.rounds import Casf, DiffuseIterative, Waves
 
 
 @pytest.mark.parametrize(
@@ -43,9 +45,9 @@ def test_strategies_have_five_rounds_and_selectors_none() -> None:
 
 def test_rounds_are_those_of_the_strategy() -> None:
     assert entry_of("waves:waves=3").rounds == 3
-    assert entry_of("waves", rounds=2).made(None) == sparingly.Waves(waves=2)
-    assert entry_of("casf:metric={metric}", rounds=2).made("x") == sparingly.Casf(metric="x", phases=2)
-    assert entry_of("diffuse_iterative", rounds=2).made(None) == sparingly.DiffuseIterative()
+    assert entry_of("waves", rounds=2).made(None) == Waves(waves=2)
+    assert entry_of("casf:metric={metric}", rounds=2).made("x") == Casf(metric="x", phases=2)
+    assert entry_of("diffuse_iterative", rounds=2).made(None) == DiffuseIterative()
 
 
 def test_the_estimator_stands_behind_the_last_bar() -> None:
@@ -55,7 +57,7 @@ def test_the_estimator_stands_behind_the_last_bar() -> None:
 
 def test_a_metric_is_quoted_where_it_must_be() -> None:
     text = with_metric("metric_var:metric={metric}", "Nucleus, (p = 0.3)")
-    assert sparingly.parse_method(text) == sparingly.MetricVar(metric="Nucleus, (p = 0.3)")
+    assert sparingly.parse_method(text) == MetricVar(metric="Nucleus, (p = 0.3)")
     assert with_metric("random", None) == "random"
     with pytest.raises(UsageError, match="has none"):
         with_metric("metric_var:metric={metric}", None)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
 from sparingly.bench import replay as replays
 from sparingly.bench.entry import entry_of
 from sparingly.bench.part import Part, part_of
 from sparingly.bench.replay import DONE, FAILED, NOT_APPLICABLE, replay_entry
 from sparingly.bench.sets import Judged, SetFile, open_set
+from sparingly.choose import KMeans
+from sparingly.run.rounds import Waves
 
 SHARES = (0.1, 0.25)
 
@@ -78,7 +80,7 @@ def test_expected_p_values_are_those_of_the_estimate(part: Part) -> None:
     assert expected is not None
     assert own["soft_pairwise_accuracy"] == plain.soft_pairwise_accuracy
     assert expected["soft_pairwise_accuracy"] == pytest.approx(
-        float(sparingly.soft_pairwise_accuracy(found.full_set_p(), part.full.p_values))
+        float(soft_pairwise_accuracy(found.full_set_p(), part.full.p_values))
     )
     assert own["significant"] == expected["significant"], "the ranking's test stays the same"
 
@@ -159,13 +161,11 @@ def test_a_stop_ends_a_strategy(part: Part) -> None:
 
 def test_strategies_may_expect_p_values_themselves(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = len(pair_indices(8)[0])
-    monkeypatch.setattr(
-        sparingly.Waves, "expected_p_values", lambda self, state: np.full(pairs, 0.5), raising=False
-    )
+    monkeypatch.setattr(Waves, "expected_p_values", lambda self, state: np.full(pairs, 0.5), raising=False)
     entry = entry_of("waves:regressor=none", p_values="full_set", rounds=2)
     cell = replay_entry(part, entry, (0.2,), seed=9)[0]
     assert cell.measures is not None
-    undecided = sparingly.soft_pairwise_accuracy(np.full(pairs, 0.5), part.full.p_values)
+    undecided = soft_pairwise_accuracy(np.full(pairs, 0.5), part.full.p_values)
     assert cell.measures["soft_pairwise_accuracy"] == pytest.approx(float(undecided))
 
 
@@ -202,7 +202,7 @@ def test_a_method_that_fails_does_not_end_the_run(part: Part, monkeypatch: pytes
     def choose(*given: object) -> NoReturn:
         raise ZeroDivisionError("nothing\nis left")
 
-    monkeypatch.setattr(sparingly.KMeans, "choose", choose)
+    monkeypatch.setattr(KMeans, "choose", choose)
     cell = replay_entry(part, entry_of("kmeans"), (0.1,), seed=0)[0]
     assert cell.status == FAILED
     assert cell.reason == "ZeroDivisionError: nothing is left"

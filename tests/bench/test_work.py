@@ -19,6 +19,7 @@ from sparingly.bench.sets import set_files
 from sparingly.bench.table import MEASURED_ANEW, parts_folder, read_table
 from sparingly.bench.task import Task, peak_megabytes, run_task
 from sparingly.bench.work import play, tasks_of
+from sparingly.choose import KMeans
 from tests.journeys.command import SCRIPT
 
 METHODS = ("random", "metric_var:metric={metric}", "uniform|weighted_mean", "documents", "residual_size")
@@ -165,7 +166,7 @@ def test_failures_are_told_once_for_each_set(tmp_path: Path, monkeypatch: pytest
     def choose(*given: object) -> NoReturn:
         raise ZeroDivisionError("nothing is left")
 
-    monkeypatch.setattr(sparingly.KMeans, "choose", choose)
+    monkeypatch.setattr(KMeans, "choose", choose)
     grid = grid_of(["kmeans"], sets=["demo"], budgets=["10%"], seeds=2)
     report = play(grid, None, tmp_path / "table.parquet")
     assert report.failures == ["kmeans on demo: ZeroDivisionError: nothing is left"]

@@ -18,6 +18,7 @@ from sparingly.bench.papers.knowles.draws import BUDGETED, FIXED, RUNS
 from sparingly.bench.papers.knowles.sets import DEMO_SET as DEMO
 from sparingly.bench.papers.knowles.sets import HUMAN
 from sparingly.bench.papers.markdown import block
+from sparingly.infer.rank.stability import stability, stability_over_sets
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +54,10 @@ def test_best_median_and_worst_are_over_runs_as_in_the_package() -> None:
     full = np.arange(4.0)
     swapped = full[[1, 0, 2, 3]]
     sets = [
-        sparingly.stability(np.array([swapped if change else full for change in changes]), full)
+        stability(np.array([swapped if change else full for change in changes]), full)
         for changes in ([0, 2, 2, 0, 3], [0, 0, 2, 2, 2])
     ]
-    over = sparingly.stability_over_sets(sets)
+    over = stability_over_sets(sets)
     assert f"{over.best} / {over.median:g} / {over.worst} of {over.sets}" == told
 
 

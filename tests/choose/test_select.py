@@ -10,6 +10,7 @@ import sparingly
 from sparingly.base import registry
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import Method, parse_method, register, registered
+from sparingly.choose import MetricVar, Random, Top
 from sparingly.choose.select import as_selector
 from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import digest_ids
@@ -34,8 +35,8 @@ def test_a_utility_stands_for_the_top_of_its_list(data: EvalSet) -> None:
     forms: list[str | Method] = [
         "metric_var:metric=COMET",
         "top:utility=(metric_var:metric=COMET)",
-        sparingly.MetricVar(metric="COMET"),
-        sparingly.Top(utility=sparingly.MetricVar(metric="COMET")),
+        MetricVar(metric="COMET"),
+        Top(utility=MetricVar(metric="COMET")),
     ]
     assert len({str(sparingly.select(data, form, 5).to_dict()) for form in forms}) == 1
 
@@ -89,7 +90,7 @@ def test_what_is_no_method(
 
 
 def test_objects_are_checked_as_texts_are(data: EvalSet) -> None:
-    wrong = sparingly.Random(unit="paragraph")  # type: ignore[arg-type]
+    wrong = Random(unit="paragraph")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match='no value of random:unit "paragraph"'):
         sparingly.select(data, wrong, 5)
 

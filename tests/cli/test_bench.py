@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 import polars as pl
 import pytest
 
-import sparingly
 from sparingly.bench.papers import catalogue
 from sparingly.bench.papers.base import PaperTable
+from sparingly.choose import KMeans
 from sparingly.cli.app import run
 
 FEW = ["--sets", "demo", "--budgets", "10%,30%", "--seeds", "2", "--resamples", "1"]
@@ -56,7 +56,7 @@ def test_a_failure_is_told_and_the_exit_code_is_one(
     def choose(*given: object) -> NoReturn:
         raise ZeroDivisionError("nothing is left")
 
-    monkeypatch.setattr(sparingly.KMeans, "choose", choose)
+    monkeypatch.setattr(KMeans, "choose", choose)
     assert run(["bench", *FEW, "--methods", "random;kmeans", "-o", "table.parquet"]) == 1
     printed = capsys.readouterr()
     assert "4 failed: table.parquet" in printed.out

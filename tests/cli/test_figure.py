@@ -14,6 +14,13 @@ import pytest
 import sparingly
 from sparingly.base.errors import EXIT_DONE, EXIT_WRONG
 from sparingly.cli.app import run
+from sparingly.infer.analysis.chosen_norms import chosen_norms
+from sparingly.infer.analysis.cluster_norms import cluster_norms
+from sparingly.infer.analysis.difference_map import difference_map
+from sparingly.infer.analysis.irt_check import irt_check
+from sparingly.infer.analysis.item_curves import item_curves
+from sparingly.infer.analysis.success_by_norm import success_by_norm
+from sparingly.infer.analysis.winning_distances import winning_distances
 from sparingly.show.figures import library
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -71,19 +78,19 @@ def _expected(kind: str) -> Any:
     pair = ("Elm + rerank (beam = 4)", "Rowan")
     view = data.take(models=pair)
     made: dict[str, Callable[[], Any]] = {
-        "norms": lambda: sparingly.chosen_norms(
+        "norms": lambda: chosen_norms(
             data, {method: sparingly.select(data, method, "10%") for method in ("diffuse", "random")}
         ),
-        "clusters": lambda: sparingly.cluster_norms(data, [10, 20], pair=pair),
-        "success": lambda: sparingly.success_by_norm(data, truth="overall", tie=2, bins=5, pair=pair),
-        "distances": lambda: sparingly.winning_distances(data, truth="overall"),
-        "map": lambda: sparingly.difference_map(
+        "clusters": lambda: cluster_norms(data, [10, 20], pair=pair),
+        "success": lambda: success_by_norm(data, truth="overall", tie=2, bins=5, pair=pair),
+        "distances": lambda: winning_distances(data, truth="overall"),
+        "map": lambda: difference_map(
             data, pair, sparingly.select(view, "diffuse:weighted=true", 12), truth="overall"
         ),
-        "item-curves": lambda: sparingly.item_curves(
+        "item-curves": lambda: item_curves(
             data, "irt:metric=learned,fit=map", items=["item-001", "item-010"]
         ),
-        "irt-fit": lambda: sparingly.irt_check(data, "irt:metric=learned,fit=map", bins=4),
+        "irt-fit": lambda: irt_check(data, "irt:metric=learned,fit=map", bins=4),
     }
     if kind == "curve":
         return [

@@ -22,6 +22,7 @@ from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.run.verify import Verification
 from tests.contracts.examples import designs_of
 from tests.contracts.made import ITEMS, SCORELESS, build, made_set, scores
 
@@ -210,7 +211,7 @@ def probabilities_are_probabilities(text: str) -> None:
 def it_can_be_verified(text: str) -> None:
     data = made_set()
     for design, budget, chosen in runs(text, data, 12, "30%"):
-        assert sparingly.verify(chosen, made_set(shuffled=2)) == sparingly.Verification(()), (design, budget)
+        assert sparingly.verify(chosen, made_set(shuffled=2)) == Verification(()), (design, budget)
 
 
 @check

@@ -9,6 +9,7 @@ import sparingly
 from sparingly.base.stats.crossed_effects import CrossedEffects, fit_crossed_effects
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Ratings
+from sparingly.infer.estimate.rater_effects import severity
 from tests.known_answers.tables import columns
 
 THEIRS = {
@@ -91,7 +92,7 @@ def crossed() -> EvalSet:
 
 def test_errors_of_scores_for_other_items_and_raters() -> None:
     data = crossed()
-    known = sparingly.severity(data, "good")
+    known = severity(data, "good")
     for name, theirs in {
         "item × model": "item_model",
         "item": "item",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import sparingly
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.infer.estimate.bradley_terry import fit
 from sparingly.infer.estimate.estimate import estimate_scores
+from sparingly.infer.rank.decisions import margin_test
 from tests.known_answers.tables import columns
 from tests.known_answers.test_choix import comparisons
 
@@ -54,9 +54,9 @@ def test_equivalence_and_non_inferiority() -> None:
     scores = np.column_stack([items["first"], items["second"]])[drawn]
     gap = estimate_scores(scores, size=10**9, target="population").difference("model 0", "model 1")
     known = (gap.difference, gap.standard_error)
-    equivalent = sparingly.margin_test("equivalent", *known, margin=1.0, degrees=19.0)
+    equivalent = margin_test("equivalent", *known, margin=1.0, degrees=19.0)
     assert equivalent.p_value == pytest.approx(THEIRS["tost_p"], rel=1e-6)
-    inferior = sparingly.margin_test("non-inferior", *known, margin=0.5, degrees=19.0)
+    inferior = margin_test("non-inferior", *known, margin=0.5, degrees=19.0)
     assert inferior.p_value == pytest.approx(THEIRS["non_inferior_p"], rel=1e-6)
 
 

@@ -13,6 +13,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_ids
 from sparingly.data.tables import Ratings
+from sparingly.run.verify import Verification
 
 OLD = "0.0.1"
 
@@ -77,7 +78,7 @@ def test_what_was_chosen_passes(
 ) -> None:
     amount = 1 / 3 if budget == "1/3" else budget
     chosen = sparingly.select(data, method, amount, seed=5, never=["i01", "elsewhere"], **design)
-    assert sparingly.verify(chosen, data) == sparingly.Verification(())
+    assert sparingly.verify(chosen, data) == Verification(())
     chosen.save(tmp_path / "chosen.json")
     result = sparingly.verify(Selection.load(tmp_path / "chosen.json"), data)
     assert result.ok
@@ -205,7 +206,7 @@ def phases(data: EvalSet) -> tuple[Selection, Selection]:
 
 def test_two_phases_pass(data: EvalSet, phases: tuple[Selection, Selection], tmp_path: Path) -> None:
     phases[1].save(tmp_path / "second.json")
-    assert sparingly.verify(Selection.load(tmp_path / "second.json"), data) == sparingly.Verification(())
+    assert sparingly.verify(Selection.load(tmp_path / "second.json"), data) == Verification(())
 
 
 def test_a_pool_picked_by_hand_is_found(data: EvalSet, phases: tuple[Selection, Selection]) -> None:

@@ -14,6 +14,7 @@ from sparingly.base.errors import InputError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_ids
+from sparingly.run.verify import Verification
 
 MODELS = ["a, b", 'c "d"', "e", "f|g", "h"]
 CROWD = ["a, b", "f|g"]
@@ -48,19 +49,19 @@ def problems(selection: Selection, data: EvalSet) -> tuple[str, ...]:
 @pytest.mark.parametrize("method", ["metric_var", "metric_avg", "random"])
 def test_what_was_chosen_passes(data: EvalSet, tmp_path: Path, method: str, judge: Any) -> None:
     chosen = sparingly.select(data, method, 7, seed=5, crowd=CROWD, judge=judge)
-    assert sparingly.verify(chosen, data) == sparingly.Verification(())
+    assert sparingly.verify(chosen, data) == Verification(())
     chosen.save(tmp_path / "chosen.json")
     again = Selection.load(tmp_path / "chosen.json")
     assert again.to_dict() == chosen.to_dict()
     assert again.signature == chosen.signature
-    assert sparingly.verify(again, data) == sparingly.Verification(())
+    assert sparingly.verify(again, data) == Verification(())
 
 
 def test_models_that_arrive_later_do_not_matter(data: EvalSet, chosen: Selection) -> None:
     later = made([*MODELS, "new"])
-    assert sparingly.verify(chosen, later) == sparingly.Verification(())
+    assert sparingly.verify(chosen, later) == Verification(())
     everyone = sparingly.select(data, "metric_var", 7, crowd=MODELS, judge="all")
-    assert sparingly.verify(everyone, later) == sparingly.Verification(())
+    assert sparingly.verify(everyone, later) == Verification(())
     unpinned = sparingly.select(data, "metric_var", 7)
     assert "is different" in problems(unpinned, later)[0], "without a crowd, new models are other data"
 
@@ -118,7 +119,7 @@ def test_a_first_phase_on_a_crowd_is_re_derived(
     sparingly.select(data, "random", 5, seed=2, pool=first, **second).save(tmp_path / "second.json")
     chosen = Selection.load(tmp_path / "second.json")
     assert chosen.signature.pool == first.signature
-    assert sparingly.verify(chosen, data) == sparingly.Verification(())
+    assert sparingly.verify(chosen, data) == Verification(())
     assert chosen.pool is not None
     stranger = next(name for name in data.items if name not in set(first.items))
     swapped = np.array(sorted([stranger, *chosen.pool[1:]]), object)

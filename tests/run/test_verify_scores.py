@@ -12,9 +12,10 @@ import pytest
 import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.rater_effects import severity
 from sparingly.infer.estimate.result import estimate_from
 from sparingly.infer.rank.ranking import ranking_from
-from sparingly.run.verify import Result, load_result
+from sparingly.run.verify import Result, Verification, load_result
 
 OLD = "0.0.1"
 DATA = sparingly.load_demo()
@@ -44,7 +45,7 @@ def saved(result: sparingly.Estimate | sparingly.Ranking, folder: Path) -> Resul
 @pytest.mark.parametrize("target", ["set", "population"])
 def test_estimates_pass(how: str, target: Any, tmp_path: Path) -> None:
     found = sparingly.estimate(DATA, SELECTIONS[how](), "overall", target=target, by="domain", seed=4)
-    assert sparingly.verify(found, DATA) == sparingly.Verification(())
+    assert sparingly.verify(found, DATA) == Verification(())
     assert sparingly.verify(saved(found, tmp_path), DATA).problems == ()
 
 
@@ -73,7 +74,7 @@ def test_rankings_with_other_tests_and_claims_pass(tmp_path: Path) -> None:
     chosen = sparingly.select(DATA, "uniform", 60, seed=3)
     found = sparingly.rank(DATA, chosen, "overall", test="permutation", groups_by="mt_metrics_eval")
     claimed = found.with_claim("equivalent", "Rowan", "Hazel-instruct", 3.0)
-    assert sparingly.verify(saved(claimed, tmp_path), DATA) == sparingly.Verification(())
+    assert sparingly.verify(saved(claimed, tmp_path), DATA) == Verification(())
 
 
 def test_judgements_that_were_not_used_do_not_matter() -> None:
@@ -328,4 +329,4 @@ def test_errors_that_count_raters_are_derived_again(tmp_path: Path) -> None:
 def test_a_severity_that_was_handed_over_leaves_no_signature() -> None:
     data = sparingly.load_demo()
     found = sparingly.estimate(data, None, "overall", target="population")
-    assert sparingly.with_rater_errors(found, data, sparingly.severity(data, "overall")).signature is None
+    assert sparingly.with_rater_errors(found, data, severity(data, "overall")).signature is None

@@ -15,6 +15,7 @@ import pytest
 import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices
+from sparingly.infer.estimate.rater_effects import rater_covariance, severity
 
 pytestmark = pytest.mark.statistics
 
@@ -119,8 +120,8 @@ def test_intervals_hold_for_other_raters(hands: Hands, target: Literal["set", "p
 def test_severity_cancels_where_one_rater_sees_all_models_and_taste_does_not() -> None:
     data, _ = judged(np.random.default_rng(3), "all models", 3)
     found = sparingly.estimate(data, target="set", estimator="weighted_mean")
-    known = sparingly.severity(data)
-    added = sparingly.rater_covariance(found, data, known)
+    known = severity(data)
+    added = rater_covariance(found, data, known)
     apart = added[0, 0] + added[1, 1] - 2 * added[0, 1]
     assert added[0, 0] > 0.5 * known.variances["rater"] / RATERS
     # What is left are tastes and noise: σ_δ² Σ w² and σ_ε²/n of two models, shared items counted in halves.

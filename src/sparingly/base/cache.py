@@ -21,11 +21,11 @@ class ResultCache(Generic[Result]):
 
     Examples:
         >>> import numpy as np
-        >>> kept = Kept[float](most=2)
+        >>> cache = ResultCache[float](most=2)
         >>> scores = np.ones(3)
-        >>> kept.of([scores], "total", lambda: float(scores.sum()))
+        >>> cache.of([scores], "total", lambda: float(scores.sum()))
         3.0
-        >>> kept.of([scores], "total", lambda: -1.0)  # not made again
+        >>> cache.of([scores], "total", lambda: -1.0)  # not made again
         3.0
     """
 

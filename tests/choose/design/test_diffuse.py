@@ -18,6 +18,7 @@ from sparingly.choose.design.two_stage import Kind, linkage_of
 from sparingly.choose.select import as_selector, select
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed import embed_outputs
+from sparingly.signals.embed.differences import filled_distances
 
 
 @cache
@@ -108,7 +109,7 @@ def test_cosine_linkage_is_scipys() -> None:
 def test_representatives_differ_where_they_should() -> None:
     data = demo()
     vectors, there = embed_outputs(data)
-    norms = np.linalg.norm(sparingly.signals.embed.differences.filled_distances(vectors, there), axis=1)
+    norms = np.linalg.norm(filled_distances(vectors, there), axis=1)
     means = {
         how: norms[data.positions(select(data, f"diffuse:representative={how}", 12).items)].mean()
         for how in ("cosine", "euclidean", "norm", "random")

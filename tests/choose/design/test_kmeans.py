@@ -7,6 +7,7 @@ import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
+from sparingly.run.verify import Verification
 
 TOPICS = ["bank money loan credit", "dog cat horse cow", "rain snow wind sun"]
 
@@ -107,9 +108,9 @@ def test_vectors_may_come_from_a_column() -> None:
     chosen = select(data, "kmeans:embedding=column:minilm,weighted=true", 3)
     assert chosen.cluster_weight is not None
     assert chosen.cluster_weight.tolist() == [6.0, 5.0, 2.0]
-    assert sparingly.verify(chosen, data) == sparingly.Verification(())
+    assert sparingly.verify(chosen, data) == Verification(())
     moved = made().with_column("minilm", vectors[::-1])
-    assert sparingly.verify(chosen, moved) != sparingly.Verification(())
+    assert sparingly.verify(chosen, moved) != Verification(())
 
 
 def test_without_any_output_nothing_is_chosen() -> None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 import sparingly
 from sparingly.base.errors import UsageError
+from sparingly.choose import Random
 from sparingly.choose.design.budget import Budget
 from sparingly.data.evalset import EvalSet
 
@@ -20,7 +21,7 @@ def columned(count: int = 30, **columns: list[Any]) -> EvalSet:
 
 def inclusions(data: EvalSet, budget: Any, **design: Any) -> NDArray[np.bool_]:
     """Draw once for every seed; return seeds x items, whether the item was drawn."""
-    method, amount = sparingly.Random(**design), Budget.parse(budget)
+    method, amount = Random(**design), Budget.parse(budget)
     drawn = np.zeros((SEEDS, len(data)), bool)
     for seed in range(SEEDS):
         drawn[seed, method.choose(data, amount, np.arange(len(data)), seed).rows] = True

@@ -10,6 +10,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.choose.design.same_outputs import rows_with_same_outputs
+from sparingly.run.verify import Verification
 from tests.choose.same_data import SAME, skipping
 
 ALL = ["uniform", "systematic", "pivotal", "local_pivotal", "cube"]
@@ -27,7 +28,7 @@ def test_skipped_items_have_no_chance_and_the_others_share_the_budget(name: str)
     assert "differences between models" in chosen.meaning
     assert any(f"{len(SAME)} items on which all models wrote the same are skipped" in n for n in chosen.notes)
     assert "same_outputs=skip" in chosen.signature.method
-    assert sparingly.verify(chosen, data) == sparingly.Verification(())
+    assert sparingly.verify(chosen, data) == Verification(())
 
 
 def test_by_default_they_are_kept() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
+from sparingly.choose import Stratified
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
@@ -140,7 +141,7 @@ def test_strata_of_every_item_are_those_of_the_draw() -> None:
         chosen = select(data, method, 5, never=["i03"])
         view = data.take(items=[name for name in data.items if name != "i03"])
         design = sparingly.parse_method(chosen.signature.method)
-        assert isinstance(design, sparingly.Stratified)
+        assert isinstance(design, Stratified)
         labels = design.strata_of(view, Budget.parse(chosen.signature.budget))
         assert chosen.stratum is not None
         assert list(labels[view.positions(chosen.items)]) == list(chosen.stratum)
@@ -232,5 +233,5 @@ def test_published_rounding_under_a_cost_says_what_it_costs_on_average() -> None
     # 2 of 25/10, 1 of 2 and 1 of 15/4 on average; 4 + 4 + 2 + 9 at most.
     assert note.startswith("a draw like this takes 10.75 on average and at most 19,")
     design = sparingly.parse_method(chosen.signature.method)
-    assert isinstance(design, sparingly.Stratified)
+    assert isinstance(design, Stratified)
     assert set(design.strata_of(data, Budget.parse("cost:11"))) == {"d0", "d1", "d2 and 1 more"}

@@ -12,6 +12,7 @@ from sparingly.choose.design.pivotal import Pivotal
 from sparingly.choose.design.probability import inclusion_probabilities, sizes_of
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data.evalset import EvalSet
+from sparingly.run.verify import Verification
 from tests.choose.pilot_data import ITEMS, piloted
 
 HONEST = "pivotal:utility=(residual_size),tau=pilot"
@@ -70,9 +71,9 @@ def test_it_can_be_verified_and_is_about_the_ratings() -> None:
     data = piloted()
     chosen = sparingly.select(data, HONEST, 40, never=judged(data))
     assert not set(chosen.items) & set(judged(data))
-    assert sparingly.verify(chosen, data) == sparingly.Verification(())
+    assert sparingly.verify(chosen, data) == Verification(())
     other = piloted(81)
-    assert sparingly.verify(chosen, other) != sparingly.Verification(())
+    assert sparingly.verify(chosen, other) != Verification(())
 
 
 @pytest.mark.parametrize("design", ["systematic", "local_pivotal", "cube"])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
+from sparingly.choose import MetricVar, Top
 from sparingly.choose.design import knapsack
 from sparingly.data.evalset import EvalSet
 
@@ -292,7 +293,7 @@ def test_a_budget_too_small_for_any_group_says_so() -> None:
 
 
 def test_short_form_stands_for_the_design() -> None:
-    method = sparingly.Top(utility=sparingly.MetricVar(metric="X"), balance="domain")
+    method = Top(utility=MetricVar(metric="X"), balance="domain")
     assert str(method) == "metric_var:metric=X,balance=domain"
     assert method.full_text == (
         "top:utility=(metric_var:metric=X),balance=domain,quota=equal,unit=item,cost=none,floor=0.1"
@@ -300,10 +301,10 @@ def test_short_form_stands_for_the_design() -> None:
 
 
 def test_only_single_items_without_groups_are_nested() -> None:
-    utility = sparingly.MetricVar()
-    assert sparingly.Top(utility=utility).is_nested
-    assert not sparingly.Top(utility=utility, balance="domain").is_nested
-    assert not sparingly.Top(utility=utility, unit="document").is_nested
+    utility = MetricVar()
+    assert Top(utility=utility).is_nested
+    assert not Top(utility=utility, balance="domain").is_nested
+    assert not Top(utility=utility, unit="document").is_nested
 
 
 # --- utilities that say nothing, and what quotas leave over ---------------------------------------------

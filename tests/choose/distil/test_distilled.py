@@ -12,6 +12,7 @@ import sparingly
 from sparingly.base.errors import DataError, UsageError
 from sparingly.choose.distil.apply import apply_distilled
 from sparingly.choose.distil.families import families_of, family_of
+from sparingly.choose.distil.model import DistilledModel
 from sparingly.choose.distil.notes import both_sides_notes
 from sparingly.data.evalset import EvalSet
 from tests.choose.distil.made_past import made_past
@@ -20,17 +21,17 @@ NEW = made_past(500, 40, models=("Delta", "alpha-13B", "Beta"))
 
 
 @pytest.fixture(scope="module")
-def model() -> sparingly.DistilledModel:
+def model() -> DistilledModel:
     return sparingly.distil(made_past(), ["hard=metric_avg", "metric_var"])
 
 
 @pytest.fixture
-def file(model: sparingly.DistilledModel, tmp_path: Path) -> Path:
+def file(model: DistilledModel, tmp_path: Path) -> Path:
     model.save(tmp_path / "model.skops")
     return tmp_path / "model.skops"
 
 
-def test_it_chooses_the_highest(model: sparingly.DistilledModel, file: Path) -> None:
+def test_it_chooses_the_highest(model: DistilledModel, file: Path) -> None:
     chosen = sparingly.select(NEW, f"distilled:model={file},utility=hard", 10)
     told = model.predict(NEW, "hard")
     assert set(chosen.items) == set(NEW.items[np.argsort(-told)[:10]])
@@ -110,13 +111,13 @@ def test_families_by_name() -> None:
     assert families_of(["ONLINE-A", "GPT-4"], {"ONLINE-A": "web"}) == {"ONLINE-A": "web", "GPT-4": "gpt"}
 
 
-def test_a_family_that_was_said_does_not_hide_the_names(model: sparingly.DistilledModel) -> None:
+def test_a_family_that_was_said_does_not_hide_the_names(model: DistilledModel) -> None:
     card = replace(model.card, models=("Alpha-7B", "Beta"), families={"Alpha-7B": "Greek", "Beta": "beta"})
     (note,) = both_sides_notes(card, ["alpha-13B", "greek-2", "Delta"])
     assert ": alpha-13B, greek-2;" in note
 
 
-def test_apply_writes_columns_or_metrics(model: sparingly.DistilledModel) -> None:
+def test_apply_writes_columns_or_metrics(model: DistilledModel) -> None:
     columns = apply_distilled(model, NEW)
     np.testing.assert_array_equal(columns.data.columns["hard_src"], model.predict(NEW, "hard"))
     assert set(columns.data.columns) == {"hard_src", "metric_var_src", "unlike"}

@@ -15,6 +15,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import ExtraMissingError, InputError
+from sparingly.choose.distil.model import DistilledModel
 from sparingly.choose.distil.saved import check_extra
 from tests.choose.distil.made_past import made_past
 
@@ -22,12 +23,12 @@ DATA = made_past()
 
 
 @pytest.fixture(scope="module")
-def model() -> sparingly.DistilledModel:
+def model() -> DistilledModel:
     return sparingly.distil(DATA, ["metric_avg", "aspect:overall"], learner="boosting")
 
 
 @pytest.fixture
-def file(model: sparingly.DistilledModel, tmp_path: Path) -> Path:
+def file(model: DistilledModel, tmp_path: Path) -> Path:
     model.save(tmp_path / "model.skops")
     return tmp_path / "model.skops"
 
@@ -65,7 +66,7 @@ def refused(file: Path) -> str:
     return sentence
 
 
-def test_what_is_saved_is_loaded(model: sparingly.DistilledModel, file: Path) -> None:
+def test_what_is_saved_is_loaded(model: DistilledModel, file: Path) -> None:
     again = sparingly.load_distilled(file)
     assert again.card == model.card
     assert again.digest == model.digest
@@ -80,7 +81,7 @@ def test_skops_itself_trusts_everything_in_it(file: Path) -> None:
     assert set(load(file)) == {"card", "arrays"}
 
 
-def test_a_file_that_changes_is_read_again(model: sparingly.DistilledModel, file: Path) -> None:
+def test_a_file_that_changes_is_read_again(model: DistilledModel, file: Path) -> None:
     assert sparingly.load_distilled(file).digest == model.digest
     other = sparingly.distil(DATA, "metric_var:metric=score")
     other.save(file)
@@ -88,7 +89,7 @@ def test_a_file_that_changes_is_read_again(model: sparingly.DistilledModel, file
 
 
 def test_loading_needs_no_skops_and_saving_names_the_extra(
-    model: sparingly.DistilledModel, file: Path, monkeypatch: pytest.MonkeyPatch
+    model: DistilledModel, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "skops"]:
         monkeypatch.delitem(sys.modules, name)

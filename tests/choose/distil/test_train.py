@@ -9,6 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
+from sparingly.choose.distil.model import DistilledModel
 from sparingly.data.evalset import EvalSet
 from tests.choose.distil.made_past import made_past
 
@@ -17,13 +18,13 @@ UTILITIES = ["metric_var:metric=score", "aspect:overall"]
 
 
 @pytest.fixture(scope="module")
-def model() -> sparingly.DistilledModel:
+def model() -> DistilledModel:
     return sparingly.distil(
         {"one": ONE, "two": TWO}, UTILITIES, families={"Gamma": "greek"}, languages=["en"]
     )
 
 
-def test_the_card_says_where_it_is_from(model: sparingly.DistilledModel) -> None:
+def test_the_card_says_where_it_is_from(model: DistilledModel) -> None:
     card = model.card
     assert card.names == ("metric_var", "aspect:overall")
     assert [one.method for one in card.utilities] == [
@@ -41,7 +42,7 @@ def test_the_card_says_where_it_is_from(model: sparingly.DistilledModel) -> None
     assert "utilities:(metric_var=metric_var:metric=score)+(aspect:overall=" in card.signature
 
 
-def test_held_out_sets_are_told_by_the_others(model: sparingly.DistilledModel) -> None:
+def test_held_out_sets_are_told_by_the_others(model: DistilledModel) -> None:
     for one in model.card.utilities:
         assert set(one.hold_out.by_set) == {"one", "two"}
         assert min(one.hold_out.by_set.values()) > 0.5
@@ -132,7 +133,7 @@ def test_a_utility_of_sources_alone_names_no_models() -> None:
     assert sparingly.distil(ONE, "metric_avg:metric=source_length").card.models == ()
 
 
-def test_predict_takes_texts_or_a_set(model: sparingly.DistilledModel) -> None:
+def test_predict_takes_texts_or_a_set(model: DistilledModel) -> None:
     told = model.predict(ONE, "metric_var")
     np.testing.assert_array_equal(told, model.predict(list(ONE.sources), "metric_var"))  # type: ignore[arg-type]
     np.testing.assert_array_equal(told, model.score(ONE).values[:, 0])

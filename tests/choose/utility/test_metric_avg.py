@@ -5,6 +5,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.choose import MetricAvg
 from sparingly.data.evalset import EvalSet
 
 NAN = np.nan
@@ -20,7 +21,7 @@ def one_metric(scores: list[list[float]], name: str = "m") -> EvalSet:
 
 def test_value_is_minus_the_mean() -> None:
     data = one_metric([[1.0, 2.0, 6.0], [0.5, 0.5, 0.5], [-3.0, NAN, 1.0], [NAN, NAN, NAN]])
-    found = sparingly.MetricAvg().resolve(data).values(data)
+    found = MetricAvg().resolve(data).values(data)
     np.testing.assert_allclose(found, [-3.0, -0.5, 1.0, NAN])
 
 
@@ -58,8 +59,8 @@ def test_lengths_are_metrics() -> None:
     data = EvalSet.from_arrays(
         ["a", "b"], ["x", "y"], sources=["one two three", "one"], outputs=[["a b", "a"], ["a b c d", "a b"]]
     )
-    source = sparingly.MetricAvg(metric="source_length")
-    output = sparingly.MetricAvg(metric="output_length")
+    source = MetricAvg(metric="source_length")
+    output = MetricAvg(metric="output_length")
     assert source.reads(data) == {"sources"}
     assert output.reads(data) == {"outputs"}
     assert source.values(data).tolist() == [-3.0, -1.0]
@@ -68,7 +69,7 @@ def test_lengths_are_metrics() -> None:
 
 def test_a_metric_that_is_called_like_a_length_is_itself() -> None:
     data = EvalSet.from_arrays(["a"], ["x"], metrics={"source_length": [[7.0]]}, sources=["one"])
-    utility = sparingly.MetricAvg(metric="source_length").resolve(data)
+    utility = MetricAvg(metric="source_length").resolve(data)
     assert utility.reads(data) == {"metric:source_length"}
     assert utility.values(data).tolist() == [-7.0]
 

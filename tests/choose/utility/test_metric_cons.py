@@ -12,6 +12,7 @@ from scipy import stats
 import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError
+from sparingly.choose import MetricCons
 from sparingly.data.evalset import EvalSet
 
 NAN = np.nan
@@ -24,7 +25,7 @@ def consistencies(scores: Floats, correlation: Correlation) -> Floats:
         [f"m{place}" for place in range(scores.shape[1])],
     )
     data = EvalSet.from_arrays(items, models, metrics={"m": scores})
-    return sparingly.MetricCons(correlation=correlation).resolve(data).values(data)
+    return MetricCons(correlation=correlation).resolve(data).values(data)
 
 
 # The means of the four models are 1, 2, 3 and 4 (with gaps: over the items on which they have a score).

@@ -7,6 +7,7 @@ from hypothesis.extra.numpy import arrays
 
 import sparingly
 from sparingly.base.arrays import Floats
+from sparingly.choose import MetricVar
 from sparingly.data.evalset import EvalSet
 
 NAN = np.nan
@@ -18,7 +19,7 @@ def variances(scores: Floats) -> Floats:
         [f"m{place}" for place in range(scores.shape[1])],
     )
     data = EvalSet.from_arrays(items, models, metrics={"m": scores})
-    return sparingly.MetricVar().resolve(data).values(data)
+    return MetricVar().resolve(data).values(data)
 
 
 def test_value_is_the_population_variance() -> None:

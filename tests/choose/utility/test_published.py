@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.choose import MetricAvg, MetricCons, MetricVar
 from sparingly.data.evalset import EvalSet
 
 pytestmark = pytest.mark.shared_data
 
 UTILITIES = {
-    "metric_avg": sparingly.MetricAvg(),
-    "metric_var": sparingly.MetricVar(),
-    "metric_cons_kendall_c": sparingly.MetricCons(correlation="kendall"),
+    "metric_avg": MetricAvg(),
+    "metric_var": MetricVar(),
+    "metric_cons_kendall_c": MetricCons(correlation="kendall"),
 }
 
 

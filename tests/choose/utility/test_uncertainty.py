@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.choose import Uncertainty
 from sparingly.data.evalset import EvalSet
 
 NAN = np.nan
@@ -19,12 +20,12 @@ def data() -> EvalSet:
 
 
 def test_high_is_the_mean_of_the_column(data: EvalSet) -> None:
-    found = sparingly.Uncertainty().resolve(data).values(data)
+    found = Uncertainty().resolve(data).values(data)
     np.testing.assert_allclose(found, [0.2, 0.8, 0.5, NAN])
     assert list(sparingly.select(data, "uncertainty", 4).items) == ["b", "c", "a", "d"]
 
 
 def test_low_is_its_negative(data: EvalSet) -> None:
-    found = sparingly.Uncertainty(direction="low").resolve(data).values(data)
+    found = Uncertainty(direction="low").resolve(data).values(data)
     np.testing.assert_allclose(found, [-0.2, -0.8, -0.5, NAN])
     assert list(sparingly.select(data, "uncertainty:direction=low", 4).items) == ["a", "c", "b", "d"]

@@ -10,6 +10,7 @@ from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.analysis.judged import item_preferences
+from sparingly.infer.rank.winners import pair_margins_from_preferences
 
 SCORES = np.array([[3.0, 1.0, 2.0], [1.0, 1.5, np.nan], [2.0, 2.0, 0.0], [0.0, 4.0, 4.0]])
 
@@ -38,7 +39,7 @@ def test_given_preferences_are_the_same_as_the_scores_they_come_from(tie: float)
 def test_margins_are_those_of_winners() -> None:
     data = sparingly.load_demo().with_preferences_from("overall", 2.0)
     found = item_preferences(data, None, None, 0.0)
-    margins = sparingly.pair_margins_from_preferences(data.preferences, len(data.models))
+    margins = pair_margins_from_preferences(data.preferences, len(data.models))
     pairs = list(zip(*pair_indices(len(data.models)), strict=True))
     np.testing.assert_allclose([np.nanmean(found.between(*pair)) for pair in pairs], margins)
 

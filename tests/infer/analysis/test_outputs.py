@@ -9,6 +9,8 @@ import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.analysis.outputs import of_pair, outputs_of, the_pair
+from sparingly.infer.analysis.success_by_norm import success_by_norm
+from sparingly.infer.analysis.winning_distances import winning_distances
 from tests.infer.analysis.made import ON_CIRCLE, chord, on_circle
 
 ANGLES: list[list[float | None]] = [[0.0, 0.3, 1.0], [0.0, 0.0, None], [1.0, None, None]]
@@ -54,5 +56,5 @@ def test_pairs_are_checked() -> None:
 def test_a_published_set_without_texts_says_so(shared_data: Path) -> None:
     data = sparingly.load(shared_data / "frank_cnndm_notext.jsonl.gz")
     with pytest.raises(MissingDataError, match="Embeddings of outputs need outputs"):
-        sparingly.success_by_norm(data, truth="Factuality")
-    assert len(sparingly.winning_distances(data, truth="Factuality").pairs) == 10
+        success_by_norm(data, truth="Factuality")
+    assert len(winning_distances(data, truth="Factuality").pairs) == 10

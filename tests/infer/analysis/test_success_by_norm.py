@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 
 import sparingly
 from sparingly.base.errors import DataError, UsageError
-from sparingly.infer.analysis.success_by_norm import success_by_norm
+from sparingly.infer.analysis.success_by_norm import SuccessByNorm, success_by_norm
+from sparingly.infer.rank.winners import pair_margins
 from tests.infer.analysis.made import ON_CIRCLE, chord, on_circle
 
 ANGLES = [0.1, 0.2, 0.3, 1.0, 1.1, 1.2]
@@ -14,7 +15,7 @@ ANGLES = [0.1, 0.2, 0.3, 1.0, 1.1, 1.2]
 GAPS = [-1.0, 0.0, 1.0, 1.0, 1.0, 1.0]
 
 
-def by_hand(order: list[int], **parts: object) -> sparingly.SuccessByNorm:
+def by_hand(order: list[int], **parts: object) -> SuccessByNorm:
     angles = [[0.0, ANGLES[place]] for place in order]
     scores = np.array([[GAPS[place], 0.0] for place in order])
     return success_by_norm(
@@ -68,7 +69,7 @@ def test_shares_and_success_against_a_plain_loop() -> None:
 
 def _pairs_and_margins(scores: NDArray[np.float64]) -> tuple[list[tuple[int, int]], list[float]]:
     first, second = np.triu_indices(scores.shape[1], 1)
-    return list(zip(first, second, strict=True)), sparingly.pair_margins(scores, tie=2.0).tolist()
+    return list(zip(first, second, strict=True)), pair_margins(scores, tie=2.0).tolist()
 
 
 def test_one_bin_is_the_full_set() -> None:

@@ -2,18 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.choose import Random
+from sparingly.infer import ControlVariate
 from sparingly.infer.estimate.estimators import as_estimator
 
 
 def test_from_text_and_from_an_object() -> None:
     made = as_estimator("control_variate:metric=COMET,folds=3")
-    assert made == sparingly.ControlVariate(metric="COMET", folds=3)
+    assert made == ControlVariate(metric="COMET", folds=3)
     assert as_estimator(made) is made
 
 
-@pytest.mark.parametrize("method", ["random", "metric_var", sparingly.Random()])
+@pytest.mark.parametrize("method", ["random", "metric_var", Random()])
 def test_methods_of_other_kinds_are_refused(method: object) -> None:
     with pytest.raises(UsageError, match="does not estimate scores"):
         as_estimator(method)  # type: ignore[arg-type]

@@ -10,16 +10,14 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UsageError
-from sparingly.infer.estimate.rater_effects import ADDED
+from sparingly.infer.estimate.rater_effects import ADDED, Severity, rater_covariance, severity
 from tests.infer.estimate.test_severity import Row, rated_set
 
 
-def known(data: sparingly.EvalSet, **variances: float) -> sparingly.Severity:
+def known(data: sparingly.EvalSet, **variances: float) -> Severity:
     """The severity of a set with variances put in."""
     names = {"rater": "rater", "taste": "rater × model", "noise": "noise", "output": "item × model"}
-    return replace(
-        sparingly.severity(data), variances={names[name]: value for name, value in variances.items()}
-    )
+    return replace(severity(data), variances={names[name]: value for name, value in variances.items()})
 
 
 def judged(hands: dict[int, str], models: int = 2, seed: int = 0) -> sparingly.EvalSet:
@@ -41,7 +39,7 @@ def test_whole_set_by_hand() -> None:
     found = sparingly.estimate(data, target="set", estimator="weighted_mean")
     shares = np.array([7 / 12, 4 / 12, 1 / 12])
     severe = known(data, rater=2.0, taste=0.5, noise=0.3, output=0.1)
-    added = sparingly.rater_covariance(found, data, severe)
+    added = rater_covariance(found, data, severe)
     noise = 0.3 * (10 + 4 * 0.25) / 144
     assert added[0, 1] == pytest.approx(2.0 * (shares**2).sum())
     assert added[0, 0] == pytest.approx(2.5 * (shares**2).sum() + noise)
@@ -60,7 +58,7 @@ def test_whole_set_by_hand() -> None:
 def test_noise_counts_only_where_it_can_be_told_from_outputs() -> None:
     data = judged({item: "ab"[item % 2] for item in range(12)})
     found = sparingly.estimate(data, target="set", estimator="weighted_mean")
-    added = sparingly.rater_covariance(found, data, known(data, rater=0.0, noise=5.0))
+    added = rater_covariance(found, data, known(data, rater=0.0, noise=5.0))
     assert added == pytest.approx(np.zeros((2, 2)))
 
 
@@ -68,7 +66,7 @@ def test_what_the_draw_counts_already_is_left_out() -> None:
     """A rater of one item only looks like the item itself: for inputs like these nothing is added."""
     data = judged({item: f"{chr(97 + item)}" for item in range(20)} | {20: "ab"})
     found = sparingly.estimate(data, target="population", estimator="weighted_mean")
-    added = sparingly.rater_covariance(found, data, known(data, rater=1.0))
+    added = rater_covariance(found, data, known(data, rater=1.0))
     # Only a and b judged two items: 2 raters × 2 cross terms, 1/21 · 1/42 each.
     assert added[0, 0] == pytest.approx(2 * 2 * (1 / 21) * (1 / 42))
 
@@ -77,7 +75,7 @@ def test_a_drawn_part_of_the_set() -> None:
     data = judged({item: "abcd"[item % 4] for item in range(40)})
     chosen = sparingly.select(data, "random", 20, seed=1)
     found = sparingly.estimate(data, chosen, target="set", estimator="weighted_mean")
-    added = sparingly.rater_covariance(found, data, known(data, rater=1.0))
+    added = rater_covariance(found, data, known(data, rater=1.0))
     raters = np.array([int(item[1:]) % 4 for item in chosen.items])
     share = np.bincount(raters, minlength=4) / 20
     assert added[0, 0] == pytest.approx((share**2).sum() - 0.5 * 20 / 20**2)
@@ -91,7 +89,7 @@ def test_halves_of_intervals_add_up_as_squares() -> None:
     found = sparingly.estimate(data, chosen, target="set", estimator="weighted_mean")
     severe = known(data, rater=1.0)
     wider = sparingly.with_rater_errors(found, data, severe)
-    added = np.diag(sparingly.rater_covariance(found, data, severe))
+    added = np.diag(rater_covariance(found, data, severe))
     half = stats.t.ppf(0.975, 5) * np.sqrt(added)
     assert wider.high - wider.scores == pytest.approx(np.hypot(found.high - found.scores, half))
     assert (wider.low < found.low).all()
@@ -134,7 +132,7 @@ def test_errors_that_are_not_there_cannot_grow(tmp_path: Path) -> None:
         sparingly.with_rater_errors(sparingly.estimate(data, top, "overall"), data)
     sparingly.estimate(data, aspect="overall").save(tmp_path / "scores.json")
     with pytest.raises(UsageError, match="read from a file"):
-        sparingly.rater_covariance(sparingly.Estimate.load(tmp_path / "scores.json"), data)
+        rater_covariance(sparingly.Estimate.load(tmp_path / "scores.json"), data)
     few = sparingly.estimate(data.take(models=data.models[:3]), aspect="overall")
     with pytest.raises(UsageError, match="other models"):
         sparingly.with_rater_errors(few, data)

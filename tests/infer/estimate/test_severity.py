@@ -7,7 +7,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
-from sparingly.infer.estimate.rater_effects import MERGED, ONE_RATER, rated
+from sparingly.infer.estimate.rater_effects import MERGED, ONE_RATER, rated, severity
 
 Row = tuple[int, int, str, float]
 
@@ -60,7 +60,7 @@ def test_a_constant_shift_is_found_exactly() -> None:
         for model in range(2)
         if item < 10 or (rater == "mild") == (item % 2 == 0)
     ]
-    found = sparingly.severity(rated_set(rows))
+    found = severity(rated_set(rows))
     assert found.raters == ("mild", "strict")
     assert found.severity == pytest.approx([1.5, -1.5], abs=1e-3)
     assert found.components == (("mild", "strict"),)
@@ -69,7 +69,7 @@ def test_a_constant_shift_is_found_exactly() -> None:
 
 def test_the_synthetic_raters_are_told_apart() -> None:
     data = sparingly.make_evalset(items=150, models=4, raters=6, raters_per_cell=1.5, seed=3, texts=False)
-    found = sparingly.severity(data, "overall")
+    found = severity(data, "overall")
     held = rated(data, "overall")
     values, _ = held.table()
     # Against the plain mean difference from the other raters of the same outputs.
@@ -86,7 +86,7 @@ def test_the_order_of_the_file_does_not_matter() -> None:
     data = sparingly.make_evalset(items=40, models=3, raters=4, raters_per_cell=1.3, texts=False)
     order = np.random.default_rng(1).permutation(len(data.ratings))
     mixed = data._rebuilt(ratings=data.ratings.take(order))
-    one, other = sparingly.severity(data, "overall"), sparingly.severity(mixed, "overall")
+    one, other = severity(data, "overall"), severity(mixed, "overall")
     assert other.to_dict() == one.to_dict()
 
 
@@ -98,28 +98,28 @@ def test_raters_without_a_common_item_are_reported_as_groups() -> None:
         for model in range(2)
     ]
     rows += [(0, 0, "b", 0.0), (2, 1, "b", 0.3)]
-    found = sparingly.severity(rated_set(rows))
+    found = severity(rated_set(rows))
     assert found.components == (("a", "b"), ("c",))
     assert any("2 groups that share no item" in note for note in found.notes)
 
 
 def test_one_rater_and_no_common_output_are_said() -> None:
-    alone = sparingly.severity(rated_set([(item, 0, "a", float(item)) for item in range(9)], models=1))
+    alone = severity(rated_set([(item, 0, "a", float(item)) for item in range(9)], models=1))
     assert alone.notes == (ONE_RATER,)
     assert np.isnan(alone.standard_errors).all()
     rows = [(item, model, "ab"[item % 2], float(item % 5)) for item in range(20) for model in range(2)]
-    apart = sparingly.severity(rated_set(rows))
+    apart = severity(rated_set(rows))
     assert MERGED in apart.notes
     assert "item × model" not in apart.variances
 
 
 def test_too_few_ratings() -> None:
     with pytest.raises(DataError, match="too few"):
-        sparingly.severity(rated_set([(0, 0, "a", 1.0), (0, 1, "b", 2.0), (1, 0, "a", 0.5)]))
+        severity(rated_set([(0, 0, "a", 1.0), (0, 1, "b", 2.0), (1, 0, "a", 0.5)]))
 
 
 def test_documents_and_html() -> None:
-    found = sparingly.severity(sparingly.load_demo(), "overall")
+    found = severity(sparingly.load_demo(), "overall")
     assert "document" in found.variances
     assert "Dana" in found._repr_html_()
     assert repr(found).startswith("Severity(overall: 5 raters")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.infer.plan.growth import growth
 
 DATA = sparingly.load_demo()
 
@@ -18,7 +19,7 @@ def scores(n: int, target: Literal["set", "population"]) -> sparingly.Estimate:
 
 def test_precision_goes_on_from_what_was_found() -> None:
     held = scores(80, "population")
-    found = sparingly.growth([held])
+    found = growth([held])
     assert found is not None
     width = float(np.mean((held.high - held.low) / 2))
     assert [point.n for point in found.seen] == [80]
@@ -29,7 +30,7 @@ def test_precision_goes_on_from_what_was_found() -> None:
 
 
 def test_judging_the_whole_set_leaves_no_error_of_the_set() -> None:
-    found = sparingly.growth([scores(60, "set"), scores(120, "set")])
+    found = growth([scores(60, "set"), scores(120, "set")])
     assert found is not None
     assert [point.n for point in found.seen] == [60, 120]
     assert found.ahead[-1] == (240, 0.0)
@@ -39,7 +40,7 @@ def test_judging_the_whole_set_leaves_no_error_of_the_set() -> None:
 def test_scores_without_intervals_say_nothing_of_precision() -> None:
     chosen = sparingly.select(DATA, "metric_var:metric=learned", 30)
     held = sparingly.estimate(DATA, chosen, "overall")
-    assert sparingly.growth([held]) is None
+    assert growth([held]) is None
     nothing = np.full(8, np.nan)
-    assert sparingly.growth([replace(scores(60, "set"), low=nothing, high=nothing)]) is None
-    assert sparingly.growth([]) is None
+    assert growth([replace(scores(60, "set"), low=nothing, high=nothing)]) is None
+    assert growth([]) is None

@@ -16,7 +16,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank import curve as curves
 from sparingly.infer.rank.agreement import agreement
 from sparingly.infer.rank.compare import full_set
-from sparingly.infer.rank.crowd import CrowdCurve
+from sparingly.infer.rank.crowd import CrowdCurve, crowd
 
 METHOD = "metric_var:metric=learned"
 CROWD = ("Birch", "Juniper", "Rowan")
@@ -125,7 +125,7 @@ def test_a_crowd_of_one_is_refused_in_replays_too(demo: EvalSet) -> None:
 
 @pytest.fixture(scope="module")
 def tried(demo: EvalSet) -> CrowdCurve:
-    return sparingly.crowd(demo, METHOD, "overall", size=3, runs=4, draws=2, shares=[0.1, 0.3], seed=7)
+    return crowd(demo, METHOD, "overall", size=3, runs=4, draws=2, shares=[0.1, 0.3], seed=7)
 
 
 def test_every_run_is_a_curve_of_its_crowd(demo: EvalSet, tried: CrowdCurve) -> None:
@@ -161,9 +161,9 @@ def test_same_seed_same_answer_whatever_the_order(demo: EvalSet, tried: CrowdCur
         aspects={"overall": demo.aspects["overall"][::-1, ::-1]},
     )
     how: dict[str, Any] = {"size": 3, "runs": 4, "draws": 2, "shares": [0.1, 0.3]}
-    again = sparingly.crowd(shuffled, METHOD, "overall", seed=7, **how)
+    again = crowd(shuffled, METHOD, "overall", seed=7, **how)
     assert again.to_dict() == tried.to_dict()
-    other = sparingly.crowd(demo, METHOD, "overall", seed=8, **how)
+    other = crowd(demo, METHOD, "overall", seed=8, **how)
     assert other.crowds != tried.crowds
 
 
@@ -177,7 +177,7 @@ def test_models_without_a_truth_are_in_no_crowd() -> None:
         metrics={"m": drawn.normal(size=(120, 5))},
         aspects={"overall": human},
     )
-    result = sparingly.crowd(data, "metric_var", "overall", size=2, runs=8, draws=1)
+    result = crowd(data, "metric_var", "overall", size=2, runs=8, draws=1)
     assert {name for names in result.crowds for name in names} <= set("abcd")
     assert result.judged == 2
 
@@ -199,7 +199,7 @@ def test_what_is_said_and_shown(tried: CrowdCurve) -> None:
 
 
 def test_one_crowd_has_no_interval(demo: EvalSet) -> None:
-    alone = sparingly.crowd(demo, METHOD, "overall", size=2, runs=1, draws=1)
+    alone = crowd(demo, METHOD, "overall", size=2, runs=1, draws=1)
     assert np.isnan(alone.gain.low)
     assert alone.to_dict()["gain"]["low"] is None
     assert alone.to_dict()["curve"]["low"] == [None] * 10
@@ -221,10 +221,10 @@ def test_one_crowd_has_no_interval(demo: EvalSet) -> None:
 )
 def test_what_cannot_be_tried(demo: EvalSet, options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
-        sparingly.crowd(demo, METHOD, "overall", **options)
+        crowd(demo, METHOD, "overall", **options)
 
 
 def test_two_models_are_too_few(demo: EvalSet) -> None:
     two = demo.take(models=["Birch", "Rowan"])
     with pytest.raises(DataError, match="need three models, and only 2 have scores by overall"):
-        sparingly.crowd(two, METHOD, "overall", size=1)
+        crowd(two, METHOD, "overall", size=1)

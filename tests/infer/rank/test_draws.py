@@ -9,6 +9,7 @@ import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.rng import seed_list
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.rank.stability import stability
 
 
 def test_random_draws_of_everything_change_nothing() -> None:
@@ -72,7 +73,7 @@ def test_one_run_by_hand() -> None:
         own = [item for item, (model,) in zip(chosen.items, chosen.models, strict=True) if model == name]
         assert len(own) == 60
         means.append(scores[data.positions(own), place].mean())
-    assert found.stability == sparingly.stability(np.array([means]), scores.mean(axis=0))
+    assert found.stability == stability(np.array([means]), scores.mean(axis=0))
 
 
 def test_unequal_probabilities_are_weighed() -> None:

@@ -7,6 +7,7 @@ import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.intervals import why_withheld
+from sparingly.infer.rank.measures import significance_groups
 from sparingly.infer.rank.pair_tests import least_p, wilcoxon_tests
 from sparingly.infer.rank.rank import SAME, TOO_SURE, rank, rank_scores
 from sparingly.show.report.markup import code
@@ -86,7 +87,7 @@ def test_cluster_weights_count_in_the_ranking(demo: EvalSet) -> None:
 def test_published_rules_by_name() -> None:
     data = _plain()
     found = rank(data, aspect="overall", estimator="weighted_mean", groups_by="algorithm1")
-    expected = sparingly.significance_groups(data.aspects["overall"])
+    expected = significance_groups(data.aspects["overall"])
     assert found.groups == tuple(tuple(data.models[place] for place in group) for group in expected)
     other = rank(data, aspect="overall", estimator="weighted_mean", groups_by="mt_metrics_eval")
     assert len(other.groups) >= len(found.groups)

@@ -11,6 +11,7 @@ import pytest
 import sparingly
 from sparingly.run.exchange.argilla import NO_STATUS
 from sparingly.run.exchange.key import Key
+from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.scale import Scale
 from tests.run.exchange.helpers import all_of, awkward
 
@@ -25,7 +26,7 @@ def exported(folder: Path, **asked: Any) -> tuple[Key, list[dict[str, Any]], dic
     return Key.load(folder / "out.key.json"), held[0], held[1]
 
 
-def read(folder: Path, records: list[dict[str, Any]], key: Key) -> sparingly.Taken:
+def read(folder: Path, records: list[dict[str, Any]], key: Key) -> Taken:
     (folder / "export.json").write_text(json.dumps(records), encoding="utf-8")
     return sparingly.import_answers(folder / "export.json", key=key)
 

@@ -11,6 +11,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.run.exchange.key import Key
+from sparingly.run.exchange.report import Taken
 from tests.run.exchange.helpers import all_of, awkward, pairs_of
 
 DATA = awkward()
@@ -23,7 +24,7 @@ def exported(folder: Path, **asked: Any) -> tuple[Key, list[dict[str, str]]]:
         return Key.load(folder / "out.key.json"), list(csv.DictReader(file))
 
 
-def read(folder: Path, rows: list[dict[str, str]], key: Key, **dialect: Any) -> sparingly.Taken:
+def read(folder: Path, rows: list[dict[str, str]], key: Key, **dialect: Any) -> Taken:
     with (folder / "filled.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), **dialect)
         writer.writeheader()

@@ -13,6 +13,7 @@ import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.make import make_tasks
+from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.scale import Scale
 from sparingly.run.exchange.spans import Span
 from sparingly.run.exchange.tasks import KINDS, Kind
@@ -29,7 +30,7 @@ def exported(folder: Path, kind: Kind = "score", **asked: Any) -> tuple[Key, lis
     return Key.load(folder / "ls.key.json"), json.loads((folder / "ls" / "tasks.json").read_text("utf-8"))
 
 
-def read(folder: Path, entries: Any, key: Key, **asked: Any) -> sparingly.Taken:
+def read(folder: Path, entries: Any, key: Key, **asked: Any) -> Taken:
     (folder / "export.json").write_text(json.dumps(entries), encoding="utf-8")
     return sparingly.import_answers(folder / "export.json", key=key, **asked)
 

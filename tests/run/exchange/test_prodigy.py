@@ -12,6 +12,7 @@ import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.prodigy import scores_of
+from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.scale import Scale
 from tests.run.exchange.helpers import all_of, awkward
 
@@ -24,7 +25,7 @@ def exported(folder: Path, **asked: Any) -> tuple[Key, list[dict[str, Any]]]:
     return Key.load(folder / "out.key.json"), [json.loads(line) for line in lines]
 
 
-def read(folder: Path, rows: list[dict[str, Any]], key: Key) -> sparingly.Taken:
+def read(folder: Path, rows: list[dict[str, Any]], key: Key) -> Taken:
     text = "".join(f"{json.dumps(row)}\n" for row in rows)
     (folder / "answers.jsonl").write_text(text, encoding="utf-8")
     return sparingly.import_answers(folder / "answers.jsonl", key=key, rater="Ada")

@@ -20,6 +20,7 @@ from sparingly.run.exchange.make import make_tasks
 from sparingly.run.exchange.scale import Scale
 from sparingly.run.exchange.spans import penalty
 from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.raters.controls import control_report
 from tests.run.exchange import fakes
 from tests.run.exchange.fakes import Answers
 from tests.run.exchange.helpers import MODELS, all_of, awkward, pairs_of, slots, texts_in
@@ -162,7 +163,7 @@ def test_raters_and_controls_travel_along(tmp_path: Path, name: str) -> None:
         (task.item, task.rater) for task in handed if task.control is None
     }
     assert all(row["rater"] == row["assigned"] for row in taken.rows())
-    report = sparingly.control_report(taken.into(DATA), taken.controls_into(controls), "overall")
+    report = control_report(taken.into(DATA), taken.controls_into(controls), "overall")
     assert {one.kind for one in report.scores} == {"degraded", "repeat"}
     assert report.unmatched == 0
 

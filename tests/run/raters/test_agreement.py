@@ -8,8 +8,10 @@ from scipy import stats
 
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.stats.krippendorff import krippendorff_alpha
 from sparingly.infer.estimate.rater_effects import rated
-from sparingly.run.raters.predictability import share_that_beats
+from sparingly.run.raters.agreement import rater_agreement
+from sparingly.run.raters.predictability import predictability, share_that_beats
 from tests.infer.estimate.test_severity import Row, rated_set
 
 DEMO = sparingly.load_demo()
@@ -33,7 +35,7 @@ def two_raters(seed: int = 0) -> sparingly.EvalSet:
 def test_pairs_are_those_of_scipy() -> None:
     data = two_raters()
     values, _ = rated(data).table()
-    found = sparingly.rater_agreement(data, draws=10).pairs[0]
+    found = rater_agreement(data, draws=10).pairs[0]
     x, y = values.T
     assert (found.first, found.second, found.n) == ("a", "b", 40)
     assert found.pearson == pytest.approx(stats.pearsonr(x, y).statistic)
@@ -46,44 +48,44 @@ def test_pairs_are_those_of_scipy() -> None:
 def test_alpha_is_over_outputs_and_its_interval_over_items() -> None:
     data = two_raters()
     values, _ = rated(data).table()
-    found = sparingly.rater_agreement(data, draws=200)
-    assert found.alpha.alpha == pytest.approx(sparingly.krippendorff_alpha(values))
+    found = rater_agreement(data, draws=200)
+    assert found.alpha.alpha == pytest.approx(krippendorff_alpha(values))
     assert found.alpha.units == 40
     assert found.alpha.low < found.alpha.alpha < found.alpha.high
-    assert sparingly.rater_agreement(data, draws=200).alpha == found.alpha
-    assert sparingly.rater_agreement(data, draws=200, level="ordinal").alpha.alpha != found.alpha.alpha
+    assert rater_agreement(data, draws=200).alpha == found.alpha
+    assert rater_agreement(data, draws=200, level="ordinal").alpha.alpha != found.alpha.alpha
 
 
 def test_own_agreement_from_repeats() -> None:
     rows: list[Row] = [(item, 0, "a", float(item % 4)) for item in range(12)] * 2
     rows += [(item, 0, "b", float(item * again % 5)) for item in range(12) for again in (1, 2)]
-    own = {one.rater: one for one in sparingly.rater_agreement(rated_set(rows, 1), draws=10).own}
+    own = {one.rater: one for one in rater_agreement(rated_set(rows, 1), draws=10).own}
     assert (own["a"].n, own["a"].alpha, own["a"].change) == (12, 1.0, 0.0)
     table = np.array([[item % 5, item * 2 % 5] for item in range(12)], float)
-    assert own["b"].alpha == pytest.approx(sparingly.krippendorff_alpha(table))
+    assert own["b"].alpha == pytest.approx(krippendorff_alpha(table))
 
 
 def test_names_have_no_mean() -> None:
     rows: list[Row] = [(item, 0, rater, float(item % 3)) for item in range(9) for rater in "ab"]
     rows += [(0, 0, "a", 2.0), (1, 0, "b", 1.0)]
-    found = sparingly.rater_agreement(rated_set(rows, 1), level="nominal", draws=10)
+    found = rater_agreement(rated_set(rows, 1), level="nominal", draws=10)
     assert found.alpha.alpha == pytest.approx(1.0)
     assert found.alpha.units == 8
-    assert sparingly.rater_agreement(rated_set(rows, 1), draws=10).alpha.alpha < 1.0
+    assert rater_agreement(rated_set(rows, 1), draws=10).alpha.alpha < 1.0
 
 
 def test_nobody_in_common() -> None:
     rows: list[Row] = [(item, 0, "ab"[item % 2], float(item)) for item in range(8)]
-    found = sparingly.rater_agreement(rated_set(rows, 1))
+    found = rater_agreement(rated_set(rows, 1))
     assert found.pairs == ()
     assert np.isnan(found.alpha.alpha)
     assert "cannot be told" in found.notes[0]
-    assert sparingly.predictability(rated_set(rows, 1)).raters == ()
+    assert predictability(rated_set(rows, 1)).raters == ()
 
 
 def test_two_common_outputs_give_no_correlation() -> None:
     rows: list[Row] = [(item, 0, rater, float(item)) for item in range(2) for rater in "ab"]
-    found = sparingly.rater_agreement(rated_set(rows, 1), draws=10).pairs[0]
+    found = rater_agreement(rated_set(rows, 1), draws=10).pairs[0]
     assert np.isnan(found.pearson)
     assert found.exact == 1.0
 
@@ -100,7 +102,7 @@ def test_error_from_the_others_by_hand() -> None:
         for model in range(2)
     ]
     rows += [(2, 0, "a", 77.0)]
-    found = {one.rater: one for one in sparingly.predictability(rated_set(rows)).raters}
+    found = {one.rater: one for one in predictability(rated_set(rows)).raters}
     # a gives 2 and 5 on average; b and c together 3 and 7.
     assert found["a"].error == pytest.approx((1 + 2) / 2)
     assert found["a"].n == 4
@@ -120,7 +122,7 @@ def test_share_of_own_ratings_is_what_a_simulation_finds() -> None:
 
 
 def test_slopes_are_those_of_scipy() -> None:
-    found = sparingly.predictability(DEMO, "overall", metric="learned").slopes
+    found = predictability(DEMO, "overall", metric="learned").slopes
     held = rated(DEMO, "overall")
     one = next(slope for slope in found if (slope.rater, slope.model) == ("Bo", "Juniper"))
     rows = (held.rater == held.raters.index("Bo")) & (held.model == DEMO.models.index("Juniper"))
@@ -133,7 +135,7 @@ def test_slopes_are_those_of_scipy() -> None:
     assert one.correlation == pytest.approx(line.rvalue)
     assert one.error == pytest.approx(np.abs(score - line.intercept - line.slope * metric).mean())
     with pytest.raises(UnknownNameError, match="metric"):
-        sparingly.predictability(DEMO, "overall", metric="lerned")
+        predictability(DEMO, "overall", metric="lerned")
 
 
 # --- standardised scores -----------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from scipy import stats
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
-from sparingly.run.raters.controls import controls_of, degraded, is_unspaced, replaced_words
+from sparingly.run.raters.agreement import rater_agreement
+from sparingly.run.raters.controls import control_report, controls_of, degraded, is_unspaced, replaced_words
 
 DEMO = sparingly.load_demo()
 CHOSEN = sparingly.select(DEMO, "random", 60, seed=1)
@@ -182,7 +183,7 @@ def both_judged_everything() -> sparingly.EvalSet:
 def test_the_careful_rater_passes_and_the_careless_one_does_not() -> None:
     data = both_judged_everything()
     controls = judged_controls(sparingly.control_items(DEMO, CHOSEN, share=0.5), "Ada", "Bo")
-    report = sparingly.control_report(data, controls, "overall")
+    report = control_report(data, controls, "overall")
     by = {(one.rater, one.kind): one for one in report.scores}
     ada, bo = by["Ada", "degraded"], by["Bo", "degraded"]
     assert (ada.n, ada.right, ada.wrong) == (10, 10, 0)
@@ -196,9 +197,7 @@ def test_the_careful_rater_passes_and_the_careless_one_does_not() -> None:
     assert np.isnan(by["Ada", "repeat"].sign_p)
     assert by["Ada", "reference"].right == 10
     assert report.unmatched == 0
-    own = {
-        one.rater: one for one in sparingly.rater_agreement(data, "overall", controls=controls, draws=10).own
-    }
+    own = {one.rater: one for one in rater_agreement(data, "overall", controls=controls, draws=10).own}
     assert own["Ada"].alpha == pytest.approx(1)
     assert own["Ada"].n == 10
 
@@ -216,9 +215,9 @@ def test_wilcoxon_is_that_of_scipy() -> None:
 def test_controls_of_others_and_without_ratings() -> None:
     controls = sparingly.control_items(DEMO, CHOSEN)
     with pytest.raises(MissingDataError, match="no ratings"):
-        sparingly.control_report(DEMO, controls, "overall")
+        control_report(DEMO, controls, "overall")
     stranger = judged_controls(controls, "Zoe", "Yan")
-    report = sparingly.control_report(DEMO, stranger, "overall")
+    report = control_report(DEMO, stranger, "overall")
     assert report.scores == ()
     assert report.unmatched == 12
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.infer.estimate.rater_effects import severity
 from sparingly.run.raters.controls import ControlReport, ControlScore
+from sparingly.run.raters.report import RaterFlag, rater_flags
 from tests.infer.estimate.test_severity import Row, rated_set
 
 RATERS = "abcdef"
@@ -36,8 +38,8 @@ def judged(
     return rated_set(rows)
 
 
-def checks(data: sparingly.EvalSet) -> dict[tuple[str, str], sparingly.RaterFlag]:
-    return {(flag.rater, flag.check): flag for flag in sparingly.rater_flags(data)}
+def checks(data: sparingly.EvalSet) -> dict[tuple[str, str], RaterFlag]:
+    return {(flag.rater, flag.check): flag for flag in rater_flags(data)}
 
 
 def test_ordinary_raters_are_left_in_peace() -> None:
@@ -82,18 +84,18 @@ def test_failed_controls() -> None:
         return ControlScore(rater, "degraded", 20, right, 0, 20 - right, 1.0, 0.5, 0.5)
 
     report = ControlReport("overall", tuple(score(rater, 9 if rater == "f" else 19) for rater in RATERS), 0)
-    flags = sparingly.rater_flags(judged(), controls=report)
+    flags = rater_flags(judged(), controls=report)
     assert [(flag.rater, flag.check) for flag in flags] == [("f", "controls")]
     assert flags[0].sentence == "f scored 45% of the degraded outputs below the original; the others 95%."
 
 
 def test_holm_counts_all_checks() -> None:
     data = judged(severity=-14.0)
-    lenient = sparingly.rater_flags(data, alpha=1.0)
+    lenient = rater_flags(data, alpha=1.0)
     made = sum(flag.check == "severity" for flag in lenient)
     assert made == 6
     own = next(flag for flag in lenient if (flag.rater, flag.check) == ("f", "severity"))
-    severe = sparingly.severity(data)
+    severe = severity(data)
     from sparingly.base.stats.moments import outlier_p_values
 
     raw = outlier_p_values(severe.severity, severe.standard_errors)[5]

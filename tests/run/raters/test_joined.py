@@ -7,6 +7,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError
+from sparingly.run.raters.ratings import with_ratings_of
 
 DATA = sparingly.load_demo().without_labels()
 
@@ -19,7 +20,7 @@ def read(folder: Path, rows: str) -> sparingly.EvalSet:
 def test_ratings_of_a_table_become_those_of_the_set(tmp_path: Path) -> None:
     rows = "anna,item-003,Rowan,overall,70,12\nben,item-003,Rowan,overall,60,9\n"
     rows += "ben,item-001,Birch,overall,40,5\n"
-    joined = sparingly.with_ratings_of(DATA, read(tmp_path, rows))
+    joined = with_ratings_of(DATA, read(tmp_path, rows))
     found = joined.aspects["overall"]
     place = joined.positions(["item-001", "item-003"])
     assert found[place[1], joined.models.index("Rowan")] == 65.0
@@ -32,8 +33,8 @@ def test_ratings_of_a_table_become_those_of_the_set(tmp_path: Path) -> None:
 
 def test_ratings_of_strangers_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="models that the set does not have: Oak"):
-        sparingly.with_ratings_of(DATA, read(tmp_path, "anna,item-003,Oak,overall,70,12\n"))
+        with_ratings_of(DATA, read(tmp_path, "anna,item-003,Oak,overall,70,12\n"))
     with pytest.raises(DataError, match="items that the set does not have: item-999"):
-        sparingly.with_ratings_of(DATA, read(tmp_path, "anna,item-999,Rowan,overall,70,12\n"))
+        with_ratings_of(DATA, read(tmp_path, "anna,item-999,Rowan,overall,70,12\n"))
     with pytest.raises(DataError, match="no ratings in it"):
-        sparingly.with_ratings_of(DATA, DATA)
+        with_ratings_of(DATA, DATA)

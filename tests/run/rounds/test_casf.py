@@ -11,6 +11,7 @@ import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import RANKING_ONLY, Selection
+from sparingly.infer.rank.agreement import agreement
 from sparingly.run.rounds.casf import Casf
 from sparingly.run.rounds.casf_learner import Regressor, predicted_quality, standardised_sum
 from sparingly.run.rounds.casf_sampler import buckets, first_of_each, least_redundant
@@ -210,7 +211,7 @@ def test_on_the_newstest_of_the_paper_it_ranks_as_well_as_its_own_code(shared_da
     eight = "bert_score_f,mover_score,rouge1_f,rouge2_f,rougel_f,bart_score_avg_f,BLEU_4,METEOR"
     text = f"casf:metric=mover_score,metrics=[{eight}]"
     state = list(replay(data, text, "50%", truth="mqm"))[-1].state
-    found = sparingly.agreement(data.aspects["mqm"], np.flatnonzero(state.asked.all(axis=1)))
+    found = agreement(data.aspects["mqm"], np.flatnonzero(state.asked.all(axis=1)))
     assert isinstance(state.rounds[0].signature.round, int)
     # The repaired published code reaches a Kendall correlation of .744 here.
     assert found.kendall_b >= 0.6

@@ -9,6 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, UsageError
+from sparingly.choose import Uniform
 from sparingly.choose.design.base import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -123,9 +124,7 @@ def test_an_estimator_is_no_strategy() -> None:
 
 def test_a_selector_stands_for_a_strategy() -> None:
     assert isinstance(as_strategy("uniform"), OneShot)
-    assert as_strategy("one_shot:selector=(uniform),rounds=3") == OneShot(
-        selector=sparingly.Uniform(), rounds=3
-    )
+    assert as_strategy("one_shot:selector=(uniform),rounds=3") == OneShot(selector=Uniform(), rounds=3)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,15 @@ from functools import cache
 from typing import Any
 
 import sparingly
+from sparingly.infer.analysis.chosen_norms import ChosenNorms, chosen_norms
+from sparingly.infer.analysis.cluster_norms import cluster_norms
+from sparingly.infer.analysis.difference_map import DifferenceMap
+from sparingly.infer.analysis.difference_map import difference_map as map_differences
+from sparingly.infer.analysis.irt_check import irt_check
+from sparingly.infer.analysis.item_curves import item_curves
+from sparingly.infer.analysis.success_by_norm import success_by_norm
+from sparingly.infer.analysis.winning_distances import winning_distances
+from sparingly.infer.rank.compare import CurveComparison
 
 PAIR = ("Elm + rerank (beam = 4)", "Rowan")
 Spec = dict[str, Any]
@@ -17,29 +26,29 @@ def demo() -> sparingly.EvalSet:
     return sparingly.load_demo()
 
 
-def norms() -> sparingly.ChosenNorms:
+def norms() -> ChosenNorms:
     chosen = {method: sparingly.select(demo(), method, 24) for method in ("diffuse", "random")}
-    return sparingly.chosen_norms(demo(), chosen)
+    return chosen_norms(demo(), chosen)
 
 
-def difference_map() -> sparingly.DifferenceMap:
+def difference_map() -> DifferenceMap:
     chosen = sparingly.select(demo().take(models=PAIR), "diffuse:weighted=true", 12)
-    return sparingly.difference_map(demo(), PAIR, chosen, truth="overall")
+    return map_differences(demo(), PAIR, chosen, truth="overall")
 
 
-def curves() -> list[sparingly.CurveComparison]:
+def curves() -> list[CurveComparison]:
     methods = ("metric_var:metric=learned", "diversity")
     return [sparingly.curve(demo(), method, "overall", shares=[0.1, 0.3], runs=5) for method in methods]
 
 
 FOUND: dict[str, Callable[[], Any]] = {
     "norms": norms,
-    "clusters": lambda: sparingly.cluster_norms(demo(), [10, 25], most=50),
-    "success": lambda: sparingly.success_by_norm(demo(), truth="overall"),
-    "distances": lambda: sparingly.winning_distances(demo(), truth="overall"),
+    "clusters": lambda: cluster_norms(demo(), [10, 25], most=50),
+    "success": lambda: success_by_norm(demo(), truth="overall"),
+    "distances": lambda: winning_distances(demo(), truth="overall"),
     "map": difference_map,
-    "item-curves": lambda: sparingly.item_curves(demo(), "irt:metric=learned"),
-    "irt-fit": lambda: sparingly.irt_check(demo(), "irt:metric=learned", most=40),
+    "item-curves": lambda: item_curves(demo(), "irt:metric=learned"),
+    "irt-fit": lambda: irt_check(demo(), "irt:metric=learned", most=40),
     "curve": curves,
 }
 

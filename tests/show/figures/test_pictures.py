@@ -12,6 +12,11 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UsageError
+from sparingly.infer.analysis.cluster_norms import cluster_norms
+from sparingly.infer.analysis.difference_map import difference_map
+from sparingly.infer.analysis.irt_check import irt_check
+from sparingly.infer.analysis.item_curves import item_curves
+from sparingly.infer.analysis.success_by_norm import success_by_norm
 from sparingly.show.figures import look
 from tests.show.figures.made import FOUND, PAIR, Spec, demo, found, marks, rows, spec, views
 
@@ -97,7 +102,7 @@ def test_clusters_have_a_panel_for_every_number() -> None:
 
 
 def test_clusters_of_one_pair_are_named() -> None:
-    whole = dict(sparingly.figure(sparingly.cluster_norms(demo(), [10], pair=PAIR)).to_dict())
+    whole = dict(sparingly.figure(cluster_norms(demo(), [10], pair=PAIR)).to_dict())
     assert subtitle(whole).startswith("Elm + rerank (beam = 4) against Rowan")
 
 
@@ -125,7 +130,7 @@ def test_success_of_all_pairs_has_a_line_for_random_bins() -> None:
 
 
 def test_success_of_one_pair_names_the_winner_and_has_no_share_of_pairs() -> None:
-    shown = sparingly.success_by_norm(demo(), truth="overall", pair=PAIR)
+    shown = success_by_norm(demo(), truth="overall", pair=PAIR)
     whole = dict(sparingly.figure(shown).to_dict())
     (line,) = marks(whole, "line")
     assert {row["what"] for row in rows(whole, line)} == {
@@ -165,11 +170,11 @@ def test_map_has_points_rings_and_circles() -> None:
 
 
 def test_map_without_preferences_and_choices() -> None:
-    whole = dict(sparingly.figure(sparingly.difference_map(demo(), PAIR)).to_dict())
+    whole = dict(sparingly.figure(difference_map(demo(), PAIR)).to_dict())
     (points,) = marks(whole, "circle")
     assert points["encoding"]["color"]["scale"]["domain"] == ["not judged"]
     assert marks(whole, "point") == []
-    unweighted = sparingly.difference_map(demo(), PAIR, ["item-001"])
+    unweighted = difference_map(demo(), PAIR, ["item-001"])
     (rings,) = marks(dict(sparingly.figure(unweighted).to_dict()), "point")
     assert rings["encoding"]["size"] == {"value": 90}
 
@@ -188,7 +193,7 @@ def test_item_curves() -> None:
 
 
 def test_many_curves_are_told_apart() -> None:
-    shown = sparingly.item_curves(demo(), "irt:metric=learned,fit=map", count=20)
+    shown = item_curves(demo(), "irt:metric=learned,fit=map", count=20)
     (line,) = marks(dict(sparingly.figure(shown).to_dict()), "line")
     colours, dashes = (line["encoding"][name]["scale"]["range"] for name in ("color", "strokeDash"))
     assert len({(colour, tuple(dash)) for colour, dash in zip(colours, dashes, strict=True)}) == 20
@@ -207,7 +212,7 @@ def test_irt_fit() -> None:
 
 
 def test_irt_fit_without_intervals_draws_none() -> None:
-    shown = sparingly.irt_check(demo(), "irt:metric=learned,response=binary,fit=map")
+    shown = irt_check(demo(), "irt:metric=learned,response=binary,fit=map")
     whole = dict(sparingly.figure(shown).to_dict())
     assert len(marks(whole, "rule")) == 1, "those of the bins"
     assert marks(whole, "circle") == []

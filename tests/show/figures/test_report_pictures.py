@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.infer.plan.growth import growth
 from sparingly.infer.rank.pair_tests import pair_errors
 from sparingly.show.figures.ranks import chances_of_better, draw_chances
 from tests.show.figures.made import demo, marks, rows
@@ -83,7 +84,7 @@ def test_what_leans_is_in_the_picture_however_many_metrics_there_are() -> None:
 
 
 def test_growth_has_what_was_found_and_what_may_come() -> None:
-    found = sparingly.growth([SCORES])
+    found = growth([SCORES])
     assert found is not None
     told = rows(spec(found), marks(spec(found), "line")[0])
     assert [row["n"] for row in told if row["of"] == "as found"] == [60]

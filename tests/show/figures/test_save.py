@@ -13,6 +13,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import ExtraMissingError, InputError, UsageError
+from sparingly.infer.analysis.difference_map import difference_map
 from sparingly.show.figures import library
 from sparingly.show.figures.save import picture_kind, save_figure
 from tests.show.figures.made import FOUND, found, spec
@@ -78,7 +79,7 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     data = sparingly.EvalSet.from_arrays(
         ["x", "y"], ["a", evil], outputs=[["one", "two"], ["same", "same"]], aspects={"mqm": scores}
     )
-    chart = sparingly.figure(sparingly.difference_map(data, truth="mqm"))
+    chart = sparingly.figure(difference_map(data, truth="mqm"))
     for suffix in (".html", ".svg"):
         save_figure(chart, tmp_path / f"map{suffix}")
     assert evil not in (tmp_path / "map.html").read_text(encoding="utf-8")

@@ -52,7 +52,7 @@ def krippendorff_alpha(values: Floats, level: Level = "interval") -> float:
     Examples:
         >>> import numpy as np, sparingly
         >>> two = np.array([[1, 1], [2, 2], [3, 3], [3, 3], [2, 2], [1, 2]], float)
-        >>> round(sparingly.krippendorff_alpha(two, "nominal"), 3)
+        >>> round(krippendorff_alpha(two, "nominal"), 3)
         0.766
     """
     paired = _paired(values, level)

@@ -22,7 +22,7 @@ def holm(p_values: Floats) -> Floats:
 
     Examples:
         >>> import numpy as np, sparingly
-        >>> sparingly.holm(np.array([0.01, 0.04, 0.03, np.nan]))
+        >>> holm(np.array([0.01, 0.04, 0.03, np.nan]))
         array([0.03, 0.06, 0.06,  nan])
     """
     flat = np.asarray(p_values, np.float64)

@@ -145,7 +145,7 @@ def chance_of_lead(items: int, judged: NDArray[np.int64], votes: NDArray[np.int6
 
     Examples:
         >>> import numpy as np, sparingly
-        >>> float(sparingly.chance_of_lead(500, np.array(10), np.array(8)).round(4))
+        >>> float(chance_of_lead(500, np.array(10), np.array(8)).round(4))
         0.0529
     """
     from scipy.stats import hypergeom

@@ -317,7 +317,7 @@ def pair_p_values(
     Examples:
         >>> import numpy as np, sparingly
         >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [5.0, 4.0]])
-        >>> sparingly.pair_p_values(scores, ids=["a", "b", "c"])  # only 1 of 8 sign patterns is as good
+        >>> pair_p_values(scores, ids=["a", "b", "c"])  # only 1 of 8 sign patterns is as good
         array([0.0625])
     """
     scores = np.asarray(scores, np.float64)

@@ -91,7 +91,7 @@ def pair_signed_rank(
     Examples:
         >>> import numpy as np, sparingly
         >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [9.0, 4.0], [8.0, 4.0]])
-        >>> sparingly.pair_signed_rank(scores).p  # all four differences are positive: 2 of 16 patterns
+        >>> pair_signed_rank(scores).p  # all four differences are positive: 2 of 16 patterns
         array([0.125])
     """
     scores = np.asarray(scores, np.float64)

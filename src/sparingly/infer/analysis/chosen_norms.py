@@ -96,7 +96,7 @@ def chosen_norms(
         >>> import sparingly
         >>> data = sparingly.load_demo()
         >>> chosen = sparingly.select(data, "max_norm", 24)
-        >>> sparingly.chosen_norms(data, chosen)
+        >>> chosen_norms(data, chosen)
         ChosenNorms(mean norm: 0.505 of all items, 0.848 of max_norm)
     """
     view = of_pair(data, pair)

@@ -111,7 +111,7 @@ def cluster_norms(
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> sparingly.cluster_norms(data, [25], pair=("Juniper", "Rowan"))
+        >>> cluster_norms(data, [25], pair=("Juniper", "Rowan"))
         ClusterNorms(largest cluster of a pair: 82% at 25 clusters)
     """
     outputs = outputs_of(of_pair(data, pair), embedding)

@@ -115,7 +115,7 @@ def difference_map(
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> sparingly.difference_map(data, ("Juniper", "Rowan"), truth="overall")
+        >>> difference_map(data, ("Juniper", "Rowan"), truth="overall")
         DifferenceMap(Juniper against Rowan: 240 items, 0 chosen, angles show 4% of the directions)
     """
     first, second = the_pair(data, pair)

@@ -149,7 +149,7 @@ def irt_check(
 
     Examples:
         >>> import sparingly
-        >>> found = sparingly.irt_check(sparingly.load_demo(), "irt:metric=learned")
+        >>> found = irt_check(sparingly.load_demo(), "irt:metric=learned")
         >>> found.abilities[0].model
         'Hazel-instruct'
     """

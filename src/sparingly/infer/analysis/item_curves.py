@@ -105,7 +105,7 @@ def item_curves(
 
     Examples:
         >>> import sparingly
-        >>> found = sparingly.item_curves(sparingly.load_demo(), "irt:metric=learned", count=3)
+        >>> found = item_curves(sparingly.load_demo(), "irt:metric=learned", count=3)
         >>> [round(curve.difficulty, 1) for curve in found.curves]
         [1.4, -0.1, -1.1]
     """

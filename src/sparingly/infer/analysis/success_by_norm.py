@@ -119,7 +119,7 @@ def success_by_norm(
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> found = sparingly.success_by_norm(data, truth="overall", bins=5)
+        >>> found = success_by_norm(data, truth="overall", bins=5)
         >>> [round(one.winner, 2) for one in found.bins]
         [0.56, 0.58, 0.63, 0.65, 0.73]
     """

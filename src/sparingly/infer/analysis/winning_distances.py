@@ -75,7 +75,7 @@ def winning_distances(
 
     Examples:
         >>> import sparingly
-        >>> sparingly.winning_distances(sparingly.load_demo(), truth="overall")
+        >>> winning_distances(sparingly.load_demo(), truth="overall")
         WinningDistances(by overall, 28 pairs of models: median distance 0.285)
     """
     if not 0.0 < width <= 1.0:

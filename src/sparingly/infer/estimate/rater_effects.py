@@ -224,7 +224,7 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
 
     Examples:
         >>> import sparingly
-        >>> found = sparingly.severity(sparingly.load_demo(), "overall")
+        >>> found = severity(sparingly.load_demo(), "overall")
         >>> found.raters[int(found.severity.argmin())], round(float(found.severity.min()), 1)
         ('Dana', -4.2)
     """

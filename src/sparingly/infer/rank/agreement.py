@@ -334,7 +334,7 @@ def agreement(
     Examples:
         >>> import numpy as np, sparingly
         >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [1.0, 4.0]])
-        >>> sparingly.agreement(scores, [0, 1, 2], ids=["a", "b", "c"]).soft_pairwise_accuracy
+        >>> agreement(scores, [0, 1, 2], ids=["a", "b", "c"]).soft_pairwise_accuracy
         1.0
     """
     values = np.asarray(values, np.float64)

@@ -53,7 +53,7 @@ def chance_of_best(
 
     Examples:
         >>> import numpy as np, sparingly
-        >>> sparingly.chance_of_best(np.array([1.0, 1.0, -9.0]), np.diag([1.0, 1.0, 1.0])).round(1)
+        >>> chance_of_best(np.array([1.0, 1.0, -9.0]), np.diag([1.0, 1.0, 1.0])).round(1)
         array([0.5, 0.5, 0. ])
     """
     scores, covariance = checked(scores, covariance)

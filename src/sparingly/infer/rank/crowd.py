@@ -135,7 +135,7 @@ def crowd(
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> tried = sparingly.crowd(data, "metric_var:metric=learned", "overall", size=3, runs=4)
+        >>> tried = crowd(data, "metric_var:metric=learned", "overall", size=3, runs=4)
         >>> len(tried.crowds), tried.judged, tried.gain.mean > 0
         (4, 5, True)
     """

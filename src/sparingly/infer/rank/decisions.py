@@ -116,7 +116,8 @@ def decide(p_values: Floats, scores: Floats, *, alpha: float = 0.05) -> Decision
     Examples:
         >>> import numpy as np, sparingly
         >>> scores, covariance = np.array([3.0, 2.9, 1.0]), 0.01 * np.eye(3)
-        >>> found = sparingly.decide(sparingly.t_tests(scores, covariance).two_sided, scores)
+        >>> from sparingly.infer.rank.pair_tests import t_tests
+        >>> found = decide(t_tests(scores, covariance).two_sided, scores)
         >>> found.best_rank.tolist(), found.worst_rank.tolist(), found.group.tolist()
         ([1, 1, 3], [2, 2, 3], [1, 1, 2])
         >>> found.sentence
@@ -241,7 +242,7 @@ def margin_test(
 
     Examples:
         >>> import sparingly
-        >>> sparingly.margin_test("non-inferior", difference=-0.5, error=0.4, margin=2.0).shown
+        >>> margin_test("non-inferior", difference=-0.5, error=0.4, margin=2.0).shown
         True
     """
     if not math.isfinite(margin) or margin < 0 or (margin == 0 and question == "equivalent"):

@@ -76,7 +76,7 @@ def significance_groups(scores: Floats, *, alpha: float = 0.05, weights: Floats 
         >>> import numpy as np, sparingly
         >>> base = np.arange(10.0)
         >>> scores = np.column_stack([base - 5.0, base, base + np.tile([1.0, -1.0], 5)])
-        >>> sparingly.significance_groups(scores)  # the last two do not differ significantly
+        >>> significance_groups(scores)  # the last two do not differ significantly
         ((1, 2), (0,))
     """
     scores = np.asarray(scores, np.float64)
@@ -194,8 +194,9 @@ def significance_retained(subset: SignedRank, full: SignedRank, alpha: float = 0
     Examples:
         >>> import numpy as np, sparingly
         >>> scores = np.cumsum(np.ones((20, 2)), axis=0) * [2.0, 1.0]  # the first model always wins
-        >>> everything, part = (sparingly.pair_signed_rank(scores[:n]) for n in (20, 5))
-        >>> sparingly.significance_retained(part, everything)  # five items cannot reach p < .05
+        >>> from sparingly.base.stats.signed_rank import pair_signed_rank
+        >>> everything, part = (pair_signed_rank(scores[:n]) for n in (20, 5))
+        >>> significance_retained(part, everything)  # five items cannot reach p < .05
         0.0
     """
     return float(significance_retained_rows(subset, full, alpha))

@@ -113,7 +113,7 @@ def metric_quality(
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> found = sparingly.metric_quality(data, "overall", runs=5)
+        >>> found = metric_quality(data, "overall", runs=5)
         >>> found.metrics[0].metric, found.metrics[0].gain > 0
         ('learned', True)
     """

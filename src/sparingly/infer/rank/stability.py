@@ -124,9 +124,9 @@ def stability_over_sets(sets: Sequence[Stability]) -> StabilityOverSets:
     Examples:
         >>> import numpy as np, sparingly
         >>> full = np.array([3.0, 2.0, 1.0])
-        >>> steady = sparingly.stability(np.array([[9.0, 5.0, 1.0], [8.0, 5.0, 2.0]]), full)
-        >>> shaky = sparingly.stability(np.array([[9.0, 5.0, 1.0], [5.0, 8.0, 2.0]]), full)
-        >>> over = sparingly.stability_over_sets([steady, shaky])
+        >>> steady = stability(np.array([[9.0, 5.0, 1.0], [8.0, 5.0, 2.0]]), full)
+        >>> shaky = stability(np.array([[9.0, 5.0, 1.0], [5.0, 8.0, 2.0]]), full)
+        >>> over = stability_over_sets([steady, shaky])
         >>> over.best, over.worst, over.differing_share
         (0, 1, 0.5)
     """

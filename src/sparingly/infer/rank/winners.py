@@ -60,8 +60,8 @@ def pair_margins_from_preferences(
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo().with_preferences_from("overall", tie=2.0)
-        >>> margins = sparingly.pair_margins_from_preferences(data.preferences, len(data.models))
-        >>> bool((margins == sparingly.pair_margins(data.truth("overall"), tie=2.0)).all())
+        >>> margins = pair_margins_from_preferences(data.preferences, len(data.models))
+        >>> bool((margins == pair_margins(data.truth("overall"), tie=2.0)).all())
         True
     """
     return margins_and_counts(preferences, models, rows)[0]
@@ -145,7 +145,7 @@ def pair_margins(values: Floats, tie: float = 0.0) -> Floats:
     Examples:
         >>> import numpy as np, sparingly
         >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [5.0, 5.0], [1.0, 4.0]])
-        >>> sparingly.pair_margins(scores)  # two wins, a tie, a loss
+        >>> pair_margins(scores)  # two wins, a tie, a loss
         array([0.25])
     """
     values = np.asarray(values, np.float64)
@@ -238,7 +238,7 @@ def success_rate(
     Examples:
         >>> import numpy as np, sparingly
         >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [5.0, 4.0], [6.0, 4.0]])
-        >>> found = sparingly.success_rate(scores, lambda rows, seed: rows[:2], seeds=[0, 1])
+        >>> found = success_rate(scores, lambda rows, seed: rows[:2], seeds=[0, 1])
         >>> found.rate, found.bias
         (1.0, 0.0)
     """

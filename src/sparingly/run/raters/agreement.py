@@ -124,7 +124,7 @@ def rater_agreement(
 
     Examples:
         >>> import sparingly
-        >>> found = sparingly.rater_agreement(sparingly.load_demo(), "overall")
+        >>> found = rater_agreement(sparingly.load_demo(), "overall")
         >>> found.alpha.units, len(found.pairs)
         (475, 10)
     """

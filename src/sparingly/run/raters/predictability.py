@@ -114,7 +114,7 @@ def predictability(data: EvalSet, aspect: str | None = None, *, metric: str | No
 
     Examples:
         >>> import sparingly
-        >>> found = sparingly.predictability(sparingly.load_demo(), "overall", metric="learned")
+        >>> found = predictability(sparingly.load_demo(), "overall", metric="learned")
         >>> len(found.raters), len(found.slopes)
         (5, 40)
     """

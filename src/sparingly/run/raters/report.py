@@ -88,7 +88,7 @@ def rater_flags(
 
     Examples:
         >>> import sparingly
-        >>> sparingly.rater_flags(sparingly.load_demo(), "overall")
+        >>> rater_flags(sparingly.load_demo(), "overall")
         ()
     """
     from sparingly.infer.estimate.rater_effects import severity as fitted

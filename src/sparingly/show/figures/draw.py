@@ -67,7 +67,8 @@ def figure(found: Pictured | Sequence[CurveComparison]) -> VConcatChart:
 
     Examples:
         >>> import sparingly
-        >>> found = sparingly.winning_distances(sparingly.load_demo(), truth="overall")
+        >>> from sparingly.infer.analysis.winning_distances import winning_distances
+        >>> found = winning_distances(sparingly.load_demo(), truth="overall")
         >>> sparingly.save_figure(sparingly.figure(found), "distances.svg")
     """
     if isinstance(found, CurveComparison):

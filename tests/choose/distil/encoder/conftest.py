@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import sparingly
+from sparingly.choose.distil.model import DistilledModel
 from tests.choose.distil.encoder.made_base import quick, save_base
 from tests.choose.distil.made_past import made_past
 
@@ -18,7 +19,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def model(base: Path) -> sparingly.DistilledModel:
+def model(base: Path) -> DistilledModel:
     """An encoder of two utilities, with a third of the items held out."""
     return sparingly.distil(
         made_past(items=210),
@@ -31,7 +32,7 @@ def model(base: Path) -> sparingly.DistilledModel:
 
 
 @pytest.fixture
-def file(model: sparingly.DistilledModel, tmp_path: Path) -> Path:
+def file(model: DistilledModel, tmp_path: Path) -> Path:
     """That encoder as a file."""
     model.save(tmp_path / "model.encoder")
     return tmp_path / "model.encoder"

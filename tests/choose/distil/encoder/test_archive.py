@@ -17,6 +17,7 @@ import sparingly
 from sparingly.base.errors import EXIT_DONE, InputError, UsageError
 from sparingly.choose.distil.encoder.base import base_digest, built, load_base
 from sparingly.choose.distil.encoder.network import Network
+from sparingly.choose.distil.model import DistilledModel
 from sparingly.choose.pool.told import told_by
 from sparingly.cli.app import run
 from sparingly.data.evalset import EvalSet
@@ -68,7 +69,7 @@ def refused(file: Path) -> str:
 # --- there and back -----------------------------------------------------------------------------------
 
 
-def test_what_is_saved_is_loaded(model: sparingly.DistilledModel, file: Path) -> None:
+def test_what_is_saved_is_loaded(model: DistilledModel, file: Path) -> None:
     again = sparingly.load_distilled(file)
     assert again.card == model.card
     assert again.digest == model.digest
@@ -90,7 +91,7 @@ def test_it_is_an_archive_of_safetensors_and_json(file: Path) -> None:
         assert json.loads(archive.read("card.json"))["format"] == "sparingly/distilled"
 
 
-def test_the_utility_takes_it(file: Path, model: sparingly.DistilledModel) -> None:
+def test_the_utility_takes_it(file: Path, model: DistilledModel) -> None:
     bare = EvalSet.from_arrays(list(NEW.items), [], sources=NEW.sources)
     chosen = sparingly.select(bare, f"distilled:model={file},utility=hard", 8)
     assert set(chosen.items) == set(NEW.items[np.argsort(-model.predict(NEW, "hard"))[:8]])
@@ -99,7 +100,7 @@ def test_the_utility_takes_it(file: Path, model: sparingly.DistilledModel) -> No
     assert any("judged now: Beta;" in note for note in found.notes)
 
 
-def test_a_pool_is_scored_by_it_however_it_is_cut(file: Path, model: sparingly.DistilledModel) -> None:
+def test_a_pool_is_scored_by_it_however_it_is_cut(file: Path, model: DistilledModel) -> None:
     scorer = told_by(f'distilled:model="{file}",utility=hard')
     texts = [*NEW.sources.tolist(), "Съешь ещё этих булок."]  # type: ignore[union-attr]
     parts = [scorer.with_flags(texts[start : start + 7]) for start in range(0, len(texts), 7)]

@@ -14,6 +14,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.choose.distil.encoder import fitting
+from sparingly.choose.distil.model import DistilledModel
 from sparingly.data.evalset import EvalSet
 from tests.choose.distil.encoder.made_base import quick, save_base
 from tests.choose.distil.made_past import made_past
@@ -30,7 +31,7 @@ def learned(data: EvalSet, training: Any, utilities: Any = "metric_avg", **how: 
 # --- what is learned ----------------------------------------------------------------------------------
 
 
-def test_it_learns_what_a_constant_cannot(model: sparingly.DistilledModel) -> None:
+def test_it_learns_what_a_constant_cannot(model: DistilledModel) -> None:
     for one in model.card.utilities:
         assert one.hold_out.spearman > 0.5
         assert one.hold_out.pearson > 0.5
@@ -40,7 +41,7 @@ def test_it_learns_what_a_constant_cannot(model: sparingly.DistilledModel) -> No
         assert np.corrcoef(model.predict(new, name), truth)[0, 1] > 0.5
 
 
-def test_the_card_says_how(model: sparingly.DistilledModel, base: Path) -> None:
+def test_the_card_says_how(model: DistilledModel, base: Path) -> None:
     card = model.card
     assert (card.learner, card.features, card.held_out_by) == ("encoder", str(base), "items")
     assert card.models == ("Alpha-7B", "Beta")
@@ -55,14 +56,14 @@ def test_the_card_says_how(model: sparingly.DistilledModel, base: Path) -> None:
     assert "|encoder:epochs=10,batch=16,step=16,rate=0.002,layer_decay=0.95," in card.signature
 
 
-def test_texts_unlike_the_training_texts_are_flagged(model: sparingly.DistilledModel) -> None:
+def test_texts_unlike_the_training_texts_are_flagged(model: DistilledModel) -> None:
     like = made_past(items=1).sources[0]  # type: ignore[index]
     found = model.score(["Съешь ещё этих мягких французских булок, да выпей чаю.", like, None])
     assert found.unlike == [("unseen letters", "script"), (), ()]
     assert np.isnan(found.values).any(axis=1).tolist() == [False, False, True]
 
 
-def test_a_text_has_one_number_whatever_stands_beside_it(model: sparingly.DistilledModel) -> None:
+def test_a_text_has_one_number_whatever_stands_beside_it(model: DistilledModel) -> None:
     texts = [*made_past(300, 20).sources.tolist(), "the", "the " * 40]  # type: ignore[union-attr]
     together = model.score(texts).values
     alone = np.concatenate([model.score([text]).values for text in texts])
@@ -78,7 +79,7 @@ def test_unknown_targets_are_left_out(base: Path) -> None:
     assert np.isfinite(found.score(SMALL).values).all()
 
 
-def test_an_encoder_takes_no_vectors(model: sparingly.DistilledModel) -> None:
+def test_an_encoder_takes_no_vectors(model: DistilledModel) -> None:
     with pytest.raises(UsageError, match="learned from texts: leave out the embedding"):
         model.predict(SMALL, "hard", "column:vector")
 
@@ -107,7 +108,7 @@ def test_it_stops_when_nothing_is_gained(base: Path) -> None:
     assert found["losses"][-1] >= found["losses"][-2]
 
 
-def test_rates_fall_from_layer_to_layer(model: sparingly.DistilledModel) -> None:
+def test_rates_fall_from_layer_to_layer(model: DistilledModel) -> None:
     network: Any = model.fit.network  # type: ignore[union-attr]
     rates = network.rates(1.0, 0.5)
     assert rates["head.0.weight"] == 1.0

@@ -10,21 +10,22 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import ExtraMissingError, UsageError
+from sparingly.choose.distil.encoder.training import EncoderTraining
 from tests.choose.distil.made_past import made_past
 
 
 def test_settings_are_those_of_the_paper() -> None:
-    training = sparingly.EncoderTraining("xlm-roberta-base")
+    training = EncoderTraining("xlm-roberta-base")
     assert (training.epochs, training.batch, training.rate) == (5, 128, 1.5e-5)
     assert (training.hidden, training.layer_decay, training.weight_decay) == ((2048, 1024), 0.95, 0.0)
 
 
 def test_where_a_training_is_kept_changes_nothing() -> None:
-    plain = sparingly.EncoderTraining("base")
-    kept = sparingly.EncoderTraining("base", checkpoints=Path("folder"), every=7, measured=1)
+    plain = EncoderTraining("base")
+    kept = EncoderTraining("base", checkpoints=Path("folder"), every=7, measured=1)
     assert plain.text == kept.text
     assert plain.settings() == kept.settings()
-    assert plain.text != sparingly.EncoderTraining("base", patience=3).text
+    assert plain.text != EncoderTraining("base", patience=3).text
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_where_a_training_is_kept_changes_nothing() -> None:
 )
 def test_settings_out_of_range(how: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        sparingly.EncoderTraining(**{"base": "base", **how})
+        EncoderTraining(**{"base": "base", **how})
 
 
 def test_wrong_calls_are_said() -> None:
