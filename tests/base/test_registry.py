@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparingly.base import registry
+from sparingly.base import catalogue
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import (
     Method,
@@ -69,13 +69,13 @@ class Menu(Method):
 def kitchen() -> Iterator[None]:
     """The methods above, registered for this file only."""
     registered()
-    before = dict(registry._METHODS)
+    before = {kind: dict(classes) for kind, classes in catalogue._CLASSES.items()}
     register("taste")(Taste)
     register("blend")(Blend)
     register("menu")(Menu)
     yield
-    registry._METHODS.clear()
-    registry._METHODS.update(before)
+    catalogue._CLASSES.clear()
+    catalogue._CLASSES.update(before)
 
 
 texts = st.text()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.base import registry
+from sparingly.base import catalogue
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import Method, parse_method, register, registered
 from sparingly.choose import MetricVar, Random, Top
@@ -103,7 +103,9 @@ class Halt(Method):
 
 
 def test_a_method_that_does_not_choose(data: EvalSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_METHODS", dict(registered()))
+    registered()
+    classes = {kind: dict(classes) for kind, classes in catalogue._CLASSES.items()}
+    monkeypatch.setattr(catalogue, "_CLASSES", classes)
     register("halt")(Halt)
     with pytest.raises(UsageError, match=r"The stop halt does not choose items\. See: sparingly methods\."):
         sparingly.select(data, "halt", 5)

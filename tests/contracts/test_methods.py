@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from sparingly.base import registry
+from sparingly.base import catalogue, registry
 from sparingly.base.arrays import Floats
 from sparingly.base.registry import (
     Method,
@@ -44,6 +45,20 @@ def test_text_gives_the_method_back(text: str) -> None:
 # --- what is said of a method -----------------------------------------------------------------------
 
 WORDS = {"metrics", "aspects", "outputs", "sources", "references", "documents", "ratings", "preferences"}
+
+
+def test_the_catalogue_says_where_everything_is_that_we_register() -> None:
+    for kind, places in catalogue.CATALOGUE.items():
+        classes = catalogue.registered_classes([kind])
+        found = {name: f"{made.__module__}:{made.__qualname__}" for name, made in classes.items()}
+        assert places == {name: place for name, place in found.items() if place.startswith("sparingly.")}
+    package = Path(catalogue.__file__).parents[1]
+    decorated = [
+        name
+        for path in package.rglob("*.py")
+        for name in re.findall(r'^@register\("(.+)"\)', path.read_text(), re.M)
+    ]
+    assert sorted(decorated) == sorted(name for places in catalogue.CATALOGUE.values() for name in places)
 
 
 @pytest.mark.parametrize("name", registered())
@@ -85,7 +100,9 @@ def test_documentation_has_summary_formula_and_reference(method: type[Method]) -
 @pytest.fixture
 def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a test register what it likes."""
-    monkeypatch.setattr(registry, "_METHODS", dict(registered()))
+    registered()
+    classes = {kind: dict(classes) for kind, classes in catalogue._CLASSES.items()}
+    monkeypatch.setattr(catalogue, "_CLASSES", classes)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,7 @@
 """Methods by name and as text.
 
-A method is a frozen dataclass: its fields are its parameters. Registering it makes it known to the
-command line, to ``sparingly methods``, to the documentation and to the contract tests. This package and
-third parties register in the same way: an entry point of the group ``sparingly.methods`` names a module,
-and importing that module registers what it defines.
+A method is a frozen dataclass: its fields are its parameters. Registering it (``base.catalogue``) makes it
+known to the command line, to ``sparingly methods``, to the documentation and to the contract tests.
 """
 
 from __future__ import annotations
@@ -11,15 +9,14 @@ from __future__ import annotations
 import math
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields
-from functools import cache
-from importlib import import_module, metadata
 from typing import Any, ClassVar, Literal, TypeVar
 
+from sparingly.base.catalogue import METHOD_KINDS as KINDS
+from sparingly.base.catalogue import class_named, register, registered_classes
 from sparingly.base.errors import UnknownNameError, UsageError, one_line
 from sparingly.base.text import (
-    NAME,
     Bare,
     Call,
     Calls,
@@ -32,8 +29,23 @@ from sparingly.base.text import (
     text_value,
 )
 
-KINDS = ("utility", "selector", "design", "strategy", "estimator", "stop")
-ENTRY_POINTS = "sparingly.methods"
+__all__ = [
+    "KINDS",
+    "Method",
+    "call_of",
+    "describe_method",
+    "filled_in",
+    "format_method",
+    "method_class",
+    "method_from_call",
+    "methods",
+    "methods_inside",
+    "parameter",
+    "parse_method",
+    "register",
+    "registered",
+    "spell_saved",
+]
 
 
 @dataclass(frozen=True)
@@ -67,9 +79,7 @@ class Method:
         return (cls.__doc__ or "").strip().splitlines()[0]
 
 
-MethodType = TypeVar("MethodType", bound=type[Method])
 MadeMethod = TypeVar("MadeMethod", bound=Method)
-_METHODS: dict[str, type[Method]] = {}
 _HINTS: dict[type[Method], dict[str, Any]] = {}
 
 
@@ -83,43 +93,16 @@ def parameter(
     return field(default=default, metadata={"help": help, "minimum": minimum, "before": before})
 
 
-def register(name: str) -> Callable[[MethodType], MethodType]:
-    """Register a method class under a name."""
-
-    def add(method: MethodType) -> MethodType:
-        if not NAME.fullmatch(name):
-            raise UsageError(f'The name "{name}" of a method must be small letters, digits and _.')
-        known = _METHODS.get(name)
-        if known is not None and known.__qualname__ != method.__qualname__:
-            raise UsageError(f'Two methods are called "{name}": {known.__module__} and {method.__module__}.')
-        if method.kind not in KINDS:
-            raise UsageError(f'The method "{name}" is of no known kind. Kinds are: {", ".join(KINDS)}.')
-        method.name = name
-        _METHODS[name] = method
-        return method
-
-    return add
-
-
-@cache
-def _load_entry_points() -> None:
-    for entry in sorted(metadata.entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
-        import_module(entry.module)
-
-
 def registered() -> dict[str, type[Method]]:
-    """Return every registered method by name, in the order of their names."""
-    _load_entry_points()
-    return dict(sorted(_METHODS.items()))
+    """Load every method, those of other packages too, and return them by name, in order."""
+    return registered_classes(KINDS)
 
 
 def method_class(name: str, kinds: tuple[str, ...] = KINDS) -> type[Method]:
     """Return the method of a name; an unknown one is an error that names the nearest."""
-    known = {key: method for key, method in registered().items() if method.kind in kinds}
-    if name not in known:
-        what = " or ".join(kinds) if len(kinds) < len(KINDS) else "method"
-        raise UnknownNameError(what, name, known, "See: sparingly methods.")
-    return known[name]
+    what = " or ".join(kinds) if len(kinds) < len(KINDS) else "method"
+    found: type[Method] = class_named(name, kinds, what)
+    return found
 
 
 def methods_inside(value: Any) -> Iterator[Method]:
@@ -210,9 +193,10 @@ def _convert_method(where: str, hint: type[Method], value: Value) -> Method:
 
 
 def _kinds_of(base: type[Method]) -> tuple[str, ...]:
-    """Return the kinds of methods that are of a class: designs are selectors, too."""
-    found = {base.kind, *(method.kind for method in registered().values() if issubclass(method, base))}
-    return tuple(kind for kind in KINDS if kind in found)
+    """Return the kinds of methods that a class takes: designs are selectors, too."""
+    if base.kind == "selector":
+        return ("selector", "design")
+    return (base.kind,) if base.kind else KINDS
 
 
 def _convert_scalar(where: str, hint: Any, text: str) -> Any:
@@ -246,14 +230,17 @@ def spell_saved(text: str) -> str:
     A text typed today has today's defaults; one that was saved means what its version did.
     """
     call = parse_call(text)
-    method = registered().get(call.name)
+    try:
+        method = method_class(call.name)
+    except UnknownNameError:
+        return text
     written = {key for key, _ in call.values}
     later = [
         (part.name, _value_of(part.metadata["before"], True))
-        for part in (() if method is None else fields(method))
+        for part in fields(method)
         if part.name not in written and part.metadata.get("before", MISSING) is not MISSING
     ]
-    if method is None or not later:
+    if not later:
         return text
     return filled_in(method, Call(call.name, (*call.values, *later))).full_text
 

@@ -1,8 +1,17 @@
-"""What the judged items say: scores of the whole set, rankings of models, and how close a subset comes.
+"""What the judged items say: scores of the whole set, rankings of models, and how close a subset comes."""
 
-Importing this package registers its estimators; a new one is a file of its own and a line here.
-"""
+from __future__ import annotations
 
-from sparingly.infer.estimate.estimators import ControlVariate, Greg, Mean, Ppi, StratifiedMean, WeightedMean
+from typing import TYPE_CHECKING
 
-__all__ = ["ControlVariate", "Greg", "Mean", "Ppi", "StratifiedMean", "WeightedMean"]
+from sparingly.base.catalogue import class_getter
+
+if TYPE_CHECKING:
+    from sparingly.infer.estimate.estimators import ControlVariate as ControlVariate
+    from sparingly.infer.estimate.estimators import Greg as Greg
+    from sparingly.infer.estimate.estimators import Mean as Mean
+    from sparingly.infer.estimate.estimators import Ppi as Ppi
+    from sparingly.infer.estimate.estimators import StratifiedMean as StratifiedMean
+    from sparingly.infer.estimate.estimators import WeightedMean as WeightedMean
+
+__getattr__ = class_getter(__name__)

@@ -1,26 +1,20 @@
-"""Rounds: what to judge next, from what is judged so far, and when to stop.
+"""Rounds: what to judge next, from what is judged so far, and when to stop."""
 
-Importing this package registers its strategies; a new one is a file of its own and a line here.
-"""
+from __future__ import annotations
 
-from sparingly.run.rounds.active_testing import ActiveTesting
-from sparingly.run.rounds.allocate import Allocate
-from sparingly.run.rounds.auto import Auto
-from sparingly.run.rounds.casf import Casf
-from sparingly.run.rounds.d_optimal import DOptimal
-from sparingly.run.rounds.diffuse_iterative import DiffuseIterative
-from sparingly.run.rounds.incremental_strata import IncrementalStrata
-from sparingly.run.rounds.strategy import OneShot
-from sparingly.run.rounds.waves import Waves
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ActiveTesting",
-    "Allocate",
-    "Auto",
-    "Casf",
-    "DOptimal",
-    "DiffuseIterative",
-    "IncrementalStrata",
-    "OneShot",
-    "Waves",
-]
+from sparingly.base.catalogue import class_getter
+
+if TYPE_CHECKING:
+    from sparingly.run.rounds.active_testing import ActiveTesting as ActiveTesting
+    from sparingly.run.rounds.allocate import Allocate as Allocate
+    from sparingly.run.rounds.auto import Auto as Auto
+    from sparingly.run.rounds.casf import Casf as Casf
+    from sparingly.run.rounds.d_optimal import DOptimal as DOptimal
+    from sparingly.run.rounds.diffuse_iterative import DiffuseIterative as DiffuseIterative
+    from sparingly.run.rounds.incremental_strata import IncrementalStrata as IncrementalStrata
+    from sparingly.run.rounds.strategy import OneShot as OneShot
+    from sparingly.run.rounds.waves import Waves as Waves
+
+__getattr__ = class_getter(__name__)

@@ -1,0 +1,172 @@
+"""What the package ships, by kind and name, and the one way to register more.
+
+``CATALOGUE`` says where every method is defined. Nothing is imported until it is named: a name of ours loads
+its module, and only a name that is not ours, or a listing, loads the modules that other packages name under
+the entry point ``sparingly.methods``. A class says its ``kind`` and is registered by ``@register(name)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module, metadata
+from typing import Any, TypeVar
+
+from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.text import NAME
+
+ENTRY_POINTS = "sparingly.methods"
+# The kinds of methods; they share one set of names.
+METHOD_KINDS = ("utility", "selector", "design", "strategy", "estimator", "stop")
+Registered = TypeVar("Registered", bound=type[Any])
+# Filled by the decorator: kind, then name.
+_CLASSES: dict[str, dict[str, type[Any]]] = {}
+
+CATALOGUE: dict[str, dict[str, str]] = {
+    "utility": {
+        "comet_instant_confidence": "sparingly.choose.distil.external.instant_confidence:InstantConfidence",
+        "distilled": "sparingly.choose.distil.distilled:Distilled",
+        "diversity": "sparingly.choose.utility.diversity:Diversity",
+        "irt": "sparingly.choose.utility.irt:Irt",
+        "max_norm": "sparingly.choose.utility.max_norm:MaxNorm",
+        "metric_avg": "sparingly.choose.utility.metric_avg:MetricAvg",
+        "metric_cons": "sparingly.choose.utility.metric_cons:MetricCons",
+        "metric_var": "sparingly.choose.utility.metric_var:MetricVar",
+        "mix": "sparingly.choose.utility.mix:Mix",
+        "precomet": "sparingly.choose.distil.external.precomet:PreComet",
+        "residual_size": "sparingly.choose.utility.residual_size:ResidualSize",
+        "sentinel_src": "sparingly.choose.distil.external.sentinel_src:SentinelSrc",
+        "uncertainty": "sparingly.choose.utility.uncertainty:Uncertainty",
+    },
+    "selector": {
+        "anchor_points": "sparingly.choose.design.anchor_points:AnchorPoints",
+        "diffuse": "sparingly.choose.design.diffuse:DiffUse",
+        "facility_location": "sparingly.choose.design.facility_location:FacilityLocation",
+        "guided": "sparingly.choose.design.guided:Guided",
+        "heuristic": "sparingly.choose.design.heuristic:Heuristic",
+        "kmeans": "sparingly.choose.design.kmeans:KMeans",
+        "max_discrepancy": "sparingly.choose.design.max_discrepancy:MaxDiscrepancy",
+        "random": "sparingly.choose.design.random:Random",
+        "search": "sparingly.choose.design.search:SubsetSearch",
+    },
+    "design": {
+        "cube": "sparingly.choose.design.cube:Cube",
+        "documents": "sparingly.choose.design.documents:Documents",
+        "local_pivotal": "sparingly.choose.design.local_pivotal:LocalPivotal",
+        "pivotal": "sparingly.choose.design.pivotal:Pivotal",
+        "snippets": "sparingly.choose.design.snippets:Snippets",
+        "stratified": "sparingly.choose.design.stratified:Stratified",
+        "systematic": "sparingly.choose.design.systematic:Systematic",
+        "top": "sparingly.choose.design.top:Top",
+        "uniform": "sparingly.choose.design.uniform:Uniform",
+    },
+    "strategy": {
+        "active_testing": "sparingly.run.rounds.active_testing:ActiveTesting",
+        "allocate": "sparingly.run.rounds.allocate:Allocate",
+        "auto": "sparingly.run.rounds.auto:Auto",
+        "casf": "sparingly.run.rounds.casf:Casf",
+        "d_optimal": "sparingly.run.rounds.d_optimal:DOptimal",
+        "diffuse_iterative": "sparingly.run.rounds.diffuse_iterative:DiffuseIterative",
+        "incremental_strata": "sparingly.run.rounds.incremental_strata:IncrementalStrata",
+        "one_shot": "sparingly.run.rounds.strategy:OneShot",
+        "waves": "sparingly.run.rounds.waves:Waves",
+    },
+    "estimator": {
+        "control_variate": "sparingly.infer.estimate.estimators:ControlVariate",
+        "greg": "sparingly.infer.estimate.estimators:Greg",
+        "mean": "sparingly.infer.estimate.estimators:Mean",
+        "ppi": "sparingly.infer.estimate.estimators:Ppi",
+        "stratified_mean": "sparingly.infer.estimate.estimators:StratifiedMean",
+        "weighted_mean": "sparingly.infer.estimate.estimators:WeightedMean",
+    },
+    "stop": {
+        "all_settled": "sparingly.run.rounds.stop.rules:AllSettled",
+        "best_settled": "sparingly.run.rounds.stop.rules:BestSettled",
+        "budget_spent": "sparingly.run.rounds.stop.rules:BudgetSpent",
+        "futility": "sparingly.run.rounds.stop.rules:Futility",
+        "hypergeometric": "sparingly.run.rounds.stop.rules:Hypergeometric",
+        "margin_settled": "sparingly.run.rounds.stop.rules:MarginSettled",
+        "width_reached": "sparingly.run.rounds.stop.rules:WidthReached",
+    },
+}
+
+
+def register(name: str) -> Callable[[Registered], Registered]:
+    """Register a class under a name; its ``kind`` says what it is."""
+
+    def add(made: Registered) -> Registered:
+        kind = getattr(made, "kind", "")
+        if kind not in CATALOGUE:
+            raise UsageError(f'"{name}" is of no known kind. Kinds are: {", ".join(CATALOGUE)}.')
+        if kind in METHOD_KINDS and not NAME.fullmatch(name):
+            raise UsageError(f'The name "{name}" of a method must be small letters, digits and _.')
+        for other_kind in METHOD_KINDS if kind in METHOD_KINDS else (kind,):
+            other = _CLASSES.get(other_kind, {}).get(name)
+            if other is not None and other.__qualname__ != made.__qualname__:
+                what = "methods" if kind in METHOD_KINDS else f"{kind}s"
+                raise UsageError(f'Two {what} are called "{name}": {other.__module__} and {made.__module__}.')
+        made.name = name
+        _CLASSES.setdefault(kind, {})[name] = made
+        return made
+
+    return add
+
+
+def class_named(name: str, kinds: Iterable[str] = METHOD_KINDS, what: str = "method") -> type[Any]:
+    """Return the class registered under a name; an unknown name is an error that suggests the nearest."""
+    kinds = tuple(kinds)
+    found = _registered_class(name, kinds)
+    if found is None:
+        load_entry_points()
+        found = _registered_class(name, kinds)
+    if found is None:
+        raise UnknownNameError(what, name, names(kinds), "See: sparingly methods.")
+    return found
+
+
+def _registered_class(name: str, kinds: tuple[str, ...]) -> type[Any] | None:
+    for kind in kinds:
+        if name in CATALOGUE[kind]:
+            import_module(CATALOGUE[kind][name].partition(":")[0])
+        if name in _CLASSES.get(kind, {}):
+            return _CLASSES[kind][name]
+    return None
+
+
+def names(kinds: Iterable[str] = METHOD_KINDS) -> list[str]:
+    """Return the names of some kinds in order: those we ship, and those registered so far."""
+    return sorted({name for kind in kinds for name in (*CATALOGUE[kind], *_CLASSES.get(kind, ()))})
+
+
+def registered_classes(kinds: Iterable[str] = METHOD_KINDS) -> dict[str, type[Any]]:
+    """Load everything of some kinds, other packages' included, and return the classes by name."""
+    load_entry_points()
+    for kind in (kinds := tuple(kinds)):
+        for place in CATALOGUE[kind].values():
+            import_module(place.partition(":")[0])
+    return dict(sorted(pair for kind in kinds for pair in _CLASSES.get(kind, {}).items()))
+
+
+@cache
+def load_entry_points() -> None:
+    """Import the modules that other packages name; importing them registers what they define."""
+    for entry in sorted(metadata.entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
+        import_module(entry.module)
+
+
+def class_getter(package: str) -> Callable[[str], type[Any]]:
+    """Return the ``__getattr__`` of a package: it loads the classes catalogued under it when first used."""
+    places = {
+        place.partition(":")[2]: place.partition(":")[0]
+        for kind in CATALOGUE.values()
+        for place in kind.values()
+        if place.startswith(f"{package}.")
+    }
+
+    def load(name: str) -> type[Any]:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found: type[Any] = getattr(import_module(places[name]), name)
+        return found
+
+    return load
