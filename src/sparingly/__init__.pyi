@@ -46,8 +46,8 @@ from sparingly.infer.rank.winners import winners as winners
 from sparingly.run.campaign.answers import Answer as Answer
 from sparingly.run.campaign.campaign import Campaign as Campaign
 from sparingly.run.campaign.questions import Question as Question
-from sparingly.run.exchange.verbs import export_tasks as export_tasks
-from sparingly.run.exchange.verbs import import_answers as import_answers
+from sparingly.run.exchange.export_import import export_tasks as export_tasks
+from sparingly.run.exchange.export_import import import_answers as import_answers
 from sparingly.run.raters.assignment import Assignment as Assignment
 from sparingly.run.raters.assignment import assign as assign
 from sparingly.run.raters.controls import control_items as control_items

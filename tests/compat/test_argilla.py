@@ -13,9 +13,8 @@ import pytest
 
 import sparingly
 from sparingly.run.exchange.argilla import NO_STATUS
-from sparingly.run.exchange.make import make_tasks
-from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.tasks import KINDS, Kind
+from sparingly.run.exchange.tasks import KINDS, Kind, make_tasks
+from sparingly.run.forms.scale import Scale
 from tests.run.exchange.fakes import Answers, argilla_values
 from tests.run.exchange.helpers import all_of, awkward, pairs_of, slots
 

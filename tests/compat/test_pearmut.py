@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Page
 
 import sparingly
+from sparingly.run.exchange.export_import import export_tasks, import_answers
 from sparingly.run.exchange.pearmut import GUARD
-from sparingly.run.exchange.taking import ANSWERED_AGAIN, RESET
-from sparingly.run.exchange.verbs import export_tasks, import_answers
+from sparingly.run.exchange.reading import ANSWERED_AGAIN, RESET
 from tests.compat.live import browsing, free_port, serving
 from tests.run.exchange.asked import TEXTS, adds_up, asked_set, everything, spans_of
 

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page
 
 import sparingly
-from sparingly.run.exchange.verbs import export_tasks, import_answers
+from sparingly.run.exchange.export_import import export_tasks, import_answers
 from tests.compat.live import browsing, free_port, serving
 from tests.run.exchange.asked import adds_up, asked_set, everything, paired, scores_by_cell, spans_of
 

@@ -12,7 +12,7 @@ from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
 
 if TYPE_CHECKING:
-    from sparingly.run.exchange.verbs import Exported
+    from sparingly.run.exchange.export_import import Exported
 
 LIST = "list"
 ToolOptions = Annotated[
@@ -115,7 +115,7 @@ def export(
     sparingly export campaign.db --to argilla -o round-1
     ```
     """
-    from sparingly.run.exchange.catalogue import exchanges
+    from sparingly.run.exchange.tool import exchanges
     from sparingly.show.terminal.exchange import show_exported, show_tools
 
     if to == LIST:
@@ -148,7 +148,7 @@ def campaign_key(where: str) -> Path | None:
 
 
 def _list(json: bool) -> None:
-    from sparingly.run.exchange.catalogue import exchanges
+    from sparingly.run.exchange.tool import exchanges
 
     emit([{"tool": one.name, "summary": one.summary, "kinds": list(one.kinds)} for one in exchanges()])
 
@@ -158,7 +158,7 @@ def _from_selection(
 ) -> Exported:
     from sparingly.data import io
     from sparingly.data.selection import Selection
-    from sparingly.run.exchange.verbs import export_tasks
+    from sparingly.run.exchange.export_import import export_tasks
     from sparingly.run.raters.assignment import Assignment
 
     return export_tasks(
@@ -172,7 +172,7 @@ def _from_selection(
 
 def _from_campaign(where: str, name: str | None, asking: Asking, asked: dict[str, Any]) -> Exported:
     from sparingly.run.campaign.campaign import Campaign
-    from sparingly.run.exchange.verbs import export_tasks
+    from sparingly.run.exchange.export_import import export_tasks
 
     if asking.aspect:
         raise UsageError("A campaign knows what people judge: leave out --aspect.")

@@ -88,7 +88,7 @@ def import_(
     sparingly import export.json --campaign campaign.db --raters 3=Ada,4=Bo
     ```
     """
-    from sparingly.run.exchange.verbs import import_answers
+    from sparingly.run.exchange.export_import import import_answers
     from sparingly.show.terminal.campaign import show_recorded
     from sparingly.show.terminal.exchange import show_taken
 
@@ -141,7 +141,7 @@ def _record(taken: Taken, receiving: Receiving) -> Recorded | None:
     if receiving.campaign is None:
         return None
     from sparingly.run.campaign.campaign import Campaign
-    from sparingly.run.exchange.recorded import record_taken
+    from sparingly.run.exchange.report import record_taken
 
     with Campaign(receiving.campaign, receiving.name) as running:
         return record_taken(running, taken)

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 import sparingly
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.run.exchange.judgement import Judgement
-from sparingly.run.exchange.report import Taken
-from sparingly.run.exchange.verbs import export_tasks, import_answers
+from sparingly.run.exchange.export_import import export_tasks, import_answers
+from sparingly.run.exchange.report import Judgement, Taken
 
 MODELS = ("1", "sys+2 (large)", 'the "best" <b>')
 ITEMS = ("seg 1", "2", "x/3", "ü-4")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sparingly.run.exchange.spans import Span, to_utf16
 from sparingly.run.exchange.tasks import Tasks
+from sparingly.run.forms.spans import Span, to_utf16
 
 SIDES = {1.0: "left", 0.0: "tie", -1.0: "right"}
 

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparingly.base.errors import DataError, InputError
-from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.make import make_tasks
-from sparingly.run.exchange.tokens import model_tokens, task_id
+from sparingly.run.exchange.key import Key, model_tokens, task_id
+from sparingly.run.exchange.tasks import make_tasks
 from tests.run.exchange.helpers import all_of, awkward, pairs_of
 
 DATA = awkward()

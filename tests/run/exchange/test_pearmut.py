@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 import sparingly
 from sparingly.base.errors import InputError, UsageError
-from sparingly.run.exchange.make import make_tasks
-from sparingly.run.exchange.pearmut import GUARD, Pearmut, campaign
-from sparingly.run.exchange.pearmut_log import EXTRA_PAGE
-from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.taking import (
+from sparingly.run.exchange.pearmut import EXTRA_PAGE, GUARD, Pearmut, campaign
+from sparingly.run.exchange.reading import (
     ANSWERED_AGAIN,
     CANCELLED,
     CONTROL,
@@ -22,6 +19,8 @@ from sparingly.run.exchange.taking import (
     RESET,
     UNKNOWN_TASK,
 )
+from sparingly.run.exchange.tasks import make_tasks
+from sparingly.run.forms.scale import Scale
 from tests.run.exchange.asked import (
     MODELS,
     TEXTS,

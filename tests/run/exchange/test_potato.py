@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 
 import sparingly
 from sparingly.base.errors import InputError, UsageError
-from sparingly.run.exchange.make import make_tasks
-from sparingly.run.exchange.potato import Potato
-from sparingly.run.exchange.potato_answers import MACHINE
-from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.taking import (
+from sparingly.run.exchange.potato import MACHINE, Potato
+from sparingly.run.exchange.reading import (
     ANSWERED_AGAIN,
     CONTROL,
     DRAFT,
@@ -25,6 +22,8 @@ from sparingly.run.exchange.taking import (
     UNKNOWN_OUTPUT,
     UNKNOWN_TASK,
 )
+from sparingly.run.exchange.tasks import make_tasks
+from sparingly.run.forms.scale import Scale
 from tests.run.exchange.asked import (
     ITEMS,
     MODELS,

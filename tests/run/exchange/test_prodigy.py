@@ -13,7 +13,7 @@ from sparingly.base.errors import UsageError
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.prodigy import scores_of
 from sparingly.run.exchange.report import Taken
-from sparingly.run.exchange.scale import Scale
+from sparingly.run.forms.scale import Scale
 from tests.run.exchange.helpers import all_of, awkward
 
 DATA = awkward()

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 import sparingly
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.make import make_tasks
-from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.spans import penalty
-from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tasks import Kind, Tasks, make_tasks
+from sparingly.run.forms.scale import Scale
+from sparingly.run.forms.spans import penalty
 from sparingly.run.raters.controls import control_report
 from tests.run.exchange import fakes
 from tests.run.exchange.fakes import Answers

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import UsageError
-from sparingly.run.exchange.scale import Scale
+from sparingly.run.forms.scale import Scale
 
 ENDS = st.tuples(st.integers(-100, 100), st.integers(1, 200)).map(lambda two: Scale(two[0], two[0] + two[1]))
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import DataError
-from sparingly.run.exchange.spans import (
+from sparingly.run.forms.spans import (
     Span,
     from_inclusive,
     from_utf16,

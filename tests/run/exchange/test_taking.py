@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparingly.base.errors import InputError
-from sparingly.run.exchange.judgement import Given
-from sparingly.run.exchange.make import make_tasks
-from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.spans import Span
-from sparingly.run.exchange.taking import Taking
-from sparingly.run.exchange.values import moment_in
+from sparingly.run.exchange.files import moment_in
+from sparingly.run.exchange.reading import Taking
+from sparingly.run.exchange.report import Given
+from sparingly.run.exchange.tasks import make_tasks
+from sparingly.run.forms.scale import Scale
+from sparingly.run.forms.spans import Span
 from tests.run.exchange.helpers import all_of, awkward, pairs_of
 
 DATA = awkward()

@@ -10,8 +10,8 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
-from sparingly.run.exchange.catalogue import exchange_named, exchanges
 from sparingly.run.exchange.key import Key
+from sparingly.run.exchange.tool import exchange_named, exchanges
 from tests.run.exchange.fakes import Answers, csv_table
 from tests.run.exchange.helpers import all_of, awkward
 
@@ -47,7 +47,7 @@ def test_unknown_tools_are_told_with_the_nearest(tmp_path: Path) -> None:
 
 
 def test_ratings_are_written_and_put_into_the_set(tmp_path: Path) -> None:
-    from sparingly.run.exchange.make import make_tasks
+    from sparingly.run.exchange.tasks import make_tasks
 
     chosen = all_of(DATA)
     sparingly.export_tasks(DATA, chosen, to="csv", folder=tmp_path / "out")
@@ -74,7 +74,7 @@ def test_ratings_are_written_and_put_into_the_set(tmp_path: Path) -> None:
 
 
 def test_preferences_are_put_into_the_set(tmp_path: Path) -> None:
-    from sparingly.run.exchange.make import make_tasks
+    from sparingly.run.exchange.tasks import make_tasks
 
     chosen = all_of(DATA)
     sparingly.export_tasks(DATA, chosen, to="csv", folder=tmp_path / "out", kind="ranking")
@@ -87,7 +87,7 @@ def test_preferences_are_put_into_the_set(tmp_path: Path) -> None:
 
 
 def test_who_is_not_in_the_set_is_told(tmp_path: Path) -> None:
-    from sparingly.run.exchange.make import make_tasks
+    from sparingly.run.exchange.tasks import make_tasks
 
     chosen = all_of(DATA)
     sparingly.export_tasks(DATA, chosen, to="csv", folder=tmp_path / "out")

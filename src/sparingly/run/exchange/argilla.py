@@ -12,16 +12,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sparingly.run.exchange.exchange import Exchange, Options, carried, file_stem
-from sparingly.run.exchange.files import read_json_rows, write_json
-from sparingly.run.exchange.judgement import Given
+from sparingly.run.exchange.files import (
+    list_in,
+    moment_in,
+    name_in,
+    number_in,
+    read_json_rows,
+    spans_in,
+    write_json,
+)
 from sparingly.run.exchange.key import Key, Question
-from sparingly.run.exchange.report import Taken
-from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.slots import HEADINGS, REFERENCE, page_texts, slot_count, slot_label, used_texts
-from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, DRAFT, UNKNOWN_ASPECT, Taking
+from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, DRAFT, UNKNOWN_ASPECT, Taking
+from sparingly.run.exchange.report import Given, Taken
 from sparingly.run.exchange.tasks import Kind, Task, Tasks
-from sparingly.run.exchange.values import list_in, moment_in, name_in, number_in, spans_in
+from sparingly.run.exchange.tool import (
+    HEADINGS,
+    REFERENCE,
+    Exchange,
+    Options,
+    carried,
+    file_stem,
+    page_texts,
+    slot_count,
+    slot_label,
+    used_texts,
+)
+from sparingly.run.forms.scale import Scale
 
 OWN_SCALE = Scale(0.0, 10.0)
 NO_STATUS = (

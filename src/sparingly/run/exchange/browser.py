@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sparingly.base.errors import DataError
-from sparingly.run.exchange.judgement import Given
+from sparingly.run.exchange.files import place_in
 from sparingly.run.exchange.key import POINTS, Question
-from sparingly.run.exchange.spans import Span, penalty
-from sparingly.run.exchange.taking import BAD_SPAN, Taking
-from sparingly.run.exchange.values import place_in
+from sparingly.run.exchange.reading import BAD_SPAN, Taking
+from sparingly.run.exchange.report import Given
+from sparingly.run.forms.spans import Span, penalty
 
 # The category of a mark for something that is not in the text at all.
 MISSING = "missing"

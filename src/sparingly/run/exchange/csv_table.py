@@ -13,16 +13,22 @@ from typing import Any, ClassVar
 
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.files import without_formulas
-from sparingly.run.exchange.exchange import Exchange, Options, carried, file_stem
-from sparingly.run.exchange.files import read_csv_rows, write_csv
-from sparingly.run.exchange.judgement import Given
+from sparingly.run.exchange.files import json_in, mapping_in, read_csv_rows, seconds_in, spans_in, write_csv
 from sparingly.run.exchange.key import Question
-from sparingly.run.exchange.report import Taken
-from sparingly.run.exchange.slots import REFERENCE, page_texts, slot_label, used_texts
-from sparingly.run.exchange.spans import Span
-from sparingly.run.exchange.taking import BAD_SPAN, NOT_ANSWERED, Taking
+from sparingly.run.exchange.reading import BAD_SPAN, NOT_ANSWERED, Taking
+from sparingly.run.exchange.report import Given, Taken
 from sparingly.run.exchange.tasks import Kind, Task, Tasks
-from sparingly.run.exchange.values import json_in, mapping_in, seconds_in, spans_in
+from sparingly.run.exchange.tool import (
+    REFERENCE,
+    Exchange,
+    Options,
+    carried,
+    file_stem,
+    page_texts,
+    slot_label,
+    used_texts,
+)
+from sparingly.run.forms.spans import Span
 
 _CARRIED = (
     "task", "item", "data", "round", "inclusion_probability", "assigned", "document", "position", "context",

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from sparingly.base.errors import DataError, UsageError
-from sparingly.run.exchange.exchange import Exchange, Options, file_stem
 from sparingly.run.exchange.files import write_text
 from sparingly.run.exchange.tasks import KINDS, Kind, Tasks
+from sparingly.run.exchange.tool import Exchange, Options, file_stem
 
 
 class InspectAi(Exchange):

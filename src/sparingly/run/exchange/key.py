@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sparingly.base import rng
 from sparingly.base.errors import DataError, InputError
 from sparingly.data import files
 from sparingly.data.values import (
@@ -19,9 +20,9 @@ from sparingly.data.values import (
     as_whole,
     check_version,
     shown,
-)  # fmt: skip
+)
 from sparingly.run.exchange.files import write_private_json
-from sparingly.run.exchange.scale import Scale
+from sparingly.run.forms.scale import Scale
 
 FORMAT, VERSION = "sparingly/key", 1
 # The aspect of spans that nobody scored: minus the points of all errors.
@@ -326,3 +327,35 @@ def _same(values: Mapping[str, Any]) -> Same:
         round=as_whole(values.get("round", 1), "same.round"),
         probability=_optional(values, "probability", "same"),
     )
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+MODEL_LETTERS, TASK_LETTERS = 8, 12
+
+
+def letters(seed: int, salt: str, purpose: str, names: Iterable[str], count: int) -> list[str]:
+    """Return ``count`` small letters per name: a hash of the seed, the salt, the purpose and the name."""
+    keys = rng.keys_of([f"{salt}\x1f{name}" for name in names])
+    found = []
+    for number in map(int, rng.stream(keys, seed, purpose)):
+        text = ""
+        for _ in range(count):
+            number, letter = divmod(number, len(LETTERS))
+            text += LETTERS[letter]
+        found.append(text)
+    return found
+
+
+def model_tokens(models: Iterable[str], seed: int, salt: str = "") -> dict[str, str]:
+    """Return the token of every model: the same in every round and file of one seed and salt."""
+    names = sorted(set(models))
+    tokens = letters(seed, salt, "model tokens", names, MODEL_LETTERS)
+    if len(set(tokens)) < len(names):
+        raise DataError("Two models have the same token by chance. Take another seed.")
+    return dict(zip(names, tokens, strict=True))
+
+
+def task_id(seed: int, salt: str, *parts: object) -> str:
+    """Return the opaque id of a task by what makes it one: its item, round, models, rater and so on."""
+    name = "\x1f".join("" if part is None else str(part) for part in parts)
+    return letters(seed, salt, "tasks", [name], TASK_LETTERS)[0]

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from sparingly.base.errors import DataError
-from sparingly.run.exchange.exchange import Exchange, Options
 from sparingly.run.exchange.files import write_json
 from sparingly.run.exchange.tasks import KINDS, Kind, Tasks
+from sparingly.run.exchange.tool import Exchange, Options
 
 
 class LmEval(Exchange):

@@ -14,16 +14,21 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sparingly.base.errors import UsageError
-from sparingly.run.exchange.exchange import Exchange, Options, carried, file_stem
-from sparingly.run.exchange.files import read_json_rows, write_jsonl
-from sparingly.run.exchange.judgement import Given
+from sparingly.run.exchange.files import mapping_in, moment_in, name_in, read_json_rows, spans_in, write_jsonl
 from sparingly.run.exchange.key import Question
-from sparingly.run.exchange.report import Taken
-from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.slots import REFERENCE, page_texts, used_texts
-from sparingly.run.exchange.taking import BAD_SPAN, CANCELLED, Taking
+from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, Taking
+from sparingly.run.exchange.report import Given, Taken
 from sparingly.run.exchange.tasks import Kind, Output, Task, Tasks
-from sparingly.run.exchange.values import mapping_in, moment_in, name_in, spans_in
+from sparingly.run.exchange.tool import (
+    REFERENCE,
+    Exchange,
+    Options,
+    carried,
+    file_stem,
+    page_texts,
+    used_texts,
+)
+from sparingly.run.forms.scale import Scale
 
 REJECTED = "rejected by the rater"
 SEVERAL = "more than one option was chosen"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sparingly.run.exchange.exchange import PHRASES, Exchange
+from sparingly.run.exchange.export_import import Exported
 from sparingly.run.exchange.report import Taken
-from sparingly.run.exchange.verbs import Exported
+from sparingly.run.exchange.tool import PHRASES, Exchange
 from sparingly.show.terminal.console import line, make_console, make_table, notes
 
 

@@ -25,9 +25,9 @@ from sparingly.show.web import organiser
 from sparingly.show.web.access import links
 from sparingly.show.web.access.doors import ForeignFormError, NoEntryError
 from sparingly.show.web.access.guard import LOOPBACK, Guard, Limits, Message, Receive, Send
-from sparingly.show.web.rater import api, router
-from sparingly.show.web.rater.counter import Counter
-from sparingly.show.web.rater.given import UnreadableError, problem_of
+from sparingly.show.web.rater import routes
+from sparingly.show.web.rater.service import Counter
+from sparingly.show.web.rater.submission import UnreadableError, problem_of
 from sparingly.show.web.web import Form, Texts, Web
 
 _LOG = logging.getLogger("sparingly")
@@ -81,8 +81,8 @@ def create_app(
     static = files("sparingly.show.web").joinpath("static")
     app.mount("/static", StaticFiles(directory=str(static)), name="static")
     app.include_router(links.router)
-    app.include_router(router.router)
-    app.include_router(api.router)
+    app.include_router(routes.router)
+    app.include_router(routes.api_router)
     app.include_router(organiser.router)
     _add_errors(app, web)
     return app

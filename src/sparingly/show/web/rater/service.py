@@ -10,9 +10,9 @@ from sparingly.run.campaign.record import Acknowledgement
 from sparingly.run.campaign.refusal import check_score
 from sparingly.show.web.access.sessions import Session
 from sparingly.show.web.rater.cards import Card
-from sparingly.show.web.rater.desk import Desk
-from sparingly.show.web.rater.given import Draft, GivenPage, judged
-from sparingly.show.web.rater.sheet import Sheets, cell_name
+from sparingly.show.web.rater.page import Sheets, cell_name
+from sparingly.show.web.rater.queue import Desk
+from sparingly.show.web.rater.submission import Draft, GivenPage, judged
 from sparingly.show.web.web import Web
 
 _LONGEST_DRAFT = 500_000

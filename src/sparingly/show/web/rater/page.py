@@ -18,8 +18,8 @@ from sparingly.run.campaign.marks import SEVERITIES
 from sparingly.run.campaign.settings import Scale
 from sparingly.show.web.access.sessions import Session
 from sparingly.show.web.rater.cards import Card, cards_of
-from sparingly.show.web.rater.desk import Desk, Progress
-from sparingly.show.web.rater.given import MARKING, Draft
+from sparingly.show.web.rater.queue import Desk, Progress
+from sparingly.show.web.rater.submission import MARKING, Draft
 from sparingly.show.web.texts import Shown, shown, turns
 from sparingly.show.web.web import Web
 

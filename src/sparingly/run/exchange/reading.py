@@ -10,12 +10,11 @@ from typing import Any
 from sparingly.base.errors import DataError, InputError
 from sparingly.data.io.words import SCALE, word_number
 from sparingly.data.values import shown
-from sparingly.run.exchange.judgement import Given, Judgement
+from sparingly.run.exchange.files import number_in
 from sparingly.run.exchange.key import POINTS, Key, Question
-from sparingly.run.exchange.report import Taken, answers_to, missing_from, ties_of
-from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.spans import Span, penalty
-from sparingly.run.exchange.values import number_in
+from sparingly.run.exchange.report import Given, Judgement, Taken, answers_to, missing_from, ties_of
+from sparingly.run.forms.scale import Scale
+from sparingly.run.forms.spans import Span, penalty
 
 CANCELLED = "skipped or cancelled by the rater"
 DRAFT = "a draft that was not submitted"

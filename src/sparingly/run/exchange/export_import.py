@@ -11,15 +11,13 @@ from sparingly.base.errors import UsageError
 from sparingly.base.format import counted, html_table
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.run.exchange.catalogue import exchange_named
-from sparingly.run.exchange.exchange import Exchange
 from sparingly.run.exchange.files import make_folder
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.make import make_campaign_tasks, make_tasks
+from sparingly.run.exchange.reading import Taking
 from sparingly.run.exchange.report import Taken
-from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.taking import Taking
-from sparingly.run.exchange.tasks import Tasks
+from sparingly.run.exchange.tasks import Tasks, make_campaign_tasks, make_tasks
+from sparingly.run.exchange.tool import Exchange, exchange_named
+from sparingly.run.forms.scale import Scale
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign

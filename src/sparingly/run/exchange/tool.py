@@ -5,15 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.run.exchange.key import Key
+from sparingly.run.exchange.reading import Taking
 from sparingly.run.exchange.report import Taken
-from sparingly.run.exchange.scale import Scale
-from sparingly.run.exchange.taking import Taking
-from sparingly.run.exchange.tasks import Kind, Task, Tasks
+from sparingly.run.exchange.tasks import Kind, Passage, Task, Tasks
+from sparingly.run.forms.scale import Scale
 
 Options = Mapping[str, str]
 
@@ -100,3 +102,90 @@ def _check(name: str, options: Options, known: Mapping[str, str]) -> None:
     for given in options:
         if given not in known:
             raise UnknownNameError(f"option of {name}", given, known)
+
+
+# A tool is one file: its name, and where its class lives. Modules are loaded when they are asked for.
+TOOLS = {
+    "appraise": "appraise:Appraise",
+    "argilla": "argilla:Argilla",
+    "csv": "csv_table:CsvTable",
+    "inspect": "inspect_ai:InspectAi",
+    "label-studio": "label_studio:LabelStudio",
+    "lm-eval": "lm_eval:LmEval",
+    "pearmut": "pearmut:Pearmut",
+    "potato": "potato:Potato",
+    "prodigy": "prodigy:Prodigy",
+}
+
+
+def exchange_named(name: str) -> Exchange:
+    """Return the exchange with a tool; ``label_studio`` is ``label-studio``."""
+    spelled = name.lower().replace("_", "-")
+    if spelled not in TOOLS:
+        raise UnknownNameError("annotation tool", name, TOOLS)
+    module, _, what = TOOLS[spelled].partition(":")
+    found: Exchange = getattr(import_module(f"sparingly.run.exchange.{module}"), what)()
+    return found
+
+
+def exchanges() -> list[Exchange]:
+    """Return the exchanges with all tools, in the order of their names."""
+    return [exchange_named(name) for name in sorted(TOOLS)]
+
+
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def slot_label(slot: int) -> str:
+    """Return the label of a place, from 1: A, B and so on, AA after Z."""
+    label = ""
+    while slot > 0:
+        slot, letter = divmod(slot - 1, len(_ALPHABET))
+        label = _ALPHABET[letter] + label
+    return label
+
+
+def slot_count(tasks: Tasks) -> tuple[int, int]:
+    """Return the least and the most outputs that a task has."""
+    counts = [len(task.outputs) for task in tasks] or [0]
+    return min(counts), max(counts)
+
+
+def context_text(passages: Sequence[Passage]) -> str:
+    """Return the sources of passages, one a paragraph."""
+    return "\n\n".join(one.source for one in passages if one.source)
+
+
+def page_texts(task: Task, options: Options) -> dict[str, str]:
+    """Return the texts around the outputs, empty where there is none: before, source, after, reference.
+
+    The reference is shown only where it is asked for: raters prefer outputs that look like it.
+    """
+    return {
+        "before": context_text(task.before),
+        "source": task.source or "",
+        "after": context_text(task.after),
+        "reference": (task.reference or "") if shows_reference(options) else "",
+    }
+
+
+def shows_reference(options: Options) -> bool:
+    """Say whether the option ``reference`` is ``yes``."""
+    if options.get("reference", "no") not in ("yes", "no"):
+        raise UsageError(f"The option reference is yes or no, not {options['reference']}.")
+    return options.get("reference") == "yes"
+
+
+def used_texts(tasks: Tasks, options: Options) -> list[str]:
+    """Return which of these texts any task has, in the order to show them."""
+    held = [page_texts(task, options) for task in tasks]
+    return [name for name in HEADINGS if any(one[name] for one in held)]
+
+
+REFERENCE: Mapping[str, str] = MappingProxyType({"reference": "yes to show the first reference"})
+HEADINGS = {
+    "before": "What comes before",
+    "source": "Source",
+    "after": "What comes after",
+    "reference": "Reference",
+}

@@ -1,4 +1,4 @@
-"""The pages of raters as JSON, for programs."""
+"""The pages of raters as they are asked for by a browser."""
 
 from __future__ import annotations
 
@@ -7,12 +7,85 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
 
-from sparingly.show.web.access.doors import RaterProgram, RaterSession
-from sparingly.show.web.rater.given import GivenPage, from_json, json_schema
-from sparingly.show.web.rater.router import Served
-from sparingly.show.web.rater.sheet import Sheet
+from sparingly.base.errors import UsageError
+from sparingly.run.campaign.refusal import RefusedError
+from sparingly.show.web.access.doors import Fields, RaterForm, RaterProgram, RaterSession
+from sparingly.show.web.rater.page import Sheet
+from sparingly.show.web.rater.service import Counter
+from sparingly.show.web.rater.submission import GivenPage, from_form, from_json, json_schema
 from sparingly.show.web.texts import Shown
+
+router = APIRouter(include_in_schema=False)
+
+
+def counter_of(request: Request) -> Counter:
+    """Return where pages are handed out and answers taken."""
+    found: Counter = request.app.state.counter
+    return found
+
+
+Served = Annotated[Counter, Depends(counter_of)]
+
+
+@router.get("/rate")
+def show_current(session: RaterSession, counter: Served) -> Response:
+    """Show what a rater is to judge now."""
+    web, page = counter.web, counter.desk.current(session.rater)
+    if page is not None:
+        found = web.page("rater/rate.html", session, sheet=counter.sheets.sheet(session, page), problem="")
+        # The page is put into the one that sent the answer before: its address comes along.
+        found.headers["HX-Replace-Url"] = "/rate"
+        return found
+    previous = counter.desk.before(session.rater, None)
+    return web.page(
+        "rater/rest.html",
+        session,
+        why=counter.why_nothing(session.rater),
+        progress=counter.desk.progress(session.rater),
+        previous=None if previous is None else counter.sheets.handle(previous),
+    )
+
+
+@router.get("/rate/{handle}")
+def show_again(handle: str, session: RaterSession, counter: Served) -> Response:
+    """Show a page that a rater has judged, to look at it again or to change it."""
+    page = counter.own_page(session, handle)
+    if page is None:
+        return counter.web.page("error.html", session, status=404, sentence="There is no such page.")
+    sheet = counter.sheets.sheet(session, page)
+    return counter.web.page("rater/rate.html", session, sheet=sheet, problem="")
+
+
+@router.post("/rate/{handle}")
+def take_answer(handle: str, session: RaterForm, counter: Served, sent: Fields) -> Response:
+    """Take what a rater says of a page, and lead to the next one."""
+    given = None
+    try:
+        given = from_form(handle, sent, counter.aspects)
+        counter.take(session, given)
+    except (UsageError, RefusedError) as error:
+        page = counter.answerable(session, handle, given)
+        if page is None:
+            raise
+        if given is not None:
+            counter.keep_draft(session, page, given)
+        sheet = counter.sheets.sheet(session, page)
+        return counter.web.page("rater/rate.html", session, status=422, sheet=sheet, problem=str(error))
+    return RedirectResponse("/rate", 303)
+
+
+@router.post("/rate/{handle}/draft")
+def keep_draft(handle: str, session: RaterForm, counter: Served, sent: Fields) -> Response:
+    """Keep what a rater has typed so far."""
+    given = from_form(handle, sent, counter.aspects)
+    page = counter.answerable(session, handle, given)
+    if page is None:
+        return counter.web.page("error.html", session, status=404, sentence="There is no such page.")
+    counter.keep_draft(session, page, given)
+    return Response(status_code=204)
+
 
 _REFUSED = {
     401: {"description": "No session: open the link first."},
@@ -25,7 +98,7 @@ _REFUSED = {
     429: {"description": "Too many requests, or too many bytes, in a short time."},
     503: {"description": "The answer could not be kept. Send it again."},
 }
-router = APIRouter(
+api_router = APIRouter(
     prefix="/api", tags=["rater"], responses={status: _REFUSED[status] for status in (401, 429)}
 )
 
@@ -74,7 +147,7 @@ class Taken:
     same: int
 
 
-@router.get("/progress")
+@api_router.get("/progress")
 def progress(session: RaterSession, counter: Served) -> ProgressShown:
     """Return how far a rater is."""
     counter.web.board.refresh()
@@ -82,7 +155,7 @@ def progress(session: RaterSession, counter: Served) -> ProgressShown:
     return ProgressShown(session.rater, **vars(found), csrf=counter.web.sessions.csrf(session))
 
 
-@router.get("/question")
+@api_router.get("/question")
 def question(session: RaterSession, counter: Served) -> QuestionShown:
     """Return what a rater is to judge now."""
     page = counter.desk.current(session.rater)
@@ -96,7 +169,7 @@ async def given_page(request: Request, _: RaterProgram) -> GivenPage:
     return await run_in_threadpool(from_json, await request.body())
 
 
-@router.post(
+@api_router.post(
     "/answer",
     responses={status: one for status, one in _REFUSED.items() if status not in (401, 429)},
     openapi_extra={

@@ -1,0 +1,1 @@
+"""Forms: how a question is put to a person, and what an answer is."""
