@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.choose.distil.encoder.fitting import fit_encoder
-from sparingly.choose.distil.encoder.known import EncoderFit
-from sparingly.choose.distil.encoder.training import EncoderTraining
+from sparingly.choose.distil.encoder.fitted import EncoderFit
+from sparingly.choose.distil.encoder.settings import EncoderTraining
+from sparingly.choose.distil.encoder.training import fit_encoder
 
 
 def options(arguments: list[str] | None) -> argparse.Namespace:

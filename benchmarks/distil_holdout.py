@@ -33,8 +33,7 @@ from sparingly.bench.papers.work import write_whole
 from sparingly.bench.sets import TRUTHS, family_of, open_set, set_files
 from sparingly.bench.summary.results import read_results
 from sparingly.bench.work import play
-from sparingly.choose.distil.corpus import corpus_of
-from sparingly.choose.distil.targets import parse_targets
+from sparingly.choose.distil.corpus import corpus_of, parse_targets
 from sparingly.data.evalset import EvalSet
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -27,12 +27,10 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from sparingly.choose.distil.encoder.checkpoint import Checkpoint  # noqa: E402
-from sparingly.choose.distil.encoder.fitting import Course, half_precision, lesson_of  # noqa: E402
-from sparingly.choose.distil.encoder.known import EncoderFit  # noqa: E402
-from sparingly.choose.distil.encoder.network import Network, best_device, repeatable  # noqa: E402
-from sparingly.choose.distil.encoder.tokens import Tokens  # noqa: E402
-from sparingly.choose.distil.encoder.training import EncoderTraining  # noqa: E402
+from sparingly.choose.distil.encoder.fitted import EncoderFit  # noqa: E402
+from sparingly.choose.distil.encoder.network import Network, Tokens, best_device, repeatable  # noqa: E402
+from sparingly.choose.distil.encoder.settings import EncoderTraining  # noqa: E402
+from sparingly.choose.distil.encoder.training import Checkpoint, Course, half_precision, lesson_of  # noqa: E402
 
 # Layers, width and heads.
 SIZES = {"mini": (4, 256, 4), "small": (4, 512, 8), "medium": (8, 512, 8), "base": (12, 768, 12)}
@@ -127,7 +125,7 @@ def _told(known: EncoderFit, count: int) -> dict[str, float]:
 
 
 def _checkpoint_seconds(network: Network, folder: Path) -> float:
-    from sparingly.choose.distil.encoder.checkpoint import Progress
+    from sparingly.choose.distil.encoder.training import Progress
 
     start = time.perf_counter()
     Checkpoint(folder / "one.safetensors", "").write(Progress(), network.weights())

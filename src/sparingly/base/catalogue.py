@@ -24,8 +24,8 @@ _CLASSES: dict[str, dict[str, type[Any]]] = {}
 
 CATALOGUE: dict[str, dict[str, str]] = {
     "utility": {
-        "comet_instant_confidence": "sparingly.choose.distil.external.instant_confidence:InstantConfidence",
-        "distilled": "sparingly.choose.distil.distilled:Distilled",
+        "comet_instant_confidence": "sparingly.choose.distil.external_models:InstantConfidence",
+        "distilled": "sparingly.choose.distil.apply:Distilled",
         "diversity": "sparingly.choose.utility.diversity:Diversity",
         "irt": "sparingly.choose.utility.irt:Irt",
         "max_norm": "sparingly.choose.utility.max_norm:MaxNorm",
@@ -33,9 +33,9 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "metric_cons": "sparingly.choose.utility.metric_cons:MetricCons",
         "metric_var": "sparingly.choose.utility.metric_var:MetricVar",
         "mix": "sparingly.choose.utility.mix:Mix",
-        "precomet": "sparingly.choose.distil.external.precomet:PreComet",
+        "precomet": "sparingly.choose.distil.external_models:PreComet",
         "residual_size": "sparingly.choose.utility.residual_size:ResidualSize",
-        "sentinel_src": "sparingly.choose.distil.external.sentinel_src:SentinelSrc",
+        "sentinel_src": "sparingly.choose.distil.external_models:SentinelSrc",
         "uncertainty": "sparingly.choose.utility.uncertainty:Uncertainty",
     },
     "selector": {

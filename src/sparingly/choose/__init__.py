@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from sparingly.choose.design.systematic import Systematic as Systematic
     from sparingly.choose.design.top import Top as Top
     from sparingly.choose.design.uniform import Uniform as Uniform
-    from sparingly.choose.distil.distilled import Distilled as Distilled
-    from sparingly.choose.distil.external.instant_confidence import InstantConfidence as InstantConfidence
-    from sparingly.choose.distil.external.precomet import PreComet as PreComet
-    from sparingly.choose.distil.external.sentinel_src import SentinelSrc as SentinelSrc
+    from sparingly.choose.distil.apply import Distilled as Distilled
+    from sparingly.choose.distil.external_models import InstantConfidence as InstantConfidence
+    from sparingly.choose.distil.external_models import PreComet as PreComet
+    from sparingly.choose.distil.external_models import SentinelSrc as SentinelSrc
     from sparingly.choose.utility.diversity import Diversity as Diversity
     from sparingly.choose.utility.irt import Irt as Irt
     from sparingly.choose.utility.max_norm import MaxNorm as MaxNorm

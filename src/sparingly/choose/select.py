@@ -21,7 +21,7 @@ from sparingly.choose.crowd import Judge, Sides, both_sides_notes, check_crowd, 
 from sparingly.choose.design.base import Chosen, Selector, amount_text
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.top import Top
-from sparingly.choose.distil.notes import distilled_notes
+from sparingly.choose.distil.apply import distilled_notes
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet

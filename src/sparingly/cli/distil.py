@@ -13,7 +13,7 @@ from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, wo
 
 if TYPE_CHECKING:
     from sparingly.choose.distil.apply import Applied
-    from sparingly.choose.distil.encoder.training import EncoderTraining
+    from sparingly.choose.distil.encoder.settings import EncoderTraining
     from sparingly.data.evalset import EvalSet
 
 _HELP = """Learn what makes an item worth judging from past evaluations, and tell it for sources alone.
@@ -78,7 +78,7 @@ class Encoding:
 
     def training(self) -> EncoderTraining | None:
         """Return how to train; None where no transformer is named."""
-        from sparingly.choose.distil.encoder.training import EncoderTraining
+        from sparingly.choose.distil.encoder.settings import EncoderTraining
 
         given = {name: value for name, value in vars(self).items() if name != "base"}
         return None if self.base is None else EncoderTraining(self.base, **given)
@@ -126,7 +126,7 @@ def train(
     sparingly distil train past.jsonl -u metric_var --learner encoder --base xlm-roberta-base -o model.encoder
     ```
     """
-    from sparingly.choose.distil.saved import check_extra
+    from sparingly.choose.distil.storage import check_extra
     from sparingly.choose.distil.train import distil as learn
     from sparingly.show.terminal.distilled import show_model
 
@@ -188,7 +188,7 @@ def apply(
     ```
     """
     from sparingly.choose.distil.apply import SUFFIX, apply_distilled
-    from sparingly.choose.distil.saved import load_distilled
+    from sparingly.choose.distil.storage import load_distilled
     from sparingly.show.terminal.distilled import show_applied
 
     known, held = load_distilled(model), _sources(sources, reading)
@@ -212,7 +212,7 @@ def info(model: ModelFile, /, *, json: Json = False) -> None:
     sparingly distil info model.skops
     ```
     """
-    from sparingly.choose.distil.saved import load_distilled
+    from sparingly.choose.distil.storage import load_distilled
     from sparingly.show.terminal.distilled import show_model
 
     known = load_distilled(model)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.choose.distil import learner, spans
-from sparingly.choose.distil.boosting import fit_trees
-from sparingly.choose.distil.spans import Spans
+from sparingly.choose.distil import learner, text_features
+from sparingly.choose.distil.learner import fit_trees
+from sparingly.choose.distil.text_features import Spans
 from tests.choose.distil.made_past import source
 
 TEXTS = sorted(source(place)[0] for place in range(150))
@@ -31,7 +31,7 @@ def test_it_learns_words_and_length(boosting: bool) -> None:
 def test_blocks_change_no_bit(boosting: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     known = learner.fit(TEXTS, TARGETS, None, boosting, 0)
     whole = known.predict(TEXTS)
-    monkeypatch.setattr(spans, "_BLOCK_LETTERS", 100)
+    monkeypatch.setattr(text_features, "_BLOCK_LETTERS", 100)
     np.testing.assert_array_equal(known.predict(TEXTS), whole)
     np.testing.assert_array_equal(known.predict(TEXTS[::-1])[::-1], whole)
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparingly.choose.distil import spans as module
-from sparingly.choose.distil.ngrams import character_ngrams, places, word_ngrams
-from sparingly.choose.distil.spans import Spans, blocks
+from sparingly.choose.distil import text_features as module
+from sparingly.choose.distil.text_features import Spans, blocks, character_ngrams, places, word_ngrams
 
 TEXTS = st.lists(st.text(max_size=30), min_size=1, max_size=6)
 SPACED = st.lists(st.text(alphabet="abcDE1. \t,ß", max_size=30), min_size=1, max_size=6)

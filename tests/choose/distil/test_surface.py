@@ -7,14 +7,19 @@ import math
 import numpy as np
 import pytest
 
-from sparingly.choose.distil.ngrams import places
-from sparingly.choose.distil.spans import Spans
-from sparingly.choose.distil.surface import NAMES, WORD_BITS, surface, word_rarity
+from sparingly.choose.distil.text_features import (
+    SURFACE_NAMES,
+    WORD_BITS,
+    Spans,
+    places,
+    surface,
+    word_rarity,
+)
 
 
 def numbers(text: str, rarity: np.ndarray | None = None) -> dict[str, float]:
     rare = np.zeros(1 << WORD_BITS, np.float32) if rarity is None else rarity
-    return dict(zip(NAMES, surface(Spans([text]), rare)[0].tolist(), strict=True))
+    return dict(zip(SURFACE_NAMES, surface(Spans([text]), rare)[0].tolist(), strict=True))
 
 
 def test_by_hand() -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from sparingly.base.errors import UsageError
-from sparingly.choose.distil.targets import Target, parse_targets, scaled, values_in
+from sparingly.choose.distil.corpus import Target, parse_targets, scaled, values_in
 from sparingly.choose.utility.metric_var import MetricVar
 from tests.choose.distil.made_past import made_past
 

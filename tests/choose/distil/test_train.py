@@ -149,8 +149,8 @@ def test_predict_takes_texts_or_a_set(model: DistilledModel) -> None:
 
 def test_given_vectors(tmp_path: Any) -> None:
     drawn = np.random.default_rng(3).normal(size=(80, 4))
-    vectors = [list(row) for row in drawn]
-    data = ONE.with_column("vector", vectors).with_metric("own", np.repeat(drawn[:, :1], 2, axis=1))
+    corpus = [list(row) for row in drawn]
+    data = ONE.with_column("vector", corpus).with_metric("own", np.repeat(drawn[:, :1], 2, axis=1))
     model = sparingly.distil(data, "metric_avg:metric=own", features="column:vector")
     assert model.card.utilities[0].hold_out.spearman > 0.8
     model.save(tmp_path / "m.skops")
@@ -158,27 +158,27 @@ def test_given_vectors(tmp_path: Any) -> None:
     np.testing.assert_array_equal(again.predict(data), model.predict(data))
     chosen = sparingly.select(data, f"distilled:model={tmp_path / 'm.skops'}", 5)
     assert sparingly.verify(chosen, data).problems == ()
-    other = ONE.with_column("elsewhere", vectors)
+    other = ONE.with_column("elsewhere", corpus)
     np.testing.assert_array_equal(model.predict(other, embedding="column:elsewhere"), model.predict(data))
     with pytest.raises(UsageError, match="texts alone have none"):
         model.predict(["one"])
     with pytest.raises(DataError, match="3 dimensions"):
-        model.predict(ONE.with_column("vector", [row[:3] for row in vectors]))
+        model.predict(ONE.with_column("vector", [row[:3] for row in corpus]))
     with pytest.raises(DataError, match="has a source but no vector"):
         sparingly.distil(
-            ONE.with_column("vector", [None, *vectors[1:]]), "metric_avg", features="column:vector"
+            ONE.with_column("vector", [None, *corpus[1:]]), "metric_avg", features="column:vector"
         )
     with pytest.raises(UsageError, match="learned from n-grams"):
         sparingly.distil(ONE, "metric_avg").predict(ONE, embedding="column:vector")
 
 
 def test_another_embedding_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sparingly.choose.distil import vectors
+    from sparingly.choose.distil import corpus
 
     held = {"digest": "one"}
-    monkeypatch.setattr(vectors, "digest_of", lambda name: held["digest"])
-    monkeypatch.setattr(vectors, "embed_texts", lambda texts, name: np.ones((len(texts), 2)))
-    assert vectors.vectors_for(["a"], "some/model", "one", 2).shape == (1, 2)
+    monkeypatch.setattr(corpus, "digest_of", lambda name: held["digest"])
+    monkeypatch.setattr(corpus, "embed_texts", lambda texts, name: np.ones((len(texts), 2)))
+    assert corpus.vectors_for(["a"], "some/model", "one", 2).shape == (1, 2)
     held["digest"] = "two"
     with pytest.raises(DataError, match="it has changed since"):
-        vectors.vectors_for(["a"], "some/model", "one", 2)
+        corpus.vectors_for(["a"], "some/model", "one", 2)

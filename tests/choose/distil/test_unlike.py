@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.choose.distil.spans import Spans
-from sparingly.choose.distil.unlike import (
+from sparingly.choose.distil.out_of_domain import (
     LENGTH,
     SCRIPT,
     UNSEEN,
     main_scripts,
-    reasons,
+    out_of_domain_reasons,
     script_shares,
     seen_bits,
     thresholds_of,
     unseen_shares,
 )
+from sparingly.choose.distil.text_features import Spans
 from tests.choose.distil.made_past import source
 
 TRAINING = [source(place)[0] for place in range(200)]
 
 
 def why(*texts: str) -> list[tuple[str, ...]]:
-    return reasons(Spans(texts), seen_bits(TRAINING), script_shares(TRAINING), thresholds_of(TRAINING))
+    return out_of_domain_reasons(
+        Spans(texts), seen_bits(TRAINING), script_shares(TRAINING), thresholds_of(TRAINING)
+    )
 
 
 def test_unseen_shares_by_hand() -> None:

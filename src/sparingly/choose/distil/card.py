@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from sparingly.base.errors import InputError
-from sparingly.choose.distil.holdout import HoldOut
-from sparingly.choose.distil.unlike import Thresholds
+from sparingly.base.errors import InputError, UsageError
+from sparingly.choose.distil.out_of_domain import Thresholds
 from sparingly.data.values import as_list, as_mapping, as_number, as_text, as_whole, check_version
+
+# --- What a model says of itself: from what it was learned, how well, and where it should not be used
+
 
 FORMAT, VERSION = "sparingly/distilled", 1
 NGRAMS, ENCODER = "ngrams", "encoder"
 
 
 @dataclass(frozen=True)
-class Learned:
+class HoldOut:
+    """The correlation of predicted and true utilities of items that were held out.
+
+    Attributes:
+        spearman: The rank correlation within a set, averaged over the sets by their items.
+        pearson: The linear correlation, in the same way.
+        by_set: The rank correlation in every set.
+    """
+
+    spearman: float
+    pearson: float
+    by_set: dict[str, float]
+
+
+@dataclass(frozen=True)
+class LearnedUtility:
     """A utility that was learned.
 
     Attributes:
@@ -74,7 +92,7 @@ class Card:
     seed: int
     texts: int
     held_out_by: str
-    utilities: tuple[Learned, ...]
+    utilities: tuple[LearnedUtility, ...]
     data: tuple[TrainingSet, ...]
     models: tuple[str, ...]
     families: dict[str, str]
@@ -145,9 +163,9 @@ def _numbers(values: Mapping[str, Any], name: str) -> dict[str, float]:
     return {key: as_number(value, name) for key, value in as_mapping(values.get(name), name).items()}
 
 
-def _learned(values: Mapping[str, Any]) -> Learned:
+def _learned(values: Mapping[str, Any]) -> LearnedUtility:
     told = as_mapping(values.get("hold_out"), "hold_out")
-    return Learned(
+    return LearnedUtility(
         name=_text(values, "name"),
         method=_text(values, "method"),
         texts=as_whole(values.get("texts"), "texts"),
@@ -172,3 +190,34 @@ def _thresholds(values: Mapping[str, Any]) -> dict[str, float]:
     return {
         part.name: as_number(values.get(part.name), f"thresholds.{part.name}") for part in fields(Thresholds)
     }
+
+
+# --- Which models belong together by their names, where nobody says so
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_FEWEST_LETTERS = 3
+# Words that say nothing about where a model comes from.
+_NO_FAMILY = frozenset(
+    ("online", "model", "system", "sys", "baseline", "base", "ref", "reference", "human", "output", "team")
+)
+
+
+def family_of(model: str) -> str | None:
+    """Return the family of a model by its name: its first word, in small letters.
+
+    ``Llama3-70B`` and ``llama-3.1-8b`` are of the family ``llama``; a word of fewer than three letters, or
+    one such as ``online``, tells nothing.
+    """
+    words = _LETTERS.findall(model)
+    first = words[0].lower() if words else ""
+    return first if len(first) >= _FEWEST_LETTERS and first not in _NO_FAMILY else None
+
+
+def families_of(models: Iterable[str], said: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the families of models, as said or by their names; those without one are left out."""
+    known, given = list(models), dict(said or {})
+    for name in sorted(set(given) - set(known)):
+        raise UsageError(f'A family is given for "{name}", and no training set has that model.')
+    found = {name: given.get(name, family_of(name)) for name in known}
+    return {name: family for name, family in found.items() if family}

@@ -2,24 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
-from sparingly.base.errors import DataError, MissingDataError, UsageError
+from sparingly.base.errors import DataError, MissingDataError, SparinglyError, UsageError
+from sparingly.base.registry import Method, methods_inside, parse_method
 from sparingly.base.rng import keys_of, stream
-from sparingly.choose.distil.targets import Scale, Target, scaled, values_in
+from sparingly.base.stats.correlation import average_ranks
+from sparingly.base.text import NAME
+from sparingly.choose.utility.base import Utility
+from sparingly.choose.utility.metric_avg import MetricAvg
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.signals.embed import embed_sources, embed_texts
+from sparingly.signals.embed.evalset import is_precomputed
+from sparingly.signals.embed.texts import TFIDF, SentenceModel
+
+# --- What is learned: utilities of past evaluations, computed set by set and made comparable
+
+
+Scale = Literal["zscore", "rank", "none"]
+ASPECT, METRIC = "aspect:", "metric:"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A utility to learn, and the name that it has in the model.
+
+    As text: ``metric_var:metric=COMET``, with a name of its own ``hard=metric_avg:metric=COMET``.
+    ``aspect:overall`` and ``metric:COMET`` are minus the mean of these scores over the models, so that what
+    is hard comes first. What people said can stand where a metric does: ``metric_var:metric=aspect:overall``.
+    """
+
+    name: str
+    utility: Utility
+
+    @classmethod
+    def parse(cls, given: str | Method | Target) -> Target:
+        """Read a target from text, or from a utility."""
+        if isinstance(given, Target):
+            return given
+        if isinstance(given, Method):
+            return cls(given.name, _as_utility(given))
+        name, sign, rest = given.partition("=")
+        own = name if sign and NAME.fullmatch(name) else ""
+        text = rest if own else given
+        shorthand = text.startswith((ASPECT, METRIC))
+        utility = (
+            MetricAvg(metric=text.removeprefix(METRIC)) if shorthand else _as_utility(parse_method(text))
+        )
+        return cls(own or (text if shorthand else utility.name), utility)
+
+    def values(self, data: EvalSet) -> tuple[Floats, frozenset[str]]:
+        """Return the utility of every item of a set, and the fields that it was computed from."""
+        aspects = sorted(_aspects_in(self.utility))
+        for name in aspects:
+            data = data.with_metric(f"{ASPECT}{name}", data.aspects[name])
+        utility = self.utility.resolve(data)
+        read = utility.reads(data)
+        found = utility.values(data.only(read))
+        stand_ins = {fields.metric(f"{ASPECT}{name}"): fields.aspect(name) for name in aspects}
+        return found, frozenset(stand_ins.get(part, part) for part in read)
+
+
+def parse_targets(given: Sequence[str | Method | Target] | str | Method | Target) -> tuple[Target, ...]:
+    """Read one target or several; each needs a name of its own."""
+    several = [given] if isinstance(given, str | Method | Target) else list(given)
+    if not several:
+        raise UsageError("Name at least one utility to learn, such as metric_var:metric=COMET.")
+    found = tuple(Target.parse(one) for one in several)
+    seen: set[str] = set()
+    for target in found:
+        if target.name in seen:
+            raise UsageError(
+                f'Two utilities are called "{target.name}": give one of them another name, '
+                f"as in other={target.utility}."
+            )
+        seen.add(target.name)
+    return found
+
+
+def values_in(data: EvalSet, target: Target, where: str) -> tuple[Floats, frozenset[str]]:
+    """Return the values of a target in a set; an error names the set."""
+    try:
+        return target.values(data)
+    except SparinglyError as error:
+        raise UsageError(f'In the data set "{where}", {target.name} cannot be computed: {error}') from None
+
+
+def scaled(values: Floats, scale: Scale) -> Floats:
+    """Return values of one set on a scale that other sets share.
+
+    With ``zscore`` a value is its distance from the set's mean in standard deviations; with ``rank``, the
+    normal quantile of its rank; ``none`` leaves it as it is.
+    """
+    known = ~np.isnan(values)
+    if scale == "none" or not known.any():
+        return values
+    if scale == "rank":
+        from scipy.special import ndtri
+
+        return np.asarray(ndtri((average_ranks(values) - 0.5) / known.sum()), np.float64)
+    spread = float(np.nanstd(values))
+    # Where all items are alike there is nothing to learn from their differences.
+    return np.asarray((values - np.nanmean(values)) / (spread if spread > 0 else 1.0))
+
+
+def _as_utility(method: Method) -> Utility:
+    if isinstance(method, Utility):
+        return method
+    raise UsageError(f"The {method.kind} {method.name} is no utility, and only utilities can be learned.")
+
+
+def _aspects_in(utility: Utility) -> set[str]:
+    """Return the aspects that stand where a metric is named."""
+    return {
+        text.removeprefix(ASPECT)
+        for part in methods_inside(utility)
+        for text in _texts(part)
+        if text.startswith(ASPECT)
+    }
+
+
+def _texts(method: Method) -> Iterator[str]:
+    for part in dataclasses.fields(method):
+        value: Any = getattr(method, part.name)
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str):
+                yield text
+
+
+# --- The training texts: those of all sets, each once, with what was found out about them in every set
+
 
 FEWEST_TEXTS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class CorpusSet:
     """One set: its name, what was read of it, and its items as rows.
 
     Attributes:
@@ -49,7 +175,7 @@ class Corpus:
         targets: Rows × utilities, on the common scale.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[CorpusSet, ...]
     texts: tuple[str, ...]
     text: Ints
     part: Ints
@@ -75,7 +201,7 @@ class Corpus:
 
 def corpus_of(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: Scale) -> Corpus:
     """Compute the utilities of all sets and put their texts together."""
-    parts = tuple(_part(name, sets[name], targets) for name in sorted(sets))
+    parts = tuple(_corpus_set(name, sets[name], targets) for name in sorted(sets))
     rows: list[tuple[str, int, int]] = []
     for place, part in enumerate(parts):
         sources = part.data.sources
@@ -118,13 +244,13 @@ def folds_of(corpus: Corpus, hold_out: str | None, folds: int, seed: int) -> tup
     return by, np.array([fold[name] for name in corpus.group])
 
 
-def _part(name: str, data: EvalSet, targets: Sequence[Target]) -> Part:
+def _corpus_set(name: str, data: EvalSet, targets: Sequence[Target]) -> CorpusSet:
     found = [values_in(data, target, name) for target in targets]
     read = frozenset({"sources"}).union(*(read for _, read in found))
-    return Part(name, data, read, np.stack([values for values, _ in found], axis=1))
+    return CorpusSet(name, data, read, np.stack([values for values, _ in found], axis=1))
 
 
-def _group(part: Part, row: int, text: str) -> str:
+def _group(part: CorpusSet, row: int, text: str) -> str:
     if fields.DOCUMENT in part.data.columns:
         document = part.data.columns[fields.DOCUMENT][row]
         if document is not None:
@@ -141,3 +267,60 @@ def _check_targets(corpus: Corpus, targets: Sequence[Target]) -> None:
             )
         if known.min() == known.max():
             raise DataError(f"The utility {target.name} is the same for all items: nothing can be learned.")
+
+
+# --- The embedding of sources that a model learned from, made again for others
+
+
+def check_embedding(name: str) -> str:
+    """Return the name; the built-in embedding is refused: its vectors of other texts cannot be compared."""
+    if name == TFIDF:
+        raise UsageError(
+            "The built-in embedding is fitted to the texts at hand, so nothing learned from it holds for "
+            "others: use features=ngrams, or name a sentence-transformers model."
+        )
+    return name
+
+
+def digest_of(name: str) -> str | None:
+    """Return what tells the model behind an embedding from any other; None for given vectors."""
+    return None if is_precomputed(name) else SentenceModel(name).digest
+
+
+def corpus_vectors(corpus: Corpus, name: str) -> Floats:
+    """Return a vector for every text of a corpus: the mean of the vectors of its rows."""
+    rows = [embed_sources(part.data, name) for part in corpus.parts]
+    if len({found.vectors.shape[1] for found in rows}) > 1:
+        raise DataError("The embedding gives some data sets longer vectors than others.")
+    for part, found in zip(corpus.parts, rows, strict=True):
+        used = corpus.item[corpus.part == corpus.parts.index(part)]
+        if not found.there[used].all():
+            lost = part.data.items[used[~found.there[used]][0]]
+            raise DataError(f'The item "{lost}" of "{part.name}" has a source but no vector.')
+    total = np.zeros((len(corpus.texts), rows[0].vectors.shape[1]))
+    for place, (text, item) in enumerate(zip(corpus.text, corpus.item, strict=True)):
+        total[text] += rows[corpus.part[place]].vectors[item]
+    return total / np.bincount(corpus.text, minlength=len(total))[:, None]
+
+
+def vectors_for(data: EvalSet | Sequence[str], name: str, wanted: str | None, dimensions: int) -> Floats:
+    """Return vectors of new sources, by the very embedding that a model learned from."""
+    if wanted is not None and digest_of(name) != wanted:
+        raise DataError(
+            f'The embedding "{name}" is not the one that the model learned from: it has changed since.'
+        )
+    if isinstance(data, EvalSet):
+        found = embed_sources(data, name)
+        vectors = np.where(found.there[:, None], found.vectors, np.nan)
+    elif is_precomputed(name):
+        raise UsageError(
+            f'The vectors "{name}" belong to items, and texts alone have none: give an evaluation set.'
+        )
+    else:
+        vectors = embed_texts(data, name)
+    if vectors.shape[1] != dimensions:
+        raise DataError(
+            f'The embedding "{name}" has {vectors.shape[1]} dimensions, and the model learned from '
+            f"{dimensions}."
+        )
+    return vectors

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.choose.distil.card import ENCODER, NGRAMS, Card
-from sparingly.choose.distil.encoder.known import EncoderFit
+from sparingly.choose.distil.corpus import vectors_for
+from sparingly.choose.distil.encoder.fitted import EncoderFit
 from sparingly.choose.distil.learner import Fit
-from sparingly.choose.distil.spans import Spans, blocks
-from sparingly.choose.distil.unlike import reasons
-from sparingly.choose.distil.vectors import vectors_for
+from sparingly.choose.distil.out_of_domain import out_of_domain_reasons
+from sparingly.choose.distil.text_features import Spans, blocks
 from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import LETTERS
 
@@ -106,14 +106,14 @@ class DistilledModel:
 
     def save(self, path: str | Path) -> None:
         """Write the model, whole or not at all; ``sparingly.load_distilled`` reads it."""
-        from sparingly.choose.distil.saved import save_distilled
+        from sparingly.choose.distil.storage import save_distilled
 
         save_distilled(self, path)
 
     @cached_property
     def digest(self) -> str:
         """What tells this model from any other, wherever it is kept."""
-        from sparingly.choose.distil.arrays import numbers_of
+        from sparingly.choose.distil.storage import numbers_of
 
         total = sha256(dumps(self.card.to_dict(), sort_keys=True, ensure_ascii=True).encode())
         for name, array in sorted(numbers_of(self).items()):
@@ -122,7 +122,7 @@ class DistilledModel:
         return total.hexdigest()[:LETTERS]
 
     def _reasons(self, spans: Spans) -> list[tuple[str, ...]]:
-        return reasons(spans, self.seen, self.card.scripts, self.card.thresholds)
+        return out_of_domain_reasons(spans, self.seen, self.card.scripts, self.card.thresholds)
 
     def _vectors(
         self, sources: EvalSet | Sequence[str | None], embedding: str | None, needed: bool

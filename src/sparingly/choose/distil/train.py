@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Literal, NamedTuple
@@ -11,23 +11,90 @@ import numpy as np
 
 from sparingly._version import __version__
 from sparingly.base.arrays import Floats, Ints
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
-from sparingly.choose.distil.card import ENCODER, NGRAMS, Card, Learned, TrainingSet
-from sparingly.choose.distil.corpus import Corpus, Part, corpus_of, folds_of
-from sparingly.choose.distil.encoder.known import EncoderFit
-from sparingly.choose.distil.encoder.packages import check_packages
-from sparingly.choose.distil.encoder.training import EncoderTraining
-from sparingly.choose.distil.families import families_of
-from sparingly.choose.distil.holdout import HoldOut, Teach, held_out
+from sparingly.base.stats.correlation import pearson, spearman
+from sparingly.choose.distil.card import (
+    ENCODER,
+    NGRAMS,
+    Card,
+    HoldOut,
+    LearnedUtility,
+    TrainingSet,
+    families_of,
+)
+from sparingly.choose.distil.corpus import (
+    Corpus,
+    CorpusSet,
+    Scale,
+    Target,
+    check_embedding,
+    corpus_of,
+    corpus_vectors,
+    digest_of,
+    folds_of,
+    parse_targets,
+)
+from sparingly.choose.distil.encoder.fitted import EncoderFit
+from sparingly.choose.distil.encoder.network import check_packages
+from sparingly.choose.distil.encoder.settings import EncoderTraining
 from sparingly.choose.distil.learner import Fit, fit
 from sparingly.choose.distil.model import DistilledModel
-from sparingly.choose.distil.targets import Scale, Target, parse_targets
-from sparingly.choose.distil.unlike import script_shares, seen_bits, thresholds_of
-from sparingly.choose.distil.vectors import check_embedding, corpus_vectors, digest_of
+from sparingly.choose.distil.out_of_domain import script_shares, seen_bits, thresholds_of
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import LETTERS
+
+# --- How well a utility is told for texts that were not learned from
+
+
+# Learns the targets of some texts; the name tells one part of a training from another.
+Teach = Callable[[Ints, Floats, str], Fit | EncoderFit]
+
+
+def held_out(
+    corpus: Corpus, folds: Ints, teach: Teach, vectors: Floats | None = None, most: int | None = None
+) -> tuple[HoldOut, ...]:
+    """Learn without each fold (or the first few), predict it, and correlate set by set.
+
+    A text of the fold is not learned from in any other set either: editions of one test set share sources.
+    """
+    told = np.full(corpus.targets.shape, np.nan)
+    for number in np.unique(folds).tolist()[:most]:
+        inside = folds == number
+        free = ~np.isin(corpus.text, corpus.text[inside])
+        rows, targets = corpus.training(free)
+        if len(rows) < 2 or not (~np.isnan(targets)).any(axis=0).all():
+            raise DataError(
+                "Without the texts of one part, too few are left to learn from: hold items out instead "
+                "(hold_out=items), or give other data."
+            )
+        known = teach(rows, targets, f"without-{number}")
+        places = corpus.text[inside]
+        there = None if vectors is None else vectors[places]
+        told[inside] = known.predict([corpus.texts[place] for place in places], there)
+    return tuple(_correlations(corpus, column, place) for place, column in enumerate(told.T))
+
+
+def _correlations(corpus: Corpus, told: Floats, utility: int) -> HoldOut:
+    ranks, lines, sizes = {}, [], []
+    for place, part in enumerate(corpus.parts):
+        rows = corpus.part == place
+        true, guess = part.values[corpus.item[rows], utility], told[rows]
+        known = ~(np.isnan(true) | np.isnan(guess))
+        if known.sum() < 2:
+            continue
+        ranks[part.name] = spearman(guess[known], true[known])
+        lines.append(pearson(guess[known], true[known]))
+        sizes.append(int(known.sum()))
+    if not sizes:
+        return HoldOut(0.0, 0.0, {})
+    mean = float(np.average(list(ranks.values()), weights=sizes))
+    return HoldOut(mean, float(np.average(lines, weights=sizes)), ranks)
+
+
+# --- ``distil``: learn utilities of past evaluations from sources
+
 
 LEARNERS = ("ridge", "boosting", ENCODER)
 SCALES, HOLD_OUTS = ("zscore", "rank", "none"), ("sets", "items")
@@ -132,14 +199,14 @@ def _teacher(corpus: Corpus, how: _How, vectors: Floats | None, training: Encode
         if training is None:
             given = None if vectors is None else vectors[rows]
             return fit(texts, targets, given, how.learner == "boosting", how.seed)
-        from sparingly.choose.distil.encoder.fitting import fit_encoder
+        from sparingly.choose.distil.encoder.training import fit_encoder
 
         return fit_encoder(texts, targets, training, how.seed, part)
 
     return teach
 
 
-def _card(corpus: Corpus, how: _How, by: str, learned: tuple[Learned, ...], signature: str) -> Card:
+def _card(corpus: Corpus, how: _How, by: str, learned: tuple[LearnedUtility, ...], signature: str) -> Card:
     """Return the card; the families of models are by their names."""
     models = sorted({name for part in corpus.parts for name in _models_of(part)})
     return Card(
@@ -184,15 +251,17 @@ def _named(data: EvalSet | Mapping[str, EvalSet] | Sequence[EvalSet]) -> dict[st
     return found
 
 
-def _models_of(part: Part) -> tuple[str, ...]:
+def _models_of(part: CorpusSet) -> tuple[str, ...]:
     """Return the models that utilities were computed from; sources alone tell nothing of them."""
     return part.data.models if any(name.startswith(_OF_MODELS) for name in part.read) else ()
 
 
-def _learned(corpus: Corpus, targets: Sequence[Target], told: Sequence[HoldOut]) -> tuple[Learned, ...]:
+def _learned(
+    corpus: Corpus, targets: Sequence[Target], told: Sequence[HoldOut]
+) -> tuple[LearnedUtility, ...]:
     counts = [len(np.unique(corpus.text[~np.isnan(column)])) for column in corpus.targets.T]
     return tuple(
-        Learned(target.name, str(target.utility), count, hold_out)
+        LearnedUtility(target.name, str(target.utility), count, hold_out)
         for target, count, hold_out in zip(targets, counts, told, strict=True)
     )
 
@@ -201,7 +270,7 @@ def _training_sets(corpus: Corpus) -> tuple[TrainingSet, ...]:
     return tuple(_training_set(part) for part in corpus.parts)
 
 
-def _training_set(part: Part) -> TrainingSet:
+def _training_set(part: CorpusSet) -> TrainingSet:
     labels = fields.labels(part.read)
     return TrainingSet(
         name=part.name,

@@ -10,8 +10,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.text import Bare, Call, Quoted, format_call, parse_call, text_value
-from sparingly.choose.distil.distilled import Distilled
-from sparingly.choose.distil.notes import learned_from_notes, weak_notes
+from sparingly.choose.distil.apply import Distilled, learned_from_notes, weak_notes
 
 METHOD = "distilled"
 _GIVEN = ("model", "utility", "digest")

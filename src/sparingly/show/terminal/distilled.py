@@ -9,9 +9,8 @@ import numpy as np
 from rich.console import Console
 
 from sparingly.base.errors import listing
-from sparingly.choose.distil.apply import Applied
+from sparingly.choose.distil.apply import Applied, weak_notes
 from sparingly.choose.distil.model import DistilledModel
-from sparingly.choose.distil.notes import weak_notes
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
 
 _QUANTILES = (0.0, 0.5, 1.0)

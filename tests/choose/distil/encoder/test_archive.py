@@ -15,8 +15,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import EXIT_DONE, InputError, UsageError
-from sparingly.choose.distil.encoder.base import base_digest, built, load_base
-from sparingly.choose.distil.encoder.network import Network
+from sparingly.choose.distil.encoder.network import Network, base_digest, built, load_base
 from sparingly.choose.distil.model import DistilledModel
 from sparingly.choose.pool.told import told_by
 from sparingly.cli.app import run

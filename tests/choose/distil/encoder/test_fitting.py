@@ -13,7 +13,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import InputError, UsageError
-from sparingly.choose.distil.encoder import fitting
+from sparingly.choose.distil.encoder import training
 from sparingly.choose.distil.model import DistilledModel
 from sparingly.data.evalset import EvalSet
 from tests.choose.distil.encoder.made_base import quick, save_base
@@ -120,11 +120,11 @@ def test_rates_fall_from_layer_to_layer(model: DistilledModel) -> None:
 def test_half_precision_is_for_graphics_cards(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
-    assert fitting.half_precision("cpu", "auto") is None
-    assert fitting.half_precision("cuda", "full") is None
+    assert training.half_precision("cpu", "auto") is None
+    assert training.half_precision("cuda", "full") is None
     for has_it, kind in ((True, torch.bfloat16), (False, torch.float16)):
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda has_it=has_it, **how: has_it)
-        assert fitting.half_precision("cuda", "auto") is kind
+        assert training.half_precision("cuda", "auto") is kind
 
 
 def test_torch_is_left_as_it_was(base: Path) -> None:
@@ -142,7 +142,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import sparingly
-from sparingly.choose.distil.encoder.checkpoint import Checkpoint
+from sparingly.choose.distil.encoder.training import Checkpoint
 from tests.choose.distil.encoder.made_base import quick
 from tests.choose.distil.made_past import made_past
 
@@ -172,20 +172,20 @@ def test_a_training_that_was_killed_goes_on(
     assert died.returncode == -9, died.stderr.decode()
     assert {path.name for path in tmp_path.iterdir()} == {"without-0.safetensors", "whole.safetensors"}
     counted: list[int] = []
-    update = fitting.Course._update
+    update = training.Course._update
 
-    def and_count(self: fitting.Course, rows: Any) -> None:
+    def and_count(self: training.Course, rows: Any) -> None:
         counted.append(len(rows))
         update(self, rows)
 
-    monkeypatch.setattr(fitting.Course, "_update", and_count)
-    training = quick(base, epochs=3, every=2, checkpoints=tmp_path)
-    resumed = learned(SMALL, training)
+    monkeypatch.setattr(training.Course, "_update", and_count)
+    settings = quick(base, epochs=3, every=2, checkpoints=tmp_path)
+    resumed = learned(SMALL, settings)
     assert len(counted) == 1 + 3
     assert resumed.digest == whole.digest
     # What is done is not done again.
     counted.clear()
-    assert learned(SMALL, training).digest == whole.digest
+    assert learned(SMALL, settings).digest == whole.digest
     assert counted == []
 
 

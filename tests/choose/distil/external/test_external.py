@@ -11,7 +11,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UsageError
-from sparingly.choose.distil.external import checkpoints
+from sparingly.choose.distil import external_models
 from sparingly.data.evalset import EvalSet
 from tests.choose.distil.external.fake_packages import NAMES, Counting, Prediction, fake_package
 
@@ -128,7 +128,7 @@ def test_another_missing_package_is_not_mistaken(monkeypatch: pytest.MonkeyPatch
     def broken(name: str) -> None:
         raise ModuleNotFoundError("No module named 'entmax'", name="entmax")
 
-    monkeypatch.setattr(checkpoints, "import_module", broken)
+    monkeypatch.setattr(external_models, "import_module", broken)
     with pytest.raises(ModuleNotFoundError, match="entmax"):
         values("precomet")
 

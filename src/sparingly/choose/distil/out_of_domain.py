@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
 from sparingly.base.rng import keys_of
-from sparingly.choose.distil import letters
-from sparingly.choose.distil.ngrams import character_ngrams, places
-from sparingly.choose.distil.spans import Spans, blocks
+from sparingly.choose.distil import text_features
+from sparingly.choose.distil.text_features import Spans, blocks, character_ngrams, places
 
 SEEN_BITS = 22
 UNSEEN, LENGTH, SCRIPT = "unseen letters", "length", "script"
-_ORDER = (4,)
+_ORDERS = (4,)
 _USUAL_LENGTHS, _USUAL_UNSEEN = 0.99, 0.975
 _LEAST_UNSEEN = 0.1
 _MOST_TIMES = 2.0
@@ -55,13 +54,13 @@ def seen_bits(texts: Sequence[str]) -> Bits:
     """Return a bit for every place of a 4-gram: whether a text has one there."""
     seen = np.zeros(1 << SEEN_BITS, bool)
     for _, spans in blocks(texts):
-        seen[places(character_ngrams(spans, _ORDER).hashes, SEEN_BITS)] = True
+        seen[places(character_ngrams(spans, _ORDERS).hashes, SEEN_BITS)] = True
     return np.packbits(seen)
 
 
 def unseen_shares(spans: Spans, bits: Bits) -> Floats:
     """Return the share of every text's 4-grams that the training texts do not have."""
-    hashes, counts = character_ngrams(spans, _ORDER)
+    hashes, counts = character_ngrams(spans, _ORDERS)
     place = places(hashes, SEEN_BITS)
     seen = (bits[place >> 3] >> (7 - (place & 7)).astype(np.uint8)) & 1
     return np.asarray(spans.sums(1.0 - seen, counts) / np.maximum(counts, 1))
@@ -69,7 +68,7 @@ def unseen_shares(spans: Spans, bits: Bits) -> Floats:
 
 def main_scripts(spans: Spans) -> list[str]:
     """Return the script that most letters of every text are of."""
-    table = letters.known(spans.codes)
+    table = text_features.letter_table(spans.codes)
     script = table.script[spans.codes].astype(np.int64)
     width = len(table.scripts)
     text = np.repeat(np.arange(len(spans.texts)), spans.lengths)
@@ -108,7 +107,7 @@ def thresholds_of(texts: Sequence[str]) -> Thresholds:
     )
 
 
-def reasons(
+def out_of_domain_reasons(
     spans: Spans, bits: Bits, scripts: dict[str, float], thresholds: Thresholds
 ) -> list[tuple[str, ...]]:
     """Return, for every text, in what it is unlike the training texts; nothing for most."""

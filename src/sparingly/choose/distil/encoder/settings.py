@@ -1,0 +1,101 @@
+"""How an encoder is trained."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from sparingly.base.errors import UsageError
+
+Precision = Literal["auto", "full"]
+_WHERE_AND_HOW_FAST = ("checkpoints", "every", "measured")
+
+
+@dataclass(frozen=True)
+class EncoderTraining:
+    """How an encoder is trained: by default as in Zouhar et al. 2025, appendix C.
+
+    A transformer, the mean over its tokens, and a network of hidden layers (2048, 1024) with an output for
+    every utility; Adam on the squared error with rate 1.5e-5, batches of 128, 5 epochs. The paper speaks of
+    a weight decay of 0.95, which would shrink every weight to nothing: here 0.95 is by how much the rate
+    falls from layer to layer, as in the program that the paper builds on, and ``weight_decay`` is apart.
+
+    Attributes:
+        base: The transformer: a name on the hub, or a folder. Weights must be safetensors.
+        epochs: The most passes over the texts.
+        batch: How many texts an update is made from.
+        step: How many of these are in memory at a time.
+        rate: The learning rate of the network on top and of the transformer's last layer.
+        layer_decay: By how much the rate falls from one layer to the one below it.
+        weight_decay: By how much weights shrink (AdamW).
+        hidden: The hidden layers of the network on top.
+        dropout: The share of numbers that the network on top drops while it is trained.
+        longest: The most tokens of a text; what is beyond is cut off.
+        stop_share: The share of texts that is set aside to see when to stop.
+        patience: After how many epochs without a gain on these texts the training stops.
+        precision: ``auto`` (half precision on a GPU) or ``full``.
+        checkpoints: A folder for checkpoints; a training that was cut off goes on from there.
+        every: After how many updates a checkpoint is written, beside one after every epoch.
+        measured: How many of the held-out parts are told, each by a training of its own; all unless given.
+    """
+
+    base: str
+    epochs: int = 5
+    batch: int = 128
+    step: int = 16
+    rate: float = 1.5e-5
+    layer_decay: float = 0.95
+    weight_decay: float = 0.0
+    hidden: tuple[int, ...] = (2048, 1024)
+    dropout: float = 0.1
+    longest: int = 512
+    stop_share: float = 0.1
+    patience: int = 2
+    precision: Precision = "auto"
+    checkpoints: str | Path | None = None
+    every: int = 200
+    measured: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.base:
+            raise UsageError("An encoder starts from a transformer: name it, or its folder, with base.")
+        if self.precision not in ("auto", "full"):
+            raise UsageError(f'The precision is auto or full, not "{self.precision}".')
+        for name in ("epochs", "batch", "step", "patience", "every"):
+            self._at_least(name, 1)
+        self._at_least("longest", 8)
+        if self.measured is not None:
+            self._at_least("measured", 1)
+        if any(size < 1 for size in self.hidden):
+            raise UsageError(f"A hidden layer has at least 1 unit, not {min(self.hidden)}.")
+        self._check_shares()
+
+    def _check_shares(self) -> None:
+        for name, high in (("rate", 1.0), ("layer_decay", 1.0), ("stop_share", 0.5)):
+            if not 0.0 < getattr(self, name) <= high:
+                raise UsageError(f"{name} is above 0 and at most {high:g}, not {getattr(self, name)}.")
+        for name in ("dropout", "weight_decay"):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise UsageError(f"{name} is at least 0 and below 1, not {getattr(self, name)}.")
+
+    def _at_least(self, name: str, least: int) -> None:
+        if getattr(self, name) < least:
+            raise UsageError(f"{name} is at least {least}, not {getattr(self, name)}.")
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the result hangs on, as plain values."""
+        values = {name: value for name, value in asdict(self).items() if name not in _WHERE_AND_HOW_FAST}
+        return {**values, "hidden": list(self.hidden)}
+
+    @property
+    def text(self) -> str:
+        """The settings in one line, for signatures."""
+        values = self.settings()
+        del values["base"]
+        order = [part.name for part in fields(self) if part.name in values]
+        return ",".join(f"{name}={_plain(values[name])}" for name in order)
+
+
+def _plain(value: Any) -> str:
+    return "+".join(map(str, value)) if isinstance(value, list) else f"{value}"

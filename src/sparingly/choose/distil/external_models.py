@@ -1,0 +1,256 @@
+"""Checkpoints of the COMET family: found by name or folder, loaded once, and asked in one call.
+
+The packages here are forks of one program, so they are called in the same way: ``download_model`` fetches a
+checkpoint of the hub, ``load_from_checkpoint`` reads it, and ``predict`` takes a list of samples.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.arrays import Floats, Objects
+from sparingly.base.errors import DataError, MissingDataError, UsageError, one_line
+from sparingly.base.registry import parameter, register
+from sparingly.base.stats.moments import row_means
+from sparingly.choose.utility.base import Utility
+from sparingly.data.evalset import EvalSet
+
+# --- Checkpoints of the COMET family: found by name or folder, loaded once, and asked in one call
+
+
+_INSIDE = Path("checkpoints", "model.ckpt")
+_BATCH = 16
+
+
+@dataclass(frozen=True)
+class ExternalPackage:
+    """A package of somebody else.
+
+    Attributes:
+        utility: The utility that needs it.
+        package: Its name in Python.
+        install: What pip is told.
+        version: The version that this was written for.
+    """
+
+    utility: str
+    package: str
+    install: str
+    version: str
+
+    def ask(self, model: str, samples: Sequence[dict[str, str]], column: str) -> Floats:
+        """Return a number for every sample; a model is a name on the hub, a folder or a checkpoint."""
+        known = _loaded(self._module(), str(self._checkpoint(model)))
+        if not samples:
+            return np.zeros(0)
+        torch = sys.modules.get("torch")
+        gpus = int(torch is not None and torch.cuda.is_available())
+        told = known.predict(list(samples), batch_size=_BATCH, gpus=gpus, progress_bar=False)
+        found = np.asarray(told[column], np.float64)
+        if found.shape != (len(samples),):
+            raise DataError(
+                f"{model} gave {column} of the shape {found.shape} for {len(samples)} samples: it is not for "
+                f"{self.utility}."
+            )
+        return found
+
+    def _module(self) -> ModuleType:
+        try:
+            return import_module(self.package)
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != self.package:
+                raise
+            raise UsageError(
+                f"The utility {self.utility} needs the package {self.package} (written for {self.version}), "
+                f'which is not installed. Install it with: pip install "{self.install}"'
+            ) from None
+
+    def _checkpoint(self, model: str) -> Path:
+        path = Path(model)
+        if path.is_file():
+            return path
+        if path.is_dir():
+            if not (path / _INSIDE).is_file():
+                raise UsageError(f"The folder {model} has no {_INSIDE.as_posix()}: name another one.")
+            return path / _INSIDE
+        try:
+            return Path(self._module().download_model(model))
+        except Exception as error:  # the packages raise what they like when there is no network
+            reason = str(error).strip().partition("\n")[0]
+            raise UsageError(
+                one_line(
+                    f"The weights {model} are not on this machine and cannot be fetched ({reason}): name a "
+                    f"folder or a checkpoint with {self.utility}:model=…"
+                )
+            ) from None
+
+
+@lru_cache(maxsize=2)
+def _loaded(module: ModuleType, checkpoint: str) -> Any:
+    """Load a checkpoint once: it is asked about many sets or batches."""
+    return module.load_from_checkpoint(checkpoint)
+
+
+def is_text(sources: Objects) -> NDArray[np.bool_]:
+    """Return which sources are there: not missing, and not blank."""
+    return np.array([bool(text) and not text.isspace() for text in sources], bool)
+
+
+def tell_sources(external: ExternalPackage, model: str, sources: Objects) -> Floats:
+    """Return a number for every source, each text asked about once; NaN where there is no text."""
+    there = is_text(sources)
+    texts = sorted({sources[place] for place in np.flatnonzero(there)})
+    told = external.ask(model, [{"src": text} for text in texts], "scores")
+    values = np.full(len(sources), np.nan)
+    if texts:
+        values[there] = told[np.searchsorted(np.array(texts, object), sources[there])]
+    return values
+
+
+# --- ``comet_instant_confidence``: how unsure a quality metric is of the outputs of an item
+
+
+COMET_EARLY_EXIT = ExternalPackage(
+    "comet_instant_confidence",
+    "comet_early_exit",
+    "comet-early-exit @ git+https://github.com/zouharvi/COMET-early-exit#subdirectory=comet_early_exit",
+    "comet-early-exit 2.2.4",
+)
+_CONFIDENCE_MODEL = "zouharvi/COMET-instant-confidence"
+
+
+@register("comet_instant_confidence")
+@dataclass(frozen=True)
+class InstantConfidence(Utility):
+    """Prefers items on whose outputs COMET-instant-confidence expects to be wrong by much (or by little).
+
+    u_i = ±(1/M) Σ_j e(x_i, y_ij), with e the absolute error that the metric expects of its own score; the
+    package calls it a confidence, but the higher it is, the less sure is the metric.
+
+    In the published comparison it helped less than the variance of a metric; high errors did better than low.
+    """
+
+    reference: ClassVar[str] = "Zouhar et al. 2025, appendix A; Zouhar et al. 2025b"
+    needs: ClassVar[tuple[str, ...]] = ("sources", "outputs")
+
+    direction: Literal["high", "low"] = parameter("high", "whether expected errors should be high or low")
+    model: str | None = parameter(None, "the folder or checkpoint of a model; the published one unless given")
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the sources and the outputs."""
+        return frozenset({"sources", "outputs"})
+
+    def values(self, data: EvalSet) -> Floats:
+        """Return the expected error, averaged over the models that have an output."""
+        if data.sources is None or data.outputs is None:
+            raise MissingDataError("The method comet_instant_confidence needs sources and outputs.")
+        sources = np.repeat(data.sources[:, None], len(data.models), axis=1)
+        there = np.array([[bool(cell) for cell in row] for row in data.outputs], bool).reshape(data.shape)
+        there &= is_text(data.sources)[:, None]
+        pairs = list(zip(sources[there], data.outputs[there], strict=True))
+        distinct = sorted(set(pairs))
+        samples = [{"src": source, "mt": output} for source, output in distinct]
+        told = COMET_EARLY_EXIT.ask(self.model or _CONFIDENCE_MODEL, samples, "confidences")
+        errors = np.full(data.shape, np.nan)
+        number = dict(zip(distinct, told.tolist(), strict=True))
+        errors[there] = [number[pair] for pair in pairs]
+        means = row_means(errors)
+        return means if self.direction == "high" else -means
+
+
+# --- ``precomet``: utilities that the published PreCOMET models tell from sources
+
+
+PRECOMET = ExternalPackage(
+    "precomet", "precomet", "precomet @ git+https://github.com/zouharvi/PreCOMET", "precomet 2.2.4"
+)
+_PRECOMET_OWNER = "zouharvi/PreCOMET-"
+# Which end of a published model's numbers is worth judging, as its authors use it.
+_LOW = frozenset({"avg", "var", "diversity", "disc"})
+_PRODUCTS = {"diffdisc": ("diff", "disc")}
+
+PreCometTarget = Literal["avg", "var", "cons", "diversity", "diff", "disc", "diffdisc", "diffdisc_direct"]
+
+
+@register("precomet")
+@dataclass(frozen=True)
+class PreComet(Utility):
+    """Prefers sources that a PreCOMET model expects to be worth judging.
+
+    u_i = ±f(x_i), with f a published model (XLM-RoBERTa, trained on human scores of WMT before 2023) for one
+    utility; for ``diffdisc`` the product of those for difficulty and discrimination.
+
+    Choose it for translation when there are no outputs yet, and no past evaluations of your own to distil.
+    """
+
+    reference: ClassVar[str] = "Zouhar et al. 2025, eq. 10 and appendix C"
+    needs: ClassVar[tuple[str, ...]] = ("sources",)
+
+    target: PreCometTarget = parameter("avg", "which utility; each has a model of its own")  # noqa: RUF009 - a field
+    model: str | None = parameter(None, "the folder or checkpoint of a model; the published one unless given")
+    prefer: Literal["high", "low"] | None = parameter(
+        None, "which end of the model's numbers is worth judging; by the target unless given"
+    )
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the sources."""
+        return frozenset({"sources"})
+
+    def values(self, data: EvalSet) -> Floats:
+        """Return what the model says of every source, turned so that higher is better."""
+        sources = data.sources
+        if sources is None:
+            raise MissingDataError("The method precomet needs sources, and the evaluation set has none.")
+        parts = (self.target,) if self.model else _PRODUCTS.get(self.target, (self.target,))
+        told = [tell_sources(PRECOMET, self.model or f"{_PRECOMET_OWNER}{part}", sources) for part in parts]
+        is_low = self.prefer == "low" if self.prefer else self.target in _LOW
+        return np.asarray(np.prod(told, axis=0) * (-1.0 if is_low else 1.0))
+
+
+# --- ``sentinel_src``: difficulty of sources for translation, by the published Sentinel metrics
+
+
+SENTINEL = ExternalPackage(
+    "sentinel_src",
+    "sentinel_metric",
+    "sentinel_metric @ git+https://github.com/SapienzaNLP/guardians-mt-eval",
+    "sentinel_metric 1.0",
+)
+_SENTINEL_MODELS = {"da": "sapienzanlp/sentinel-src-da", "mqm": "sapienzanlp/sentinel-src-mqm"}
+
+
+@register("sentinel_src")
+@dataclass(frozen=True)
+class SentinelSrc(Utility):
+    """Prefers sources whose translations are expected to be poor, by a Sentinel metric that sees no output.
+
+    u_i = −s(x_i), with s the quality that the metric expects from the source alone (Perrella et al. 2024).
+
+    Choose it for translation when there are no outputs yet. It chooses much as ``metric_avg`` does.
+    """
+
+    reference: ClassVar[str] = "Zouhar et al. 2025, appendix A; Perrella et al. 2024"
+    needs: ClassVar[tuple[str, ...]] = ("sources",)
+
+    scores: Literal["da", "mqm"] = parameter("mqm", "which human scores it was trained on")
+    model: str | None = parameter(None, "the folder or checkpoint of a model; the published one unless given")
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the sources."""
+        return frozenset({"sources"})
+
+    def values(self, data: EvalSet) -> Floats:
+        """Return minus the expected quality of every source's translations."""
+        if data.sources is None:
+            raise MissingDataError("The method sentinel_src needs sources, and the evaluation set has none.")
+        return -tell_sources(SENTINEL, self.model or _SENTINEL_MODELS[self.scores], data.sources)

@@ -1,0 +1,319 @@
+"""What is known about every letter: its kind, its script, its small form; looked up for whole arrays."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
+
+# --- What is known about every letter: its kind, its script, its small form; looked up for whole arrays
+
+
+Codes = NDArray[np.uint32]
+
+OTHER, SPACE, DIGIT, SIGN, CAPITAL, LETTER = range(6)
+_COUNT = 0x110000
+_UNKNOWN = 255
+# Written without spaces between words: every letter stands for a word.
+_UNSPACED = frozenset({"CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR"})
+_SENTENCE_ENDS = frozenset(".!?:;…。！？：；।॥؟۔")
+NO_SCRIPT = "none"
+
+
+class _Table:
+    """The letters met so far; a letter is looked up in Unicode's tables once."""
+
+    def __init__(self) -> None:
+        self.kind = np.full(_COUNT, _UNKNOWN, np.uint8)
+        self.script = np.zeros(_COUNT, np.uint8)
+        self.small = np.arange(_COUNT, dtype=np.uint32)
+        self.alone = np.zeros(_COUNT, bool)
+        self.joins = np.zeros(_COUNT, bool)
+        self.ends = np.zeros(_COUNT, bool)
+        self.scripts = [NO_SCRIPT]
+        self._lock = Lock()
+
+    def know(self, codes: Codes) -> None:
+        """Look up the letters that are new."""
+        new = codes[self.kind[codes] == _UNKNOWN]
+        if new.size:
+            with self._lock:
+                for code in np.unique(new).tolist():
+                    self._add(code)
+
+    def _add(self, code: int) -> None:
+        letter = chr(code)
+        category = unicodedata.category(letter)
+        self.ends[code] = letter in _SENTENCE_ENDS
+        # A mark belongs to the letter before it.
+        self.joins[code] = category[0] == "M"
+        if category[0] == "L":
+            name = unicodedata.name(letter, "OTHER").split()[0].partition("-")[0]
+            if name not in self.scripts and len(self.scripts) < _UNKNOWN:
+                self.scripts.append(name)
+            self.script[code] = self.scripts.index(name) if name in self.scripts else 0
+            self.alone[code] = name in _UNSPACED
+            # The small form of a few letters is two letters: the first stands for both.
+            self.small[code] = ord(letter.lower()[0])
+        # Last, so that another thread sees a letter as known only when all of it is.
+        self.kind[code] = _kind(letter, category)
+
+
+def _kind(letter: str, category: str) -> int:
+    if letter.isspace():
+        return SPACE
+    if category in ("Lu", "Lt"):
+        return CAPITAL
+    return {"L": LETTER, "M": LETTER, "N": DIGIT, "P": SIGN, "S": SIGN}.get(category[0], OTHER)
+
+
+_TABLE = _Table()
+
+
+def letter_table(codes: Codes) -> _Table:
+    """Return the table, with these letters in it."""
+    _TABLE.know(codes)
+    return _TABLE
+
+
+# --- Texts cut into letters and words, all at once: arrays for a block of texts instead of a loop over them
+
+
+Hashes = NDArray[np.uint64]
+
+_BLOCK_LETTERS = 1 << 19
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Ragged(NamedTuple):
+    """A hash for each of the parts of every text, text after text, and how many parts each text has."""
+
+    hashes: Hashes
+    counts: Ints
+
+
+def blocks(texts: Sequence[str]) -> Iterator[tuple[slice, Spans]]:
+    """Yield texts in blocks of limited size, so that memory does not grow with their number."""
+    start = held = 0
+    for place, text in enumerate(texts):
+        if held and held + len(text) > _BLOCK_LETTERS:
+            yield slice(start, place), Spans(texts[start:place])
+            start, held = place, 0
+        held += len(text) + 2
+    if start < len(texts):
+        yield slice(start, len(texts)), Spans(texts[start:])
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """A block of texts as letters and words; runs of space are one space, and one stands at either end.
+
+    A word is what stands between spaces; where a script has none, every letter is a word.
+    """
+
+    texts: Sequence[str]
+
+    @cached_property
+    def _padded(self) -> list[str]:
+        return [f" {' '.join(text.split())} " for text in self.texts]
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """The number of letters of every text, with the two spaces around it."""
+        return np.fromiter(map(len, self._padded), np.int64, len(self._padded))
+
+    @cached_property
+    def codes(self) -> NDArray[np.uint32]:
+        """All letters."""
+        joined = "".join(self._padded).encode("utf-32-le", "surrogatepass")
+        # Halves of surrogate pairs and all else below 0x110000 have a place in the table.
+        return np.frombuffer(joined, "<u4").astype(np.uint32)
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        """The kind of every letter."""
+        return letter_table(self.codes).kind[self.codes]
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where every text begins."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    @cached_property
+    def small(self) -> NDArray[np.uint32]:
+        """All letters in their small form."""
+        return letter_table(self.codes).small[self.codes]
+
+    @cached_property
+    def word_starts(self) -> Ints:
+        """Where every word begins."""
+        table = letter_table(self.codes)
+        alone, joins = table.alone[self.codes], table.joins[self.codes]
+        space = self.kinds == SPACE
+        begins = ~space
+        begins[1:] &= space[:-1] | alone[1:] | (alone[:-1] & ~joins[1:])
+        return np.flatnonzero(begins)
+
+    @cached_property
+    def word_texts(self) -> Ints:
+        """The text that every word is in."""
+        return np.searchsorted(self.starts, self.word_starts, "right") - 1
+
+    @cached_property
+    def word_counts(self) -> Ints:
+        """The number of words of every text."""
+        return np.bincount(self.word_texts, minlength=len(self.texts)).astype(np.int64)
+
+    @cached_property
+    def words(self) -> Hashes:
+        """The hash of every word, in small letters."""
+        if not len(self.word_starts):
+            return np.zeros(0, np.uint64)
+        inside = self.kinds != SPACE
+        # Letters between two words are spaces only, and these add nothing.
+        which = np.cumsum(np.bincount(self.word_starts, minlength=len(self.codes))) - 1
+        place = np.arange(len(self.codes)) - self.word_starts[np.maximum(which, 0)]
+        mixed = rng.scramble(self.small.astype(np.uint64) + (place.astype(np.uint64) + np.uint64(1)) * _STEP)
+        return rng.scramble(np.add.reduceat(np.where(inside, mixed, np.uint64(0)), self.word_starts))
+
+    def sums(self, values: NDArray[np.float64], counts: Ints) -> NDArray[np.float64]:
+        """Add up values text by text; a text without any has 0."""
+        total = np.zeros(len(counts))
+        filled = counts > 0
+        if filled.any():
+            total[filled] = np.add.reduceat(values, (np.cumsum(counts) - counts)[filled])
+        return total
+
+
+# --- Character and word n-grams as hashes: nothing is unknown, and memory does not grow with the vocabulary
+
+
+CHARACTER_ORDERS = (2, 3, 4)
+_ROLL, _WORDS, _PAIRS = np.uint64(0x100000001B3), np.uint64(0x51ED27), np.uint64(0xA5B35705)
+
+
+def character_ngrams(spans: Spans, orders: tuple[int, ...] = CHARACTER_ORDERS) -> Ragged:
+    """Return the hashes of the character n-grams of every text, in small letters."""
+    mixed = rng.scramble(spans.small.astype(np.uint64))
+    left = np.repeat(np.cumsum(spans.lengths), spans.lengths) - np.arange(len(mixed))
+    hashed, columns, inside = mixed.copy(), [], []
+    for order in range(2, max(orders) + 1):
+        following = np.zeros_like(mixed)
+        following[: 1 - order] = mixed[order - 1 :]
+        hashed = rng.scramble(hashed * _ROLL + following)
+        if order in orders:
+            columns.append(hashed)
+            inside.append(left >= order)
+    kept = np.stack(inside, axis=1)
+    counts = np.add.reduceat(kept.sum(axis=1), spans.starts).astype(np.int64)
+    return Ragged(np.stack(columns, axis=1)[kept], counts)
+
+
+def word_ngrams(spans: Spans) -> Ragged:
+    """Return the hashes of the words and of the pairs of words of every text."""
+    words, text = spans.words, spans.word_texts
+    paired = np.zeros(len(words), bool)
+    paired[:-1] = text[1:] == text[:-1]
+    following = np.zeros_like(words)
+    following[:-1] = words[1:]
+    pairs = rng.scramble(words * _ROLL + following + _PAIRS)
+    kept = np.stack([np.ones(len(words), bool), paired], axis=1)
+    counts = spans.word_counts + np.maximum(spans.word_counts - 1, 0)
+    return Ragged(np.stack([rng.scramble(words ^ _WORDS), pairs], axis=1)[kept], counts)
+
+
+def places(hashes: Hashes, bits: int) -> Ints:
+    """Return the place of every hash among 2^bits."""
+    return (hashes >> np.uint64(64 - bits)).astype(np.int64)
+
+
+# --- What a source looks like, in a few numbers: how long, how rare, how varied; digits, signs and names
+
+
+SURFACE_NAMES = (
+    "log words",
+    "log letters",
+    "letters per word",
+    "rarity",
+    "rarest word",
+    "type–token ratio",
+    "digits",
+    "punctuation",
+    "name-like words",
+)
+WORD_BITS = 16
+
+
+def surface(spans: Spans, rarity: NDArray[np.float32]) -> Floats:
+    """Return the numbers in ``NAMES`` for every text, texts × numbers.
+
+    Rarity is the mean over words of ln((1 + N)/(1 + f)), where f of the N training texts have the word; the
+    type–token ratio is distinct words by words; digits and punctuation are shares of the letters; a word is
+    like a name where it has a capital although it does not begin a sentence.
+    """
+    words = np.maximum(spans.word_counts, 1)
+    shown = np.maximum(spans.lengths - 2, 1)
+    rare = rarity[places(spans.words, WORD_BITS)].astype(np.float64)
+    return np.stack(
+        [
+            np.log1p(spans.word_counts),
+            np.log1p(shown),
+            shown / words,
+            spans.sums(rare, spans.word_counts) / words,
+            _largest(rare, spans.word_counts),
+            _distinct_words(spans) / words,
+            _of_kind(spans, DIGIT) / shown,
+            _of_kind(spans, SIGN) / shown,
+            _names(spans) / words,
+        ],
+        axis=1,
+    )
+
+
+def word_rarity(counts: Ints, texts: int) -> NDArray[np.float32]:
+    """Return how rare a word of every place is, from the number of texts that have one."""
+    return np.asarray(np.log((1.0 + texts) / (1.0 + counts)), np.float32)
+
+
+def _largest(values: Floats, counts: Ints) -> Floats:
+    found = np.zeros(len(counts))
+    filled = counts > 0
+    if filled.any():
+        found[filled] = np.maximum.reduceat(values, (np.cumsum(counts) - counts)[filled])
+    return found
+
+
+def _distinct_words(spans: Spans) -> Ints:
+    """Count the different words of every text."""
+    order = np.lexsort((spans.words, spans.word_texts))
+    words, text = spans.words[order], spans.word_texts[order]
+    first = np.ones(len(words), bool)
+    first[1:] = (words[1:] != words[:-1]) | (text[1:] != text[:-1])
+    return np.bincount(text[first], minlength=len(spans.texts))
+
+
+def _of_kind(spans: Spans, kind: int) -> Ints:
+    return np.add.reduceat((spans.kinds == kind).astype(np.int64), spans.starts)
+
+
+def _names(spans: Spans) -> Ints:
+    """Count the words with a first capital that follow a word which ends no sentence."""
+    starts = spans.word_starts
+    if not len(starts):
+        return np.zeros(len(spans.texts), np.int64)
+    ends = letter_table(spans.codes).ends[spans.codes]
+    # The last letter before a word is that of the word before, with at most one space between them.
+    before = np.where(spans.kinds[starts - 1] == SPACE, starts - 2, starts - 1)
+    inside = np.zeros(len(starts), bool)
+    inside[1:] = spans.word_texts[1:] == spans.word_texts[:-1]
+    named = inside & (spans.kinds[starts] == CAPITAL) & ~ends[np.maximum(before, 0)]
+    return np.bincount(spans.word_texts[named], minlength=len(spans.texts))
