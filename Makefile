@@ -1,5 +1,5 @@
 # Every target prepares .venv by itself; all that is needed is Python 3.11 or newer, git and make.
-.PHONY: help demo test check bench tables leaderboard statistics load docs examples lock format clean ready ready-dev lint types imports unit tests transformer compat
+.PHONY: help demo test check bench tables leaderboard paper statistics load docs examples lock format clean ready ready-dev lint types imports unit tests transformer compat
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -37,25 +37,28 @@ test:  ## Check everything: style, types, imports, docs and every test
 check: lint types imports unit  ## Check what takes seconds: style, types, imports, unit and contract tests
 
 bench: ready-dev  ## Measure speed and memory
-	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python -m benchmarks.run
 
 tables: ready-dev  ## Compute the tables of docs/results.md from ../shared/data anew
-	@$(BIN)/python tools/results_page.py all
+	@$(BIN)/python -m benchmarks.results_page all
 
 leaderboard: ready-dev  ## Play every method on every set of ../shared/data, and write the leaderboard into docs/ (an hour)
-	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/leaderboard.py --jobs $(JOBS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.leaderboard --jobs $(JOBS)
+
+paper: ready-dev  ## Print one table or figure of a paper: make paper NAME=s0-table5; NAME=list names all
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.paper $(or $(NAME),list) --jobs $(JOBS) $(OPTIONS)
 
 statistics: ready-dev  ## Run every statistical test and the whole grid of coverage (an hour or more)
 	@$(PYTEST) -m statistics
-	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/default_coverage.py --jobs $(JOBS)
-	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/coverage_grid.py
-	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/false_separations.py --jobs $(JOBS)
-	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/stopping.py --runs 2000 --jobs $(JOBS)
-	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/irt_coverage.py
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.default_coverage --jobs $(JOBS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage_grid
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.false_separations --jobs $(JOBS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.stopping --runs 2000 --jobs $(JOBS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.irt_coverage
 
 load: ready-dev  ## Kill, fill and load campaigns on both databases and their web pages for long (twenty minutes)
-	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/campaign_load.py
-	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/serve_load.py
+	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.campaign_load
+	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.serve_load
 	@SPARINGLY_FAULT_POINTS=200 $(PYTEST) tests/run/campaign/faults
 
 docs: ready-dev  ## Build the documentation into site/
@@ -93,8 +96,9 @@ types: ready-dev
 imports: ready-dev
 	@$(BIN)/lint-imports --no-cache
 
+# The tests of the benchmarks (papers, leaderboard) are left to the full run.
 unit: ready-dev
-	@$(PYTEST) -m "not statistics and not journey and not transformer and not compat"
+	@$(PYTEST) -m "not statistics and not journey and not transformer and not compat" --ignore tests/benchmarks
 
 tests: ready-dev
 	@$(PYTEST) -m "not transformer and not compat"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from _data import MODELS, arrays, item_ids, model_ids, responses, vectors
-from _rows import Row
+from benchmarks._data import MODELS, arrays, item_ids, model_ids, responses, vectors
+from benchmarks._rows import Row
 from sparingly.base.arrays import Floats
 
 Answers = dict[str, Any]

@@ -8,8 +8,8 @@ from zlib import crc32
 
 import numpy as np
 
-from _coverage_scores import PAIRS, Family, Scores
-from _coverage_tally import Cell
+from benchmarks._coverage_scores import PAIRS, Family, Scores
+from benchmarks._coverage_tally import Cell
 from sparingly.base.arrays import Floats
 from sparingly.choose.design.draw.cube import draw_cube
 from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal

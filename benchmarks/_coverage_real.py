@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
-from _coverage_scores import FEW, PAIRS, Family, Metrics, Scores
+from benchmarks._coverage_scores import FEW, PAIRS, Family, Metrics, Scores
 from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.intervals import skewness
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from _coverage_cells import TARGETS, WITH_METRICS
-from sparingly.bench.papers.markdown import folded, points, table
+from benchmarks._coverage_cells import TARGETS, WITH_METRICS
+from benchmarks.papers.markdown import folded, points, table
 
 Row = dict[str, Any]
 _UNIFORM = "uniform"

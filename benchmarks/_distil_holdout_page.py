@@ -7,11 +7,11 @@ from typing import Protocol
 
 import numpy as np
 
-from sparingly.bench.leaderboard.origin import today
-from sparingly.bench.summary.means import differences, mean_on
-from sparingly.bench.summary.parity import Parities
-from sparingly.bench.summary.ranges import mean_measured, mean_ratio
-from sparingly.bench.summary.results import RANDOM, SPA, Results
+from benchmarks.leaderboard.means import differences, mean_on
+from benchmarks.leaderboard.origin import today
+from benchmarks.leaderboard.parity import Parities
+from benchmarks.leaderboard.ranges import mean_measured, mean_ratio
+from benchmarks.leaderboard.results import RANDOM, SPA, Results
 from sparingly.data.evalset import EvalSet
 
 OTHERS = (RANDOM, "source k-means", "source length")
@@ -38,7 +38,7 @@ def block_of(
 ) -> str:
     """Return the tables as Markdown."""
     parts = [
-        f"Made on {today()} by `python benchmarks/distil_holdout.py --docs`{_encoder_too(learners)}.",
+        f"Made on {today()} by `python -m benchmarks.distil_holdout --docs`{_encoder_too(learners)}.",
         _learned_table(folds),
         "Rank correlation of what was told with the utility itself, on sources that were left out:",
         _correlation_table(told, learners, utilities),

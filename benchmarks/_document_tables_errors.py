@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.papers.knowles.draws import draws, means_of, seeds_of
+from benchmarks.papers.knowles.sets import Set
 from sparingly import EvalSet
-from sparingly.bench.papers.knowles.draws import draws, means_of, seeds_of
-from sparingly.bench.papers.knowles.sets import Set
 
 SHARE = 0.2
 UNIFORM = "uniform"

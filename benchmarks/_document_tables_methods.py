@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sparingly.bench.papers.knowles.draws import BUDGETED, DOCUMENTS, FIXED, SEGMENTS, Method
+from benchmarks.papers.knowles.draws import BUDGETED, DOCUMENTS, FIXED, SEGMENTS, Method
 
 SHARES = (0.2, 0.4, 0.6, 0.8)
 METHODS = (

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-import _document_tables_errors as errors
-from _document_tables_methods import METHODS, SHARES
-from sparingly.bench.papers.knowles import published
-from sparingly.bench.papers.knowles.bands import BANDS
-from sparingly.bench.papers.knowles.draws import BUDGETED, DOCUMENTS, FIXED, RUNS, SEGMENTS, Method
-from sparingly.bench.papers.knowles.published import Row, Runs
-from sparingly.bench.papers.knowles.sets import HUMAN
-from sparingly.bench.papers.knowles.sets import LONG as SETS
-from sparingly.bench.papers.markdown import folded, table
+from benchmarks import _document_tables_errors as errors
+from benchmarks._document_tables_methods import METHODS, SHARES
+from benchmarks.papers.knowles import published
+from benchmarks.papers.knowles.bands import BANDS
+from benchmarks.papers.knowles.draws import BUDGETED, DOCUMENTS, FIXED, RUNS, SEGMENTS, Method
+from benchmarks.papers.knowles.published import Row, Runs
+from benchmarks.papers.knowles.sets import HUMAN
+from benchmarks.papers.knowles.sets import LONG as SETS
+from benchmarks.papers.markdown import folded, table
 
 SHOWN = 0.4
 COLUMNS = (HUMAN, "chrF", "BLEU", "consensus chrF")
@@ -188,5 +188,5 @@ def made_block(figures: dict[str, Any], table_name: str) -> str:
     return (
         f"Computed on {figures['date'][table_name]} with {figures['draws'][table_name]} draws"
         f"{f', of which the counts of sets take the first {RUNS}' if table_name == 'ranks' else ''}, by "
-        f"`.venv/bin/python benchmarks/document_tables.py {table_name} --docs`."
+        f"`.venv/bin/python -m benchmarks.document_tables {table_name} --docs`."
     )

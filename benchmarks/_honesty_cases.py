@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 import sparingly
+from benchmarks.papers.settings import SMALL_SET_SHARES, file_of
+from benchmarks.papers.work import write_whole
 from sparingly import EvalSet
 from sparingly.base.arrays import Floats
-from sparingly.bench.papers.settings import SMALL_SET_SHARES, file_of
-from sparingly.bench.papers.work import write_whole
 from sparingly.infer.rank.compare import judged_part
 from sparingly.infer.rank.curve import SHARES
 

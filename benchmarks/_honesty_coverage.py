@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from _honesty_cases import Case, Kept, rounded
+from benchmarks._honesty_cases import Case, Kept, rounded
 from sparingly import EvalSet, Selection
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Mask

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from _honesty_cases import ENDE, Case, Kept, mean_with_interval, ratio_with_interval, rounded
+from benchmarks._honesty_cases import ENDE, Case, Kept, mean_with_interval, ratio_with_interval, rounded
 from sparingly import EvalSet
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy

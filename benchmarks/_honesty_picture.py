@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from _honesty_coverage import OURS, RANDOM, TOP
-from _honesty_tables import of_way
+from benchmarks._honesty_coverage import OURS, RANDOM, TOP
+from benchmarks._honesty_tables import of_way
 from sparingly.show.figures.look import BLACK, BLUE, GREY, VERMILION, framed, inline, legend_below
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from _honesty_coverage import OURS, RANDOM, TOP, WAYS
-from _honesty_errors import BEST, CONS, FORMS
-from sparingly.bench.papers.markdown import bold, folded, points, signed, table
+from benchmarks._honesty_coverage import OURS, RANDOM, TOP, WAYS
+from benchmarks._honesty_errors import BEST, CONS, FORMS
+from benchmarks.papers.markdown import bold, folded, points, signed, table
 
 Figures = Mapping[str, Any]
 RANK, PREDICTED = FORMS[0], FORMS[2]

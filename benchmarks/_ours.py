@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
-from _data import item_ids, model_ids, responses
-from _timing import Timing, peak_megabytes, report, timed, timed_anew
+from benchmarks._data import item_ids, model_ids, responses
+from benchmarks._timing import Timing, peak_megabytes, report, timed, timed_anew
 from sparingly import EvalSet
 from sparingly.infer.rank.compare import full_set
 from sparingly.infer.rank.curve import SHARES, SPA, RandomParity, curve, random_curve, sizes_of

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from _data import item_ids, model_ids, responses
-from _timing import Timing, peak_megabytes, report, timed_anew
+from benchmarks._data import item_ids, model_ids, responses
+from benchmarks._timing import Timing, peak_megabytes, report, timed_anew
 from sparingly.base.arrays import Floats
 
 # Not installed where types are checked, so imported by name.

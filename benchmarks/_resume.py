@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import sparingly
-from sparingly.bench.papers.work import write_whole
+from benchmarks.papers.work import write_whole
 
 Row = dict[str, Any]
 Part = TypeVar("Part")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from _data import STRONG, USUAL, Kind
+from benchmarks._data import STRONG, USUAL, Kind
 
 SUBSET2EVALUATE, PY_IRT = "subset2evaluate", "py-irt"
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from _score_errors_ours import OURS
-from sparingly.bench.papers.saldias.cases import Cases
-from sparingly.bench.papers.saldias.errors import Errors
-from sparingly.bench.papers.saldias.figures import Summary, bound_figures, method_figures, quantile, rounded
-from sparingly.bench.papers.saldias.methods import BASE, BEST_PUBLISHED
+from benchmarks._score_errors_ours import OURS
+from benchmarks.papers.saldias.cases import Cases
+from benchmarks.papers.saldias.errors import Errors
+from benchmarks.papers.saldias.figures import Summary, bound_figures, method_figures, quantile, rounded
+from benchmarks.papers.saldias.methods import BASE, BEST_PUBLISHED
 
 STRONG_SETS, STRONG_BAR, SAFE_BAR = ("wmt23_zhen", "wmt23_ende"), 0.75, 1.02
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.papers.saldias.cases import Case
+from benchmarks.papers.saldias.draws import Draw, Drawn, count_of, sample_of_draw
+from benchmarks.papers.saldias.methods import deviations
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
-from sparingly.bench.papers.saldias.cases import Case
-from sparingly.bench.papers.saldias.draws import Draw, Drawn, count_of, sample_of_draw
-from sparingly.bench.papers.saldias.methods import deviations
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
 from sparingly.choose.design.local_pivotal import LocalPivotal

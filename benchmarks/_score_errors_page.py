@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from _score_errors_bars import SAFE_BAR, line_of
-from _score_errors_ours import OURS, VOUCHED
-from sparingly.bench.papers.markdown import CLEARLY_WORSE, WORSE, bold, folded, table
-from sparingly.bench.papers.saldias.methods import BASE, BEST_PUBLISHED
-from sparingly.bench.papers.saldias.published import EN_DE, TABLE_1, TABLE_3, TABLE_4, ZH_EN, ratio
+from benchmarks._score_errors_bars import SAFE_BAR, line_of
+from benchmarks._score_errors_ours import OURS, VOUCHED
+from benchmarks.papers.markdown import CLEARLY_WORSE, WORSE, bold, folded, table
+from benchmarks.papers.saldias.methods import BASE, BEST_PUBLISHED
+from benchmarks.papers.saldias.published import EN_DE, TABLE_1, TABLE_3, TABLE_4, ZH_EN, ratio
 
 Figures = Mapping[str, Any]
 
@@ -64,7 +64,7 @@ def _run(computed: Figures) -> str:
     return (
         f"{computed['date']}, version {computed['version']}, {count} sets, {draws} draws of each share "
         "(shared out over the raters of a set, but at least 50 for each): "
-        f"`.venv/bin/python benchmarks/score_errors.py --draws {draws} --docs`."
+        f"`.venv/bin/python -m benchmarks.score_errors --draws {draws} --docs`."
     )
 
 

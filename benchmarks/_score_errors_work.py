@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 import sparingly
-from _score_errors_ours import OURS, VOUCHED, our_method
-from sparingly.bench.papers.saldias.cases import Cases, cases_of
-from sparingly.bench.papers.saldias.errors import SHARES, Errors, groups, measured
-from sparingly.bench.papers.saldias.methods import (
+from benchmarks._score_errors_ours import OURS, VOUCHED, our_method
+from benchmarks.papers.saldias.cases import Cases, cases_of
+from benchmarks.papers.saldias.errors import SHARES, Errors, groups, measured
+from benchmarks.papers.saldias.methods import (
     ALL_METRICS,
     BASE,
     PUBLISHED,

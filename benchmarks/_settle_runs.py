@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from _settle_learn import Lesson, teach
+from benchmarks._settle_learn import Lesson, teach
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Mask
 from sparingly.choose.design.draw.pivotal import draw_pivotal

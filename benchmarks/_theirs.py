@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from _timing import Timing, peak_megabytes, report, timed
+from benchmarks._timing import Timing, peak_megabytes, report, timed
 
 Items = list[dict[str, Any]]
 Outcome = tuple[Timing, Any]

@@ -1,6 +1,6 @@
 """The constants of ``auto``, chosen leaving one family of data sets out, and what they give on that family.
 
-    python benchmarks/auto_constants.py --data ../shared/data
+    python -m benchmarks.auto_constants --data ../shared/data
 
 Candidates differ in how far metrics are trusted before any label, in the size of the first round and in how
 little the most decided model may be judged. For every family the candidate that needs the fewest of random's
@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.leaderboard.parity import Parities
+from benchmarks.leaderboard.results import Results, read_results
 from sparingly.bench.entry import Entry, entry_from_table
 from sparingly.bench.grid import Grid, Runs
-from sparingly.bench.summary.parity import Parities
-from sparingly.bench.summary.results import Results, read_results
 from sparingly.bench.work import play
 
 ROOT = Path(__file__).resolve().parent.parent

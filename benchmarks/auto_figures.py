@@ -1,7 +1,7 @@
 """The figures of ``auto`` from a table of replays: labels, errors, coverage and wrong signs.
 
-    python benchmarks/auto_figures.py .bench/leaderboard/table.parquet
-    python benchmarks/auto_figures.py .bench/leaderboard/table.parquet --docs   also into docs/auto.md
+    python -m benchmarks.auto_figures .bench/leaderboard/table.parquet
+    python -m benchmarks.auto_figures .bench/leaderboard/table.parquet --docs   also into docs/auto.md
 
 The table is that of ``benchmarks/leaderboard.py``; every figure has its 95 % interval.
 """
@@ -12,11 +12,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from sparingly.bench.papers.markdown import replaced
-from sparingly.bench.papers.work import write_whole
-from sparingly.bench.summary.board import BoardRow, Span, board
-from sparingly.bench.summary.ranges import Range
-from sparingly.bench.summary.results import read_results
+from benchmarks.leaderboard.board import BoardRow, Span, board
+from benchmarks.leaderboard.ranges import Range
+from benchmarks.leaderboard.results import read_results
+from benchmarks.papers.markdown import replaced
+from benchmarks.papers.work import write_whole
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "auto.md"
 MARKER = "auto"

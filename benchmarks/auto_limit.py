@@ -1,6 +1,6 @@
 """How much of the spread of human scores the metrics leave, had one all labels to learn from.
 
-    python benchmarks/auto_limit.py
+    python -m benchmarks.auto_limit
 
 For the sets with a strong metric: the spread over items of what a ridge regression on all metrics, fitted to
 every label, misses on an item that was left out, relative to the spread of the scores; a mean over models.

@@ -1,8 +1,8 @@
 """Whether chances that are said come true: to be the best, and that judging everything shows a difference.
 
-    .venv/bin/python benchmarks/best_calibration.py --jobs 8 --docs      # and its tables in docs/bench.md
-    .venv/bin/python benchmarks/best_calibration.py --runs 50            # few: does it still run?
-    .venv/bin/python benchmarks/best_calibration.py --only wmt24
+    .venv/bin/python -m benchmarks.best_calibration --jobs 8 --docs      # and its tables in docs/bench.md
+    .venv/bin/python -m benchmarks.best_calibration --runs 50            # few: does it still run?
+    .venv/bin/python -m benchmarks.best_calibration --only wmt24
 
 Replays of the default path on the judged sets of seven families (see ``_best_replays.py``), so many for each
 family. What was said is put into bands of ten points and held against how often it was so. The prior is
@@ -28,13 +28,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import _best_replays as replays
 import sparingly
-from _best_replays import FAMILIES, PRIORS, Said
-from _resume import FinishedParts, Row
+from benchmarks import _best_replays as replays
+from benchmarks._best_replays import FAMILIES, PRIORS, Said
+from benchmarks._resume import FinishedParts, Row
+from benchmarks.papers.markdown import replaced, table
+from benchmarks.papers.work import write_whole
 from sparingly.base.arrays import Floats
-from sparingly.bench.papers.markdown import replaced, table
-from sparingly.bench.papers.work import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"

@@ -1,6 +1,6 @@
 """Many raters sending answers at once to one campaign: how many a second, how long each waits, nothing lost.
 
-``python benchmarks/campaign_load.py [--seconds 60] [--raters 50] [--database sqlite --database postgresql]``
+``python -m benchmarks.campaign_load [--seconds 60] [--raters 50] [--database sqlite --database postgresql]``
 Raters are threads spread over several processes; each sends one answer after the other, without a pause, and
 now and then the last one again, as a client does that was cut off. Meanwhile somebody else opens, verifies
 and exports the campaign over and over. What was acknowledged is compared with what is stored in the end.
@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import sparingly
-from _onlooker import Onlooker
+from benchmarks._onlooker import Onlooker
 from tools.postgres_server import running_server
 
 PROCESSES = 5

@@ -1,6 +1,6 @@
 """CASF against its published script: seconds of CPU on newstest2021 zh-en, side by side in one run.
 
-    python benchmarks/casf_speed.py --script path/to/CASF.py
+    python -m benchmarks.casf_speed --script path/to/CASF.py
 
 The script is not on the package index: check out github.com/EnablerRx/CASF and name its CASF.py. Only the
 function of the file is run, on the same outputs, metrics and human scores, with the same rounds (a tenth of
@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import sparingly
+from benchmarks.papers.ruan.runs import chosen_rows
+from benchmarks.papers.ruan.sets import CASES, EIGHT, Case
+from benchmarks.papers.work import Work
 from sparingly import EvalSet
-from sparingly.bench.papers.ruan.runs import chosen_rows
-from sparingly.bench.papers.ruan.sets import CASES, EIGHT, Case
-from sparingly.bench.papers.work import Work
 
 ROOT = Path(__file__).resolve().parent.parent
 BAR = 20.0

@@ -1,9 +1,9 @@
 """The tables of docs/casf.md: CASF against random, heuristic, its own baselines, regressors and phases.
 
-    python benchmarks/casf_tables.py            every table, written into the page
-    python benchmarks/casf_tables.py --print    the same, printed only
+    python -m benchmarks.casf_tables            every table, written into the page
+    python -m benchmarks.casf_tables --print    the same, printed only
 
-They are the tables 1, 3 and 7 of the paper, as `sparingly bench --paper s3-table1` shows them. Finished cells
+They are the tables 1, 3 and 7 of the paper, as `make paper NAME=s3-table1` shows them. Finished cells
 are kept in .bench/papers/, so that an interrupted run goes on where it stopped.
 """
 
@@ -16,9 +16,9 @@ from datetime import date
 from pathlib import Path
 
 import sparingly
-from sparingly.bench.papers.markdown import replaced
-from sparingly.bench.papers.ruan import methods, phases, regressors
-from sparingly.bench.papers.work import FULL, Work, write_whole
+from benchmarks.papers.markdown import replaced
+from benchmarks.papers.ruan import methods, phases, regressors
+from benchmarks.papers.work import FULL, Work, write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "casf.md"
@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("\n\n".join(blocks.values()))
         return 0
     today = date.today().isoformat()
-    blocks["casf"] += f" `python benchmarks/casf_tables.py`, {today}."
+    blocks["casf"] += f" `python -m benchmarks.casf_tables`, {today}."
     about = {"version": sparingly.__version__, "date": today}
     write_whole(RESULTS, json.dumps({**about, **computed}, indent=1, ensure_ascii=False) + "\n")
     write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), blocks))

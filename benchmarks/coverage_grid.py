@@ -1,10 +1,10 @@
 """How often intervals hold the truth: designs, estimators, shapes of scores, sample sizes, both targets.
 
-    .venv/bin/python benchmarks/coverage_grid.py               # the whole grid
-    .venv/bin/python benchmarks/coverage_grid.py --docs        # and its table in docs/estimate.md
-    .venv/bin/python benchmarks/coverage_grid.py --intervals 80    # few: does it still run?
-    .venv/bin/python benchmarks/coverage_grid.py --only uniform --only greg
-    .venv/bin/python benchmarks/coverage_grid.py --only uniform --interval t --n 10 --n 15 --n 30 --n 100
+    .venv/bin/python -m benchmarks.coverage_grid               # the whole grid
+    .venv/bin/python -m benchmarks.coverage_grid --docs        # and its table in docs/estimate.md
+    .venv/bin/python -m benchmarks.coverage_grid --intervals 80    # few: does it still run?
+    .venv/bin/python -m benchmarks.coverage_grid --only uniform --only greg
+    .venv/bin/python -m benchmarks.coverage_grid --only uniform --interval t --n 10 --n 15 --n 30 --n 100
 
 Every replicate draws a set from a population and a sample from the set, and asks whether the 95 % interval
 holds the mean of the set (target ``set``) or of the population. Populations are made, or the human scores of
@@ -32,14 +32,14 @@ from pathlib import Path
 from typing import Any
 
 import sparingly
-from _coverage_cells import DESIGNS, TARGETS, run_cell
-from _coverage_real import FOLDER, SOURCES, real_families
-from _coverage_scores import FAMILIES, Family
-from _coverage_table import blocks, compact
-from _coverage_tally import Cell, Tally
-from _resume import FinishedParts
-from sparingly.bench.papers.markdown import replaced
-from sparingly.bench.papers.work import write_whole
+from benchmarks._coverage_cells import DESIGNS, TARGETS, run_cell
+from benchmarks._coverage_real import FOLDER, SOURCES, real_families
+from benchmarks._coverage_scores import FAMILIES, Family
+from benchmarks._coverage_table import blocks, compact
+from benchmarks._coverage_tally import Cell, Tally
+from benchmarks._resume import FinishedParts
+from benchmarks.papers.markdown import replaced
+from benchmarks.papers.work import write_whole
 from sparingly.infer.estimate.intervals import Interval
 
 ROOT = Path(__file__).resolve().parent.parent

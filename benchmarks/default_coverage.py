@@ -1,9 +1,9 @@
 """How often the numbers of the default path hold: select, then estimate, without options.
 
-    .venv/bin/python benchmarks/default_coverage.py                    # the whole table; resumes
-    .venv/bin/python benchmarks/default_coverage.py --docs             # and its table in docs/estimate.md
-    .venv/bin/python benchmarks/default_coverage.py --case mqm80 --n 20 --draws 200
-    .venv/bin/python benchmarks/default_coverage.py --part 1/4         # a quarter of the cells
+    .venv/bin/python -m benchmarks.default_coverage                    # the whole table; resumes
+    .venv/bin/python -m benchmarks.default_coverage --docs             # and its table in docs/estimate.md
+    .venv/bin/python -m benchmarks.default_coverage --case mqm80 --n 20 --draws 200
+    .venv/bin/python -m benchmarks.default_coverage --part 1/4         # a quarter of the cells
 
 Each draw of a cell selects n items without naming a method, estimates without naming an estimator, and asks
 whether the 95 % interval of every model's score, and of the difference of every pair (60 pairs where there
@@ -36,8 +36,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
-from _default_cases import MADE, REAL, SIZE, case_of, real_parts
-from _resume import FinishedParts
+from benchmarks._default_cases import MADE, REAL, SIZE, case_of, real_parts
+from benchmarks._resume import FinishedParts
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.base.stats.pairs import pair_indices
@@ -261,8 +261,8 @@ def _line(row: dict[str, Any]) -> str:
 
 def write(rows: list[dict[str, Any]], verdict: dict[str, Any]) -> None:
     """Write the figures, and the table into its page."""
-    from sparingly.bench.papers.markdown import replaced
-    from sparingly.bench.papers.work import write_whole
+    from benchmarks.papers.markdown import replaced
+    from benchmarks.papers.work import write_whole
 
     short = [
         {name: round(value, 4) if isinstance(value, float) else value for name, value in row.items()}
@@ -276,7 +276,7 @@ def write(rows: list[dict[str, Any]], verdict: dict[str, Any]) -> None:
 
 def page_text(computed: dict[str, Any], summary_text: str) -> str:
     """Return the table as Markdown: a line for every case, target and kind, a column for every n."""
-    from sparingly.bench.papers.markdown import folded, table
+    from benchmarks.papers.markdown import folded, table
 
     rows = computed["rows"]
     draws = sorted({row["draws"] for row in rows})

@@ -2,7 +2,7 @@
 
 A tenth of the items is drawn again and again; the weighted means of the models' human scores are compared
 with the means over all items. Printed is the mean absolute error as a share of ``uniform``'s, with the
-standard error of that share. Run ``.venv/bin/python benchmarks/designs.py ../shared/data`` (``--draws 100``
+standard error of that share. Run ``.venv/bin/python -m benchmarks.designs ../shared/data`` (``--draws 100``
 for less).
 """
 

@@ -1,9 +1,9 @@
 """The tables of docs/pairs.md: DiffUse against random samples on all pairs of models, and valid stops.
 
-    python benchmarks/diffuse_pairs.py            every set, written into the page
-    python benchmarks/diffuse_pairs.py --print    the same, printed only
+    python -m benchmarks.diffuse_pairs            every set, written into the page
+    python -m benchmarks.diffuse_pairs --print    the same, printed only
 
-They are tables 2 and 3 and figure 11 of the paper, on all pairs (`sparingly bench --paper s4-table2` takes
+They are tables 2 and 3 and figure 11 of the paper, on all pairs (`make paper NAME=s4-table2` takes
 some). Every seed takes 80 % of the items for the full set. Finished seeds are kept in .bench/papers/.
 """
 
@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import sparingly
-from sparingly.bench.papers.ashury import curves, iterative
-from sparingly.bench.papers.markdown import replaced
-from sparingly.bench.papers.work import FULL, Work, write_whole
+from benchmarks.papers.ashury import curves, iterative
+from benchmarks.papers.markdown import replaced
+from benchmarks.papers.work import FULL, Work, write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, RESULTS = ROOT / "docs" / "pairs.md", ROOT / "benchmarks" / "results" / "diffuse_pairs.json"
@@ -28,7 +28,7 @@ PAGE, RESULTS = ROOT / "docs" / "pairs.md", ROOT / "benchmarks" / "results" / "d
 
 def blocks(found: dict[str, Any], ends: dict[str, Any], made: str) -> dict[str, str]:
     """Return the tables as Markdown, by the names of their markers."""
-    about = f"`python benchmarks/diffuse_pairs.py`, {made}, {found['seeds']} seeds."
+    about = f"`python -m benchmarks.diffuse_pairs`, {made}, {found['seeds']} seeds."
     return {"pairs-curves": f"{curves.curve_table(found['sets'])}\n\n{about}", **iterative.blocks(ends)}
 
 

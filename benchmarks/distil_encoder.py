@@ -1,8 +1,8 @@
 """Tell the utilities of benchmarks/distil_holdout.py by an encoder, on a machine with a GPU if there is one.
 
-    python benchmarks/distil_holdout.py --export texts.npz
-    python benchmarks/distil_encoder.py texts.npz --base FOLDER --out told.npz --rates 1.5e-5 1e-4 --epochs 30
-    python benchmarks/distil_holdout.py --encoder told.npz --docs
+    python -m benchmarks.distil_holdout --export texts.npz
+    python -m benchmarks.distil_encoder texts.npz --base FOLDER --out told.npz --rates 1.5e-5 1e-4 --epochs 30
+    python -m benchmarks.distil_holdout --encoder told.npz --docs
 
 It needs torch, transformers, tokenizers, safetensors and numpy, and nothing else that the package uses. Of
 several rates the one counts whose squared error was least on the texts that training sets aside; the sets

@@ -1,9 +1,9 @@
 """What survives when utilities are told from sources alone: docs/results-sources.md.
 
-    python benchmarks/distil_holdout.py --jobs 2
-    python benchmarks/distil_holdout.py --docs                     also into the page
-    python benchmarks/distil_holdout.py --export texts.npz         what an encoder needs to learn the same
-    python benchmarks/distil_holdout.py --encoder told.npz --docs  with what it told
+    python -m benchmarks.distil_holdout --jobs 2
+    python -m benchmarks.distil_holdout --docs                     also into the page
+    python -m benchmarks.distil_holdout --export texts.npz         what an encoder needs to learn the same
+    python -m benchmarks.distil_holdout --encoder told.npz --docs  with what it told
 
 Machine translation sets with texts in four families (wmt23, wmt24, wmt20-21 with TED, BioMQM); each family is
 told by models that were learned on the other three, so years, pairs of languages and mostly domains differ. A
@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
-from _distil_holdout_page import block_of
+from benchmarks._distil_holdout_page import block_of
+from benchmarks.leaderboard.results import read_results
+from benchmarks.papers.markdown import replaced
+from benchmarks.papers.work import write_whole
 from sparingly.base.arrays import Floats
 from sparingly.bench.entry import entry_of
 from sparingly.bench.grid import Grid, Runs
-from sparingly.bench.papers.markdown import replaced
-from sparingly.bench.papers.work import write_whole
 from sparingly.bench.sets import TRUTHS, family_of, open_set, set_files
-from sparingly.bench.summary.results import read_results
 from sparingly.bench.work import play
 from sparingly.choose.distil.corpus import corpus_of, parse_targets
 from sparingly.data.evalset import EvalSet

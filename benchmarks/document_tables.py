@@ -1,9 +1,9 @@
 """Segments, documents and snippets on public data: rankings, who is drawn, and errors of scores.
 
-    python benchmarks/document_tables.py ranks          rank changes, Kendall's tau, shares by document length
-    python benchmarks/document_tables.py errors         errors of scores against a uniform draw
-    python benchmarks/document_tables.py ranks --only wmt21_ende --draws 13
-    python benchmarks/document_tables.py errors --docs  also write the tables into docs/
+    python -m benchmarks.document_tables ranks          rank changes, Kendall's tau, shares by document length
+    python -m benchmarks.document_tables errors         errors of scores against a uniform draw
+    python -m benchmarks.document_tables ranks --only wmt21_ende --draws 13
+    python -m benchmarks.document_tables errors --docs  also write the tables into docs/
 
 Figures go to benchmarks/results/documents.json. Finished cells are kept in a folder (.bench/documents unless
 --keep names another), so that an interrupted run goes on where it stopped. With --only nothing but the tables
@@ -21,16 +21,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import _document_tables_errors as errors
-import _document_tables_pages as pages
 import sparingly
-from _document_tables_methods import METHODS, SHARES
-from sparingly.bench.papers.knowles.bands import band_figures
-from sparingly.bench.papers.knowles.rankings import ranking_figures
-from sparingly.bench.papers.knowles.sets import LONG as SETS
-from sparingly.bench.papers.knowles.sets import Set
-from sparingly.bench.papers.markdown import replaced
-from sparingly.bench.papers.work import write_whole
+from benchmarks import _document_tables_errors as errors
+from benchmarks import _document_tables_pages as pages
+from benchmarks._document_tables_methods import METHODS, SHARES
+from benchmarks.papers.knowles.bands import band_figures
+from benchmarks.papers.knowles.rankings import ranking_figures
+from benchmarks.papers.knowles.sets import LONG as SETS
+from benchmarks.papers.knowles.sets import Set
+from benchmarks.papers.markdown import replaced
+from benchmarks.papers.work import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "documents.json"

@@ -2,7 +2,7 @@
 
 Each draw runs in a process of its own, on one thread, with unequal probabilities and a tenth of the items.
 Memory is the most that the process has held, data and inclusion probabilities included. Run
-``.venv/bin/python benchmarks/draws.py``
+``.venv/bin/python -m benchmarks.draws``
 (``--scale 0.01`` for a hundredth of the items).
 """
 
@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from _data import SEED
-from _timing import peak_megabytes
+from benchmarks._data import SEED
+from benchmarks._timing import peak_megabytes
 from sparingly.base.arrays import Floats
 from sparingly.choose.design.draw.cube import draw_cube
 from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
@@ -86,7 +86,7 @@ def measure(name: str, scale: float) -> None:
 
 def in_process(name: str, scale: float) -> Any:
     """Measure one draw in a fresh process on one thread."""
-    command = [sys.executable, __file__, "--part", name, "--scale", str(scale)]
+    command = [sys.executable, "-m", "benchmarks.draws", "--part", name, "--scale", str(scale)]
     one_thread = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=one_thread)
     if done.returncode:

@@ -1,7 +1,7 @@
 """An encoder's training on a GPU: examples a second and memory by size, in half and in full precision.
 
-    python benchmarks/encoder_gpu.py                               all sizes, 20,000 made-up sources
-    python benchmarks/encoder_gpu.py --sizes mini --texts 300      a look on a processor
+    python -m benchmarks.encoder_gpu                               all sizes, 20,000 made-up sources
+    python -m benchmarks.encoder_gpu --sizes mini --texts 300      a look on a processor
 
 Transformers start from nothing and the sources are generated, so no network is needed: torch, numpy,
 transformers, tokenizers and safetensors. Without the last three, a plain transformer of torch of the same

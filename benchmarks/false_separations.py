@@ -1,9 +1,9 @@
 """How often any of many model pairs is called different although the two are equal, and what is found.
 
-    .venv/bin/python benchmarks/false_separations.py --jobs 8            # 416 cells of 2,000 runs
-    .venv/bin/python benchmarks/false_separations.py --jobs 8 --docs     # and its table in docs/rank.md
-    .venv/bin/python benchmarks/false_separations.py --runs 100          # few: does it still run?
-    .venv/bin/python benchmarks/false_separations.py --only binary --models 8 --n 10 --n 12
+    .venv/bin/python -m benchmarks.false_separations --jobs 8            # 416 cells of 2,000 runs
+    .venv/bin/python -m benchmarks.false_separations --jobs 8 --docs     # and its table in docs/rank.md
+    .venv/bin/python -m benchmarks.false_separations --runs 100          # few: does it still run?
+    .venv/bin/python -m benchmarks.false_separations --only binary --models 8 --n 10 --n 12
 
 Every run makes scores of so many models on n items, whose difficulty all models share, and decides all
 pairs as ``rank`` does: p-values of ``estimate`` for inputs like these, ``t_tests``, then ``decide``. Either
@@ -30,13 +30,13 @@ from typing import NamedTuple
 import numpy as np
 
 import sparingly
-from _resume import FinishedParts, Row
+from benchmarks._resume import FinishedParts, Row
+from benchmarks.papers.markdown import folded, replaced, table
+from benchmarks.papers.work import write_whole
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.bench.papers.markdown import folded, replaced, table
-from sparingly.bench.papers.work import write_whole
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.rank import joint_of

@@ -1,8 +1,8 @@
 """What a list's top does to scores, and what a draw with an estimate does instead (docs/results-honesty.md).
 
-    python benchmarks/honesty.py errors      error of scores and soft pairwise accuracy of every selector
-    python benchmarks/honesty.py coverage    do intervals hold, do significant pairs point the right way?
-    python benchmarks/honesty.py all --docs  both; figures, tables and the picture are written
+    python -m benchmarks.honesty errors      error of scores and soft pairwise accuracy of every selector
+    python -m benchmarks.honesty coverage    do intervals hold, do significant pairs point the right way?
+    python -m benchmarks.honesty all --docs  both; figures, tables and the picture are written
 
 With ``--only`` one set (or several) is computed and printed. Finished runs are kept in .bench/honesty/, so
 that an interrupted command goes on where it stopped, and more draws add to those that are there; delete the
@@ -19,20 +19,19 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import _honesty_coverage
-import _honesty_errors
 import sparingly
-from _honesty_cases import COVERAGE, MAIN, OTHERS, Case, Kept
-from _honesty_picture import draw
-from _honesty_tables import coverage_blocks, error_blocks
-from sparingly.bench.papers.markdown import replaced
-from sparingly.bench.papers.work import write_whole
+from benchmarks import _honesty_coverage, _honesty_errors
+from benchmarks._honesty_cases import COVERAGE, MAIN, OTHERS, Case, Kept
+from benchmarks._honesty_picture import draw
+from benchmarks._honesty_tables import coverage_blocks, error_blocks
+from benchmarks.papers.markdown import replaced
+from benchmarks.papers.work import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "results-honesty.md"
 RESULTS = ROOT / "benchmarks" / "results" / "honesty.json"
 PICTURE = ROOT / "docs" / "images" / "honesty.svg"
-COMMAND = "python benchmarks/honesty.py"
+COMMAND = "python -m benchmarks.honesty"
 
 
 def options(arguments: list[str] | None) -> argparse.Namespace:

@@ -3,7 +3,7 @@
 Items, abilities and scores are drawn from the model itself, under its default priors and under others, and
 fitted with the priors that they were drawn from. Every cell of the table is about discrimination a,
 difficulty b and ability θ: the share of intervals that hold the drawn value, or the correlation of estimates
-with it. Run ``.venv/bin/python benchmarks/irt_coverage.py`` (a quarter of an hour on a quiet machine;
+with it. Run ``.venv/bin/python -m benchmarks.irt_coverage`` (a quarter of an hour on a quiet machine;
 ``--replicates 0.1`` for a quick look, ``--only binary`` for some of the settings). The exit code is 1 when a
 share is not within 80 to 97 %, and that by more than two standard errors of its simulations.
 """

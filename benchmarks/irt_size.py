@@ -2,7 +2,7 @@
 
 The smallest size is fitted in all forms, the larger ones in the default form (variational, continuous); each
 fit has a process of its own, on one thread. The largest one takes minutes. Run
-``.venv/bin/python benchmarks/irt_size.py`` (``--items 1000 10000`` for less).
+``.venv/bin/python -m benchmarks.irt_size`` (``--items 1000 10000`` for less).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from _data import MODELS, USUAL, prepared
-from _peer_env import FOLDER
-from _timing import peak_megabytes, timed
-from run import ONE_THREAD, print_table
+from benchmarks._data import MODELS, USUAL, prepared
+from benchmarks._peer_env import FOLDER
+from benchmarks._timing import peak_megabytes, timed
+from benchmarks.run import ONE_THREAD, print_table
 
 SIZES = (1_000, 100_000, 1_000_000)
 FORMS = tuple(product(("variational", "map"), ("continuous", "binary")))
@@ -46,7 +46,7 @@ def fit(items: int, method: str, response: str) -> None:
 
 def in_process(items: int, method: str, response: str) -> dict[str, Any]:
     """Fit in a fresh process and return what it printed."""
-    command = [sys.executable, __file__, "--fit", method, response, "--items", str(items)]
+    command = [sys.executable, "-m", "benchmarks.irt_size", "--fit", method, response, "--items", str(items)]
     environment = {**os.environ, **ONE_THREAD}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

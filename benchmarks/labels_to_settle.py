@@ -7,7 +7,7 @@ set; judging everything settles all. *Population*: every pair is settled for inp
 chance below 10 % to be settled by judging everything.
 
 Rows are added to a file as they are found, so that it can be stopped and run again. Run
-``.venv/bin/python benchmarks/labels_to_settle.py run ../shared/data --seeds 20`` and then ``table``.
+``.venv/bin/python -m benchmarks.labels_to_settle run ../shared/data --seeds 20`` and then ``table``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from _settle_learn import features_of
-from _settle_runs import STRATEGIES, Judge, Question
+from benchmarks._settle_learn import features_of
+from benchmarks._settle_runs import STRATEGIES, Judge, Question
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.stop.sequential import Look, settle

@@ -2,7 +2,7 @@
 
 Two files with the same numbers and no text: our own Parquet as ``sparingly.save`` writes it, and a long
 table with a row for each item and model. Each is loaded by a fresh process. Run
-``.venv/bin/python benchmarks/load.py`` (``--items 100000`` for less).
+``.venv/bin/python -m benchmarks.load`` (``--items 100000`` for less).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from _data import MODELS, SEED, item_ids, model_ids
-from _peer_env import FOLDER
-from _timing import peak_megabytes
+from benchmarks._data import MODELS, SEED, item_ids, model_ids
+from benchmarks._peer_env import FOLDER
+from benchmarks._timing import peak_megabytes
 
 METRICS = ("chrF", "COMET", "MetricX")
 KINDS = {"our Parquet": "parquet", "long table in Parquet": "long.parquet"}
@@ -64,7 +64,7 @@ def load(kind: str, items: int) -> None:
 
 def in_process(*arguments: str) -> Any:
     """Run a part of this file in a fresh process and return what it prints."""
-    command = [sys.executable, __file__, *arguments]
+    command = [sys.executable, "-m", "benchmarks.load", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr[-2000:])

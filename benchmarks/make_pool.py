@@ -1,6 +1,6 @@
 """A pool of generated sources: Zipfian words of five scripts, a tenth of the texts copies of others.
 
-``python benchmarks/make_pool.py FOLDER --sources 1000000 [--files 8] [--gz] [--seed 1]``
+``python -m benchmarks.make_pool FOLDER --sources 1000000 [--files 8] [--gz] [--seed 1]``
 200,000 types, 40,000 a script; a type of rank r is drawn in proportion to 1/r. Han is written without spaces.
 A text has 112 bytes on average. The same seed gives the same files.
 """

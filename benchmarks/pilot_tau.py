@@ -1,7 +1,7 @@
 """What unequal probabilities that a pilot has earned leave of the variance, on fully judged sets.
 
-    .venv/bin/python benchmarks/pilot_tau.py ../shared/data              # for scores
-    .venv/bin/python benchmarks/pilot_tau.py ../shared/data ranking 40   # for a ranking, pilots of 40
+    .venv/bin/python -m benchmarks.pilot_tau ../shared/data              # for scores
+    .venv/bin/python -m benchmarks.pilot_tau ../shared/data ranking 40   # for a ranking, pilots of 40
 
 Uniform pilots are drawn, and ``pivotal:utility=(residual_size),tau=pilot`` is settled on their ratings. On
 the items outside the pilot, whose ratings it has not seen, Σ e²/π(τ) is compared with the same for τ = 0.

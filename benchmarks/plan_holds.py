@@ -1,9 +1,9 @@
 """Do plans hold? The half-widths that ``plan`` promises against those that ``estimate`` prints.
 
-    .venv/bin/python benchmarks/plan_holds.py                        # ten public sets; resumes
-    .venv/bin/python benchmarks/plan_holds.py --docs                 # and the table in docs/plan.md
-    .venv/bin/python benchmarks/plan_holds.py --only summeval --draws 20
-    .venv/bin/python benchmarks/plan_holds.py --power --docs         # differences planned without data
+    .venv/bin/python -m benchmarks.plan_holds                        # ten public sets; resumes
+    .venv/bin/python -m benchmarks.plan_holds --docs                 # and the table in docs/plan.md
+    .venv/bin/python -m benchmarks.plan_holds --only summeval --draws 20
+    .venv/bin/python -m benchmarks.plan_holds --power --docs         # differences planned without data
 
 For every set, plans are made from uniform pilots of 60 items (half of the set where it has fewer than 120),
 and from the whole set as if all of it were the pilot. Then n items are drawn without naming a method and
@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from sparingly.bench.papers.markdown import replaced, table
+from benchmarks.papers.markdown import replaced, table
 from sparingly.infer.plan.outlook import Outlook, Wanted, order_chances
 from sparingly.infer.plan.pilot import pilot_of
 from sparingly.infer.rank.decisions import decide

@@ -1,7 +1,7 @@
 """Plans from a metric that stands in for people, on fully judged data.
 
 How many items people would need in place of those that it expects, and what metrics explain of each other's
-variance and of people's. Run ``.venv/bin/python benchmarks/plan_metrics.py ../shared/data``. Plans from
+variance and of people's. Run ``.venv/bin/python -m benchmarks.plan_metrics ../shared/data``. Plans from
 pilots: ``plan_holds.py``.
 """
 

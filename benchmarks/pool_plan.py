@@ -1,9 +1,9 @@
 """What a pool of a hundred million or a billion sources takes on a cluster, worked out from measured rates.
 
-    python benchmarks/pool_plan.py --measure                          measure the rates on this machine
-    python benchmarks/pool_plan.py --sources 3e8 --workers 32         work out a plan
-    python benchmarks/pool_plan.py --price 0.02 --gpu-rate 8000       with other assumptions
-    python benchmarks/pool_plan.py --docs                             the tables into docs/pools-cluster.md
+    python -m benchmarks.pool_plan --measure                          measure the rates on this machine
+    python -m benchmarks.pool_plan --sources 3e8 --workers 32         work out a plan
+    python -m benchmarks.pool_plan --price 0.02 --gpu-rate 8000       with other assumptions
+    python -m benchmarks.pool_plan --docs                             the tables into docs/pools-cluster.md
 
 Rates are processor seconds of one core for a source of a generated pool (benchmarks/make_pool.py), kept in
 benchmarks/results/pool-plan.json. Prices, the speed of a GPU and the share of its time that a worker is busy
@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from _process_tree import watched
-from make_pool import write_pool
-from pool_scale import COMMAND, train
-from sparingly.bench.papers.markdown import replaced
-from sparingly.bench.papers.work import write_whole
+from benchmarks._process_tree import watched
+from benchmarks.make_pool import write_pool
+from benchmarks.papers.markdown import replaced
+from benchmarks.papers.work import write_whole
+from benchmarks.pool_scale import COMMAND, train
 from sparingly.choose.pool.embeddings import embedding_of
 from sparingly.choose.pool.frame import whole_frame
 from sparingly.choose.pool.minhash import bands_of

@@ -1,9 +1,9 @@
 """Pools of millions: from files on disk to a written selection, with what it takes and how it grows.
 
-    python benchmarks/pool_scale.py 1000000               score with a light model in two processes, and draw
-    python benchmarks/pool_scale.py 10000000 --near       the same with near duplicates, reported apart
-    python benchmarks/pool_scale.py --stages              processor time of every stage, one process
-    python benchmarks/pool_scale.py --docs                the figures so far into docs/pools.md
+    python -m benchmarks.pool_scale 1000000               score with a light model in two processes, and draw
+    python -m benchmarks.pool_scale 10000000 --near       the same with near duplicates, reported apart
+    python -m benchmarks.pool_scale --stages              processor time of every stage, one process
+    python -m benchmarks.pool_scale --docs                the figures so far into docs/pools.md
 
 The pool is generated (benchmarks/make_pool.py) into ``--folder`` and removed afterwards unless ``--keep`` is
 said. Memory is that of all processes together. Figures are kept in benchmarks/results/pool-scale.json.
@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from _process_tree import watched
-from make_pool import write_pool
-from sparingly.bench.papers.markdown import replaced
-from sparingly.bench.papers.work import write_whole
+from benchmarks._process_tree import watched
+from benchmarks.make_pool import write_pool
+from benchmarks.papers.markdown import replaced
+from benchmarks.papers.work import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "pool-scale.json", ROOT / "docs" / "pools.md"

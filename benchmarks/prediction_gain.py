@@ -8,8 +8,8 @@ with held-out predictions f and their correlation r with the labels (s = 0 where
 over models of |μ̂ − μ|; the ratio is that of sums over sample sizes, with its 95 % interval over draws.
 *Plain* is the ratio without the guard s.
 
-    python benchmarks/prediction_gain.py ../shared/data --draws 20
-    python benchmarks/prediction_gain.py ../shared/data --only wmt23_ende --regressor knn
+    python -m benchmarks.prediction_gain ../shared/data --draws 20
+    python -m benchmarks.prediction_gain ../shared/data --only wmt23_ende --regressor knn
 """
 
 from __future__ import annotations

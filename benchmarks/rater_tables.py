@@ -1,12 +1,12 @@
 """The tables of docs/raters.md, from the public sets whose ratings say who gave them.
 
-    python benchmarks/rater_tables.py                    computes them and writes them into the page
-    python benchmarks/rater_tables.py --data FOLDER      from another folder
-    python benchmarks/rater_tables.py --demo             of the demo set, printed only: does it still run?
+    python -m benchmarks.rater_tables                    computes them and writes them into the page
+    python -m benchmarks.rater_tables --data FOLDER      from another folder
+    python -m benchmarks.rater_tables --demo             of the demo set, printed only: does it still run?
 
 How severe raters are and how much they vary, how well they agree, how well the others predict each one
 (Saldías et al. 2022, Table 12), which share of a rater's own ratings predicts better, and the slope of a
-metric by rater and model (their Figure 6). ``sparingly bench --paper s1-table12`` prints Table 12 alone.
+metric by rater and model (their Figure 6). ``make paper NAME=s1-table12`` prints Table 12 alone.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 import sparingly
-from sparingly.bench.papers.markdown import replaced, table
-from sparingly.bench.papers.saldias.raters import number, share
+from benchmarks.papers.markdown import replaced, table
+from benchmarks.papers.saldias.raters import number, share
 from sparingly.run.raters.report import RaterReport
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,6 +1,6 @@
 """Speed and memory beside subset2evaluate 1.0.27 and py-irt 0.7.1: one run, the same data, one thread.
 
-Run ``.venv/bin/python benchmarks/run.py`` (``--help`` for options). The environments of the peers are made
+Run ``.venv/bin/python -m benchmarks.run`` (``--help`` for options). The environments of the peers are made
 when they are missing. See ``benchmarks/README.md`` for what is compared.
 """
 
@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from _answers import compare_answers
-from _data import USUAL, Kind, prepared
-from _peer_env import FOLDER, peer_python
-from _rows import PY_IRT, ROWS, SUBSET2EVALUATE, Row
+from benchmarks._answers import compare_answers
+from benchmarks._data import USUAL, Kind, prepared
+from benchmarks._peer_env import FOLDER, peer_python
+from benchmarks._rows import PY_IRT, ROWS, SUBSET2EVALUATE, Row
 
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parent.parent
 ONE_THREAD = dict.fromkeys(
     (
         "OMP_NUM_THREADS",
@@ -41,7 +41,7 @@ GROWTH_WORK = ("metric_cons", "metric_cons_spearman", "metric_var", "agreement",
 GROWTH_SIZES = (1_000, 10_000, 100_000, 1_000_000)
 # Of py-irt; so many that a quick run ends soon.
 EPOCHS, QUICK_EPOCHS = 1000, 100
-SCRIPTS = {SUBSET2EVALUATE: "_theirs.py", PY_IRT: "_py_irt.py"}
+SCRIPTS = {SUBSET2EVALUATE: "_theirs", PY_IRT: "_py_irt"}
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Session:
     def ours(self, work: str, kind: Kind, items: int, noise: float = USUAL) -> dict[str, Any]:
         """Measure us."""
         data = prepared(FOLDER / "data", kind, items, noise, for_peer=False)
-        return self._measured(Path(sys.executable), "_ours.py", work, data)
+        return self._measured(Path(sys.executable), "_ours", work, data)
 
     def theirs(self, peer: str, work: str, kind: Kind, items: int, noise: float) -> dict[str, Any]:
         """Measure a peer."""
@@ -66,11 +66,17 @@ class Session:
         """Run one measurement in its own process and return its outcome; for several rows only once."""
         outcome = self.folder / f"{script}-{work}-{data.stem}.json"
         epochs = QUICK_EPOCHS if self.is_quick else EPOCHS
-        command = [python, HERE / script, work, data, outcome, self.folder / f"{data.stem}.targets", epochs]
+        targets = self.folder / f"{data.stem}.targets"
+        command = [python, "-m", f"benchmarks.{script}", work, data, outcome, targets, epochs]
         environment = {**os.environ, **ONE_THREAD, "HF_HUB_OFFLINE": "1", "PYTHONHASHSEED": "0"}
         if not outcome.exists():
             done = subprocess.run(
-                [str(part) for part in command], env=environment, capture_output=True, text=True, check=False
+                [str(part) for part in command],
+                cwd=ROOT,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
             )
             if done.returncode:
                 raise SystemExit(f"{script} failed on {work} with {data.name}:\n{done.stderr[-2000:]}")

@@ -1,9 +1,9 @@
 """Errors of mean scores by the methods of Saldías et al. 2022 and by ours, for docs/results-scores.md.
 
-    python benchmarks/score_errors.py                        all sets, 200 draws
-    python benchmarks/score_errors.py --only wmt23_ende      one set (may be given several times)
-    python benchmarks/score_errors.py --docs                 also writes the tables into the page
-    python benchmarks/score_errors.py --demo                 few draws on the demo set, printed only
+    python -m benchmarks.score_errors                        all sets, 200 draws
+    python -m benchmarks.score_errors --only wmt23_ende      one set (may be given several times)
+    python -m benchmarks.score_errors --docs                 also writes the tables into the page
+    python -m benchmarks.score_errors --demo                 few draws on the demo set, printed only
 
 On nine sets every method is run at ten shares of the items; on all others random draws and ours at four.
 Figures go to benchmarks/results/score_errors.json. Finished errors are kept in .bench/score_errors/, so that
@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import sparingly
-from _score_errors_bars import bars, set_figures
-from _score_errors_page import blocks
-from _score_errors_work import MAIN, Work, names_of
-from sparingly.bench.papers.markdown import replaced
-from sparingly.bench.papers.work import write_whole
+from benchmarks._score_errors_bars import bars, set_figures
+from benchmarks._score_errors_page import blocks
+from benchmarks._score_errors_work import MAIN, Work, names_of
+from benchmarks.papers.markdown import replaced
+from benchmarks.papers.work import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "score_errors.json"

@@ -1,6 +1,6 @@
 """Many raters at once on the pages of ``sparingly serve``: how long each request takes, and nothing lost.
 
-``python benchmarks/serve_load.py [--seconds 300] [--raters 100] [--kills 2] [--database sqlite]``
+``python -m benchmarks.serve_load [--seconds 300] [--raters 100] [--kills 2] [--database sqlite]``
 The server is started as a user starts it, in a process of its own; raters speak to it over sockets. They look
 at a page for 3 to 7 seconds, save a draft, send, and press the button twice now and then. Meanwhile the
 organiser looks at all pages and downloads everything, somebody else opens, verifies and exports the campaign,
@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from _onlooker import Onlooker
-from _serve_raters import THINK, Log, Organiser, Rater, Visitor
-from campaign_load import address
+from benchmarks._onlooker import Onlooker
+from benchmarks._serve_raters import THINK, Log, Organiser, Rater, Visitor
+from benchmarks.campaign_load import address
 
 SCRIPT = Path(sysconfig.get_path("scripts")) / "sparingly"
 PROMISED_MS = 200.0

@@ -1,7 +1,7 @@
 """How often stops make a wrong claim, on simulated scores whose truth is known.
 
-    python benchmarks/stopping.py --jobs 8           every cell, written into docs/rounds.md
-    python benchmarks/stopping.py --runs 200 --print the same with fewer runs, printed only
+    python -m benchmarks.stopping --jobs 8           every cell, written into docs/rounds.md
+    python -m benchmarks.stopping --runs 200 --print the same with fewer runs, printed only
 
 An evaluation of 100 items is looked at 5 or 10 times. ``best_settled``: two models (or all) are equally good
 and best, and naming one the best is an error. ``all_settled``: all models are equal, and telling any two
@@ -31,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 
-from _stopping_runs import (
+from benchmarks._stopping_runs import (
     ALPHA,
     ITEMS,
     RULES,
@@ -43,8 +43,8 @@ from _stopping_runs import (
     heuristic_errs,
     wrong_claims,
 )
-from sparingly.bench.papers.markdown import replaced, table
-from sparingly.bench.papers.work import write_whole
+from benchmarks.papers.markdown import replaced, table
+from benchmarks.papers.work import write_whole
 
 PART = 250
 ROOT = Path(__file__).resolve().parent.parent
@@ -154,7 +154,7 @@ def block(found: dict[tuple[Cell, Rule], int], runs: int, heuristic: dict[float,
         f"{len(too_often(found, runs))} are above 5 % by more than noise explains (Holm). "
         "The heuristic `hypergeometric`, looked at 10 times, names one of two equal models in "
         + ", ".join(f"{share(number, runs)} % at p = {p:g}" for p, number in heuristic.items())
-        + f". `python benchmarks/stopping.py`, {date.today().isoformat()}."
+        + f". `python -m benchmarks.stopping`, {date.today().isoformat()}."
     )
     return f"{table(head, rows, texts=2)}\n\n{said}"
 

@@ -1,8 +1,8 @@
 """What adaptive strategies do to scores: bias, errors against random's, the ranking and the intervals.
 
-    python benchmarks/unequal_depths.py --jobs 8            every cell, written into docs/auto.md
-    python benchmarks/unequal_depths.py --strategy auto     the cells of one strategy; others stay as they are
-    python benchmarks/unequal_depths.py --runs 100 --print  the same with fewer runs, printed only
+    python -m benchmarks.unequal_depths --jobs 8            every cell, written into docs/auto.md
+    python -m benchmarks.unequal_depths --strategy auto     the cells of one strategy; others stay as they are
+    python -m benchmarks.unequal_depths --runs 100 --print  the same with fewer runs, printed only
 
 Every strategy is replayed on fully judged sets, of real and of made scores, with a quarter of the items as
 the budget (25 to 100). *Bias*: the mean error of a model's score over the runs, in its mean standard errors;
@@ -32,10 +32,10 @@ from typing import Any
 import numpy as np
 
 import sparingly
+from benchmarks.papers.markdown import replaced, table
+from benchmarks.papers.work import write_whole
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.bench.papers.markdown import replaced, table
-from sparingly.bench.papers.work import write_whole
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.auto import Auto, spread_order
 from sparingly.run.rounds.replay import replay
@@ -256,7 +256,7 @@ def block(found: Figures) -> str:
         f"{table(head, rows, texts=2)}\n\nBias in standard errors (the worst of a set's models, and the root "
         "mean square over models less noise). Error over that of as many random labels, mean over sets: "
         f"{_means(found)}. {len(biased(found))} models of `auto` have a bias above 0.1 standard errors by "
-        f"more than noise explains (Holm). `python benchmarks/unequal_depths.py`, {date.today().isoformat()}."
+        f"more than noise explains (Holm). `python -m benchmarks.unequal_depths`, {date.today().isoformat()}."
     )
 
 

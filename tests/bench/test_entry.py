@@ -87,6 +87,8 @@ def test_entries_that_judge_the_same_have_the_same_plan() -> None:
         ("waves", {"name": 3}, "a text"),
         ("waves", {"kind": "lucky"}, 'no kind of an entry "lucky"'),
         ("waves", {"speed": 1}, 'no part of an entry "speed"'),
+        ("waves", {"module": "no_such_module"}, "no_such_module of an entry cannot be imported"),
+        ("randum", {"module": "sparingly.choose.design.random"}, 'no method of the module .* "randum"'),
     ],
 )
 def test_wrong_entries_are_refused(text: str, more: dict[str, Any], sentence: str) -> None:

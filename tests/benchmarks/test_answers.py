@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from _answers import compare_answers
-from _data import MODELS, arrays, item_ids, model_ids, responses, vectors
-from _rows import ROWS
+from benchmarks._answers import compare_answers
+from benchmarks._data import MODELS, arrays, item_ids, model_ids, responses, vectors
+from benchmarks._rows import ROWS
 
 BY_NAME = {row.name: row for row in ROWS}
 

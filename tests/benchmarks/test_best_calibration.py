@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import best_calibration
-from _best_replays import AS_IT_IS, BEST_SET, NEIGHBOURS, PRIORS, Said
-from best_calibration import Sums, blocks, chosen_without, deviations, missed, tally
-from sparingly.bench.papers.markdown import block
+from benchmarks import best_calibration
+from benchmarks._best_replays import AS_IT_IS, BEST_SET, NEIGHBOURS, PRIORS, Said
+from benchmarks.best_calibration import Sums, blocks, chosen_without, deviations, missed, tally
+from benchmarks.papers.markdown import block
 
 
 def said(prior: str, chance: float, share: float, question: str = BEST_SET) -> dict[str, Any]:

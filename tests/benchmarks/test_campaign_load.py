@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaign_load import address, measure
+from benchmarks.campaign_load import address, measure
 from tests.postgres import need_postgres
 
 

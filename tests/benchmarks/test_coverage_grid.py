@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import coverage_grid
-from _coverage_cells import DESIGNS, run_cell
-from _coverage_real import SOURCES, real_families
-from _coverage_scores import FAMILIES
-from _coverage_table import blocks
-from _coverage_tally import Tally, ring
-from sparingly.bench.papers.markdown import block, marker
+from benchmarks import coverage_grid
+from benchmarks._coverage_cells import DESIGNS, run_cell
+from benchmarks._coverage_real import SOURCES, real_families
+from benchmarks._coverage_scores import FAMILIES
+from benchmarks._coverage_table import blocks
+from benchmarks._coverage_tally import Tally, ring
+from benchmarks.papers.markdown import block, marker
 
 
 def counted() -> Tally:

@@ -9,9 +9,20 @@ import numpy as np
 import pytest
 
 import sparingly
-from _data import DIMENSIONS, MODELS, USUAL, Kind, arrays, item_ids, model_ids, outputs, prepared, vectors
-from _ours import Given
-from _timing import timed_anew
+from benchmarks._data import (
+    DIMENSIONS,
+    MODELS,
+    USUAL,
+    Kind,
+    arrays,
+    item_ids,
+    model_ids,
+    outputs,
+    prepared,
+    vectors,
+)
+from benchmarks._ours import Given
+from benchmarks._timing import timed_anew
 
 
 def test_outputs_are_as_long_as_sentences_of_the_news() -> None:

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import _document_tables_errors as errors
-import _document_tables_pages as pages
-import document_tables
 import sparingly
-from _document_tables_methods import METHODS, SHARES
-from sparingly.bench.papers.knowles.draws import BUDGETED, FIXED, RUNS
-from sparingly.bench.papers.knowles.sets import DEMO_SET as DEMO
-from sparingly.bench.papers.knowles.sets import HUMAN
-from sparingly.bench.papers.markdown import block
+from benchmarks import _document_tables_errors as errors
+from benchmarks import _document_tables_pages as pages
+from benchmarks import document_tables
+from benchmarks._document_tables_methods import METHODS, SHARES
+from benchmarks.papers.knowles.draws import BUDGETED, FIXED, RUNS
+from benchmarks.papers.knowles.sets import DEMO_SET as DEMO
+from benchmarks.papers.knowles.sets import HUMAN
+from benchmarks.papers.markdown import block
 from sparingly.infer.rank.stability import stability, stability_over_sets
 
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-import encoder_gpu
+from benchmarks import encoder_gpu
 
 
 def test_targets_are_the_share_of_hard_words_with_noise() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import false_separations
-from false_separations import FAMILIES, Cell, above, blocks, run_cell
-from sparingly.bench.papers.markdown import block, marker
+from benchmarks import false_separations
+from benchmarks.false_separations import FAMILIES, Cell, above, blocks, run_cell
+from benchmarks.papers.markdown import block, marker
 
 
 def test_families_are_what_they_say() -> None:

@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import _honesty_cases
-import _honesty_coverage
-import _honesty_errors
-import honesty
 import sparingly
-from _honesty_cases import Case, Kept, mean_with_interval, ratio_with_interval
-from _honesty_coverage import COUNTS, OURS, RANDOM, TOP, Claims, usual_claims
-from _honesty_picture import LABELS, draw
-from _honesty_tables import MISSED, OPEN, REACHED, accuracy_of_cons, over_sets, verdict
-from sparingly.bench.papers.markdown import block, marker
+from benchmarks import _honesty_cases, _honesty_coverage, _honesty_errors, honesty
+from benchmarks._honesty_cases import Case, Kept, mean_with_interval, ratio_with_interval
+from benchmarks._honesty_coverage import COUNTS, OURS, RANDOM, TOP, Claims, usual_claims
+from benchmarks._honesty_picture import LABELS, draw
+from benchmarks._honesty_tables import MISSED, OPEN, REACHED, accuracy_of_cons, over_sets, verdict
+from benchmarks.papers.markdown import block, marker
 
 SMALL = Case("made", "overall", "learned", "a made set", shares=(0.25, 0.5))
 MARKERS = (

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import labels_to_settle
-from _settle_learn import teach
-from _settle_runs import STRATEGIES, Run, looks_at
+from benchmarks import labels_to_settle
+from benchmarks._settle_learn import teach
+from benchmarks._settle_runs import STRATEGIES, Run, looks_at
 from sparingly.base.arrays import Floats
 
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-import casf_tables
-import diffuse_pairs
-from sparingly.bench.papers.ashury.stops import RISKS
-from sparingly.bench.papers.ashury.tally import BUDGETS, RULES
-from sparingly.bench.papers.markdown import replaced
+from benchmarks import casf_tables, diffuse_pairs
+from benchmarks.papers.ashury.stops import RISKS
+from benchmarks.papers.ashury.tally import BUDGETS, RULES
+from benchmarks.papers.markdown import replaced
 
 
 @pytest.mark.parametrize("caller", [casf_tables, diffuse_pairs])
@@ -33,4 +32,4 @@ def test_every_table_of_pairs_has_its_place_in_the_page() -> None:
     made = diffuse_pairs.blocks(found, {"sets": [{"title": "X", "ends": by_rule}]}, "2026-01-01")
     page = replaced(diffuse_pairs.PAGE.read_text(encoding="utf-8"), made)
     assert "| X | human | 1 | 0.0 / 0.0 |" in page
-    assert "`python benchmarks/diffuse_pairs.py`, 2026-01-01, 1 seeds." in page
+    assert "`python -m benchmarks.diffuse_pairs`, 2026-01-01, 1 seeds." in page

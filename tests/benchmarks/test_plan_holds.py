@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import plan_holds
 import sparingly
-from sparingly.bench.papers.markdown import block
+from benchmarks import plan_holds
+from benchmarks.papers.markdown import block
 
 CODE = {"plan": "this", "draws": "this"}
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pool_plan import PAGE, PLANS, RESULTS, Assumed, plan_of, plans_block, rates_block
-from sparingly.bench.papers.markdown import block
+from benchmarks.papers.markdown import block
+from benchmarks.pool_plan import PAGE, PLANS, RESULTS, Assumed, plan_of, plans_block, rates_block
 
 RATES: dict[str, Any] = {
     "sources": 1024,

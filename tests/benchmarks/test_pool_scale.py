@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from _process_tree import watched
-from make_pool import SCRIPTS, write_pool
-from pool_scale import block_of
+from benchmarks._process_tree import watched
+from benchmarks.make_pool import SCRIPTS, write_pool
+from benchmarks.pool_scale import block_of
 from sparingly.choose.pool.score import score_pool
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import rater_tables
 import sparingly
-from sparingly.bench.papers.markdown import block
+from benchmarks import rater_tables
+from benchmarks.papers.markdown import block
 
 
 def test_demo(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from _resume import FinishedParts
+from benchmarks._resume import FinishedParts
 
 _CODE, _BESIDE = ("base/rng.py", "base/stats"), ("_resume.py",)
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import _ours
-import run
-from _answers import COMPARED
-from _data import KINDS
-from _peer_env import requirements
-from _rows import PY_IRT, ROWS, SUBSET2EVALUATE, Row
+from benchmarks import _ours, run
+from benchmarks._answers import COMPARED
+from benchmarks._data import KINDS
+from benchmarks._peer_env import requirements
+from benchmarks._rows import PY_IRT, ROWS, SUBSET2EVALUATE, Row
 
 BENCHMARKS = Path(run.__file__).parent
 # The least ratios that are promised. A row that misses one is to become faster, not to be asked for less.
@@ -34,7 +33,7 @@ PROMISED = {
 
 def works_of(peer: str) -> set[str]:
     """What a peer's script can be asked for; it cannot be imported here."""
-    tree = ast.parse((BENCHMARKS / run.SCRIPTS[peer]).read_text(encoding="utf-8"))
+    tree = ast.parse((BENCHMARKS / f"{run.SCRIPTS[peer]}.py").read_text(encoding="utf-8"))
     tables = [node.value for node in tree.body if isinstance(node, ast.AnnAssign)]
     (table,) = [value for value in tables if isinstance(value, ast.Dict)]
     return {key.value for key in table.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import score_errors
 import sparingly
-from _score_errors_bars import bars, set_figures
-from _score_errors_ours import OURS, our_draws, our_method
-from _score_errors_page import blocks
-from _score_errors_work import Work, load_cases
-from sparingly.bench.papers.markdown import block, marker
-from sparingly.bench.papers.saldias.cases import Case, Cases
-from sparingly.bench.papers.saldias.methods import BASE, BEST_PUBLISHED, PUBLISHED
+from benchmarks import score_errors
+from benchmarks._score_errors_bars import bars, set_figures
+from benchmarks._score_errors_ours import OURS, our_draws, our_method
+from benchmarks._score_errors_page import blocks
+from benchmarks._score_errors_work import Work, load_cases
+from benchmarks.papers.markdown import block, marker
+from benchmarks.papers.saldias.cases import Case, Cases
+from benchmarks.papers.saldias.methods import BASE, BEST_PUBLISHED, PUBLISHED
 from sparingly.choose.design.local_pivotal import LocalPivotal
 from sparingly.choose.utility.metric_avg import MetricAvg
 from sparingly.infer.estimate.draw import sample_from

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import polars as pl
 import pytest
 
-from sparingly.bench.papers import catalogue
-from sparingly.bench.papers.base import PaperTable
 from sparingly.choose import KMeans
 from sparingly.cli.app import run
 
@@ -74,74 +70,8 @@ def test_a_failure_is_told_and_the_exit_code_is_one(
         (["--methods", "randum", "--sets", "demo", "-o", "t.parquet"], "Did you mean random"),
         (["--methods", "random", "--sets", "demo", "-o", "no/t.parquet"], "does not exist"),
         (["--methods", "random", "--sets", "demo", "--budgets", "10", "-o", "t"], "a share of the items"),
-        (["--paper", "s9-table1"], "table of a paper"),
-        (["grid.toml", "--paper", "list"], "leave out GRID, or --paper"),
-        ([*FEW, "--paper", "list"], "leave out --sets, --budgets, --seeds, --resamples, or --paper"),
-        ([*METHODS, "--paper", "s0-table5"], "leave out --methods, or --paper"),
-        (
-            ["--paper", "s0-table5", "--cluster", "local", "--fresh"],
-            "leave out --cluster, --fresh, or --paper",
-        ),
-        (["--paper", "s0-table5", "--leaderboard", "pages"], "leave out --leaderboard, or --paper"),
     ],
 )
 def test_wrong_use(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench", *arguments]) == 2
     assert sentence in capsys.readouterr().err
-
-
-# --- the leaderboard ---------------------------------------------------------------------------------------
-
-
-def test_the_leaderboard_is_written_from_the_table(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[Any] = []
-
-    def write(table_path: Path, folder: Path, *, grid_text: str) -> list[Path]:
-        said.append((table_path.name, folder.name, grid_text))
-        assert pl.read_parquet(table_path).height == 12
-        return []
-
-    pages = ModuleType("sparingly.bench.leaderboard")
-    pages.write = write  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "sparingly.bench.leaderboard", pages)
-    monkeypatch.setattr("sparingly.bench.leaderboard", pages, raising=False)
-    assert run(["bench", *FEW, *METHODS, "--leaderboard", "pages"]) == 0
-    methods = "random\nuniform|weighted_mean\nmetric_var:metric={metric}"
-    assert said == [("table.parquet", "pages", methods)]
-
-
-# --- the papers ------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def table(monkeypatch: pytest.MonkeyPatch) -> PaperTable:
-    made = PaperTable(
-        name="s9-table1",
-        title="Somebody 2030, Table 1: nothing",
-        sets=("demo",),
-        figures=lambda work: {"runs": work.effort.random_runs, "jobs": work.jobs},
-        text=lambda figures: f"| runs |\n|---|\n| {figures['runs']} |\n",
-    )
-    monkeypatch.setattr(catalogue, "HOMES", {"s9-table1": "nowhere:TABLE"})
-    monkeypatch.setattr(catalogue, "paper_table", lambda name: made)
-    return made
-
-
-def test_papers_are_listed(table: PaperTable, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["bench", "--paper", "list"]) == 0
-    assert capsys.readouterr().out == "s9-table1  Somebody 2030, Table 1: nothing\n"
-    assert run(["bench", "--paper", "list", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"s9-table1": table.title}
-
-
-def test_a_paper_is_printed_and_its_figures_are_written(
-    table: PaperTable, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["bench", "--paper", "s9-table1", "--data", ".", "--effort", "quick", "--jobs", "2"]
-    assert run([*arguments, "--out", "figures.json"]) == 0
-    assert capsys.readouterr().out == f"{table.title}\n\n| runs |\n|---|\n| 4 |\n"
-    assert json.loads((folder / "figures.json").read_text(encoding="utf-8")) == {"runs": 4, "jobs": 2}
-    assert run([*arguments, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"runs": 4, "jobs": 2}
-    assert run(["bench", "--paper", "s9-table1"]) == 2
-    assert "name their folder with --data" in capsys.readouterr().err

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from _serve_raters import ORGANISER_PAGES
-from serve_load import measure
+from benchmarks._serve_raters import ORGANISER_PAGES
+from benchmarks.serve_load import measure
 from tests.postgres import need_postgres
 
 

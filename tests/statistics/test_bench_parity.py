@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.leaderboard.parity import Parities
+from benchmarks.leaderboard.results import Runs
 from sparingly.base.arrays import Floats
-from sparingly.bench.summary.parity import Parities
-from sparingly.bench.summary.results import Runs
-from tests.bench.summary.arrays import results_of, runs_of
+from tests.benchmarks.leaderboard.arrays import results_of, runs_of
 
 pytestmark = pytest.mark.statistics
 

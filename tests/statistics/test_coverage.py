@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import sparingly
-from _coverage_cells import WITH_METRICS, Target, run_cell
-from _coverage_real import SOURCES, real_families
-from _coverage_scores import FAMILIES
-from _coverage_tally import Cell
-from coverage_grid import missed_bars
+from benchmarks._coverage_cells import WITH_METRICS, Target, run_cell
+from benchmarks._coverage_real import SOURCES, real_families
+from benchmarks._coverage_scores import FAMILIES
+from benchmarks._coverage_tally import Cell
+from benchmarks.coverage_grid import missed_bars
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.scale import bernstein_sequence, betting_interval, betting_sequence
 

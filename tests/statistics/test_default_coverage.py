@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from default_coverage import BOTH, LEAST, TARGETS, WITHHELD, run_chunk, summary
+from benchmarks.default_coverage import BOTH, LEAST, TARGETS, WITHHELD, run_chunk, summary
 
 pytestmark = pytest.mark.statistics
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from false_separations import Cell, above, run_cell
+from benchmarks.false_separations import Cell, above, run_cell
 
 pytestmark = pytest.mark.statistics
 

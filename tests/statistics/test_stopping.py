@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from _stopping_runs import (
+from benchmarks._stopping_runs import (
     ALPHA,
     CASES,
     VALID,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields, replace
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.registry import Method, method_class, parse_method
+from sparingly.base.registry import Method, filled_in, method_class, parse_method
 from sparingly.base.text import format_value, parse_call, text_value
-from sparingly.bench.peers import peer
 from sparingly.choose.design.random import Random
 from sparingly.choose.design.top import Top
 from sparingly.choose.select import as_selector
@@ -58,6 +58,7 @@ class Entry:
         slow: Whether it is run at three budgets only.
         stop: What ends a strategy before its budget is spent.
         runs: How many runs; as its kind has it unless given.
+        module: The Python module that holds the method's class, where the method is not registered.
     """
 
     method: str
@@ -69,6 +70,7 @@ class Entry:
     slow: bool = False
     stop: str | None = None
     runs: int | None = None
+    module: str | None = None
 
     @property
     def is_strategy(self) -> bool:
@@ -78,7 +80,7 @@ class Entry:
     @property
     def plan(self) -> Entry:
         """What it judges and estimates, whatever its name, its p-values and its runs."""
-        return Entry(self.method, self.estimator, rounds=self.rounds, stop=self.stop)
+        return Entry(self.method, self.estimator, rounds=self.rounds, stop=self.stop, module=self.module)
 
     def text(self, metric: str | None) -> str:
         """Return the method as text for a set with a metric."""
@@ -86,7 +88,7 @@ class Entry:
 
     def made(self, metric: str | None) -> Method:
         """Return the method for a set with a metric, a strategy with its number of rounds."""
-        found = _made(self.text(metric))
+        found = _made(self.text(metric), self.module)
         if isinstance(found, Strategy) and self.rounds is not None:
             return with_rounds(found, self.rounds)
         return found
@@ -103,7 +105,7 @@ def entry_of(text: str, **more: Any) -> Entry:
     method, *after = _split(text)
     if len(after) > 1:
         raise UsageError(f'The entry "{text}" names two estimators: write METHOD|ESTIMATOR.')
-    found = _made(method)
+    found = _made(method, given.get("module"))
     entry = Entry(method, after[0] if after else None, **{"kind": kind_of(found), **given})
     if isinstance(found, Strategy):
         entry = replace(entry, rounds=entry.rounds or _own_rounds(method, found) or ROUNDS)
@@ -160,11 +162,26 @@ def with_metric(text: str, metric: str | None) -> str:
     return text.replace(METRIC, format_value(text_value(metric)))
 
 
-def _made(text: str) -> Method:
-    if (found := peer(text)) is not None:
-        return found
+def _made(text: str, module: str | None) -> Method:
+    if module is not None:
+        method = _from_module(text, module)
+        return method if isinstance(method, Strategy) else as_selector(method)
     kind = method_class(parse_call(text).name)
     return parse_method(text) if issubclass(kind, Strategy) else as_selector(text)
+
+
+def _from_module(text: str, module: str) -> Method:
+    """Return a method that is not registered: one of the module's classes, found by its ``name``."""
+    try:
+        content = vars(import_module(module)).values()
+    except ImportError as error:
+        raise UsageError(f"The module {module} of an entry cannot be imported: {error}.") from None
+    classes = [value for value in content if isinstance(value, type) and issubclass(value, Method)]
+    by_name = {method.name: method for method in classes if method.name}
+    call = parse_call(text)
+    if call.name not in by_name:
+        raise UnknownNameError(f"method of the module {module}", call.name, by_name)
+    return filled_in(by_name[call.name], call)
 
 
 def _check_part(name: str, value: Any) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sparingly.base.errors import AnswerIsNo, UsageError, listing
-from sparingly.cli.options import Json, emit, working, write_text
+from sparingly.cli.options import Json, emit
 from sparingly.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -87,69 +86,42 @@ def bench(
     data: Annotated[
         Path | None, Parameter(name=["--data", "-d"], help="The folder of the fully judged data sets.")
     ] = None,
-    out: Annotated[
-        Path | None, Parameter(name=["--out", "-o"], help="The table, a Parquet file; or a paper's figures.")
-    ] = None,
+    out: Annotated[Path | None, Parameter(name=["--out", "-o"], help="The table, a Parquet file.")] = None,
     asked: Asked = DEFAULT_ASKED,
     work: Working = DEFAULT_WORKING,
-    leaderboard: Annotated[Path | None, Parameter(help="A folder: write the leaderboard's pages.")] = None,
-    paper: Annotated[
-        str | None, Parameter(help="A paper's table, such as s0-table5; list names all.")
-    ] = None,
-    effort: Annotated[
-        Literal["quick", "usual", "full"], Parameter(help="How often a paper's runs are repeated.")
-    ] = "usual",
     json: Json = False,
 ) -> None:
-    """Play methods on fully judged data, and measure what they save; or compute a paper's tables again.
+    """Play methods on fully judged data, and measure what they save.
 
     A table that is there is filled up: only cells that it lacks are computed, also after an interruption.
 
     ```
     sparingly bench grid.toml --data folder --out table.parquet --jobs 2
     sparingly bench --sets demo --methods "random;metric_var:metric={metric};random|greg" -o table.parquet
-    sparingly bench --data folder --leaderboard pages --jobs 2
-    sparingly bench --paper list
-    sparingly bench --paper s0-table5 --data folder
     ```
     """
-    if paper is not None:
-        _refuse_with_paper(grid, asked, work, leaderboard)
-        _paper(paper, data, out, work, effort, json)
-        return
-    report, where = _played(asked.grid(grid), data, out, work, leaderboard)
-    if json:
-        _emit_report(report, where)
-    else:
-        from sparingly.bench.overview import show_overview
+    from sparingly.bench.overview import show_overview
+    from sparingly.bench.work import play
 
-        show_overview(report, str(where))
+    if out is None:
+        raise UsageError("Say where the table goes: --out FILE.parquet.")
+    with progress("starting") as report_progress:
+        report = play(
+            asked.grid(grid),
+            data,
+            out,
+            jobs=work.jobs,
+            cluster=work.cluster,
+            fresh=work.fresh,
+            progress=report_progress,
+        )
+    if json:
+        _emit_report(report, out)
+    else:
+        show_overview(report, str(out))
     if report.failures:
         count = len(report.failures)
         raise AnswerIsNo(f"{count} method{'s' * (count > 1)} failed: {listing(report.failures, 3)}")
-
-
-def _played(
-    grid: Grid, data: Path | None, out: Path | None, work: Working, leaderboard: Path | None
-) -> tuple[Report, Path]:
-    """Play the grid, write its table and the leaderboard where one is wanted."""
-    from sparingly.bench.work import play
-
-    table = out if out is not None else None if leaderboard is None else leaderboard / "table.parquet"
-    if table is None:
-        raise UsageError("Say where the table goes: --out FILE.parquet.")
-    if leaderboard is not None:
-        leaderboard.mkdir(parents=True, exist_ok=True)
-    with progress("starting") as told:
-        report = play(
-            grid, data, table, jobs=work.jobs, cluster=work.cluster, fresh=work.fresh, progress=told
-        )
-    if leaderboard is not None:
-        from sparingly.bench import leaderboard as pages
-
-        with working("writing the leaderboard"):
-            pages.write(table, leaderboard, grid_text=grid.text)
-    return report, table
 
 
 def _emit_report(report: Report, where: Path) -> None:
@@ -166,43 +138,6 @@ def _emit_report(report: Report, where: Path) -> None:
             "entries": overview(report),
         }
     )
-
-
-def _refuse_with_paper(grid: Path | None, asked: Asked, work: Working, leaderboard: Path | None) -> None:
-    """Refuse what a paper's table does not heed: its sets, methods and runs are the paper's own."""
-    given = {
-        "GRID": grid,
-        **{f"--{name}": value for name, value in vars(asked).items()},
-        "--cluster": work.cluster,
-        "--fresh": work.fresh or None,
-        "--leaderboard": leaderboard,
-    }
-    if named := [name for name, value in given.items() if value is not None]:
-        raise UsageError(
-            f"A paper's table has its own sets, methods and runs: leave out {listing(named)}, or --paper."
-        )
-
-
-def _paper(name: str, data: Path | None, out: Path | None, work: Working, effort: str, json: bool) -> None:
-    """Print a table of a paper next to the published figures."""
-    from json import dumps
-
-    from sparingly.bench.papers.catalogue import names, paper_table
-    from sparingly.bench.papers.work import EFFORTS, Work
-
-    if name == "list":
-        found = [(one, paper_table(one).title) for one in names()]
-        emit(dict(found)) if json else sys.stdout.write("".join(f"{one}  {title}\n" for one, title in found))
-        return
-    table = paper_table(name)
-    if data is None:
-        raise UsageError(f"The table {name} is computed on data sets: name their folder with --data.")
-    kept = None if out is None else out.with_name(f"{out.name}.kept")
-    with working(f"computing {name}"):
-        figures = table.figures(Work(data, kept, EFFORTS[effort], jobs=work.jobs))
-    if out is not None:
-        write_text(out, dumps(figures, ensure_ascii=False, indent=2) + "\n")
-    emit(figures) if json else sys.stdout.write(f"{table.title}\n\n{table.text(figures).rstrip()}\n")
 
 
 def _parts(text: str | None, sign: str) -> tuple[str, ...]:

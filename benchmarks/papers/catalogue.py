@@ -1,0 +1,118 @@
+"""Every published table and figure by name: where it is computed, or why it cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+
+from benchmarks.papers.base import PaperTable
+from sparingly.base.errors import UnknownNameError, UsageError
+
+# name -> "module:attribute"; modules are imported when they are asked for.
+HOMES: Mapping[str, str] = MappingProxyType(
+    {
+        # Zouhar et al. 2025
+        "s0-fig4": "zouhar.selection:FIG4",
+        "s0-fig6": "zouhar.metric_curve:FIG6",
+        "s0-fig7": "zouhar.selection:FIG7",
+        "s0-table1": "zouhar.selection:TABLE1",
+        "s0-table2": "zouhar.selection:TABLE2",
+        "s0-table3": "zouhar.costs:TABLE3",
+        "s0-table4": "zouhar.crowd:TABLE4",
+        "s0-table5": "zouhar.savings:TABLE5",
+        "s0-table6": "zouhar.savings:TABLE6",
+        "s0-table8": "zouhar.appendix:TABLE8",
+        "s0-table9": "zouhar.measures:TABLE9",
+        "s0-table10": "zouhar.sets:TABLE10",
+        # Saldías et al. 2022
+        "s1-table1": "saldias.tables:TABLE_1",
+        "s1-table2": "saldias.tables:TABLE_2",
+        "s1-table3": "saldias.tables:TABLE_3",
+        "s1-table4": "saldias.tables:TABLE_4",
+        "s1-table5": "saldias.tables:TABLE_5",
+        "s1-table6": "saldias.tables:TABLE_6",
+        "s1-table12": "saldias.raters:TABLE_12",
+        # Lo and Knowles 2023
+        "s2-table1": "knowles.tables:TABLE_1",
+        "s2-table2": "knowles.tables:TABLE_2",
+        "s2-table3": "knowles.tables:TABLE_3",
+        "s2-table4": "knowles.tables:TABLE_4",
+        # Ruan et al. 2024
+        "s3-table1": "ruan.methods:TABLE1",
+        "s3-table2": "ruan.methods:TABLE2",
+        "s3-table3": "ruan.phases:TABLE3",
+        "s3-table4": "ruan.first_metric:TABLE4",
+        "s3-table7": "ruan.regressors:TABLE7",
+        "s3-table9": "ruan.first_metric:TABLE9",
+        "s3-table10": "ruan.first_metric:TABLE10",
+        "s3-table12": "ruan.sizes:TABLE12",
+        "s3-table13": "ruan.sizes:TABLE13",
+        # Ashury Tahan et al. 2024
+        "s4-table2": "ashury.iterative:TABLE2",
+        "s4-table3": "ashury.iterative:TABLE3",
+        "s4-fig2": "ashury.analyses:FIG2",
+        "s4-fig3": "ashury.curves:FIG3",
+        "s4-fig4": "ashury.curves:FIG4",
+        "s4-fig5": "ashury.curves:FIG5",
+        "s4-fig6": "ashury.iterative:FIG6",
+        "s4-fig7": "ashury.analyses:FIG7",
+        "s4-fig8": "ashury.analyses:FIG8",
+        "s4-fig9": "ashury.variants:FIG9",
+        "s4-fig10": "ashury.analyses:FIG10",
+        "s4-fig11": "ashury.curves:FIG11",
+        "s4-fig12": "ashury.variants:FIG12",
+        "s4-fig13": "ashury.variants:FIG13",
+        "s4-fig14": "ashury.variants:FIG14",
+        "s4-fig15": "ashury.analyses:FIG15",
+        "s4-fig16": "ashury.variants:FIG16",
+    }
+)
+# name -> why these data sets do not allow it, in one sentence.
+IMPOSSIBLE: Mapping[str, str] = MappingProxyType(
+    {
+        # Zouhar et al. 2025
+        "s0-fig5": "its models of sources (PreCOMET) and their training data are not in the collection.",
+        "s0-table7": "it compares earlier work in words and has no results.",
+        # Saldías et al. 2022
+        "s1-table7": "it counts the segments and documents of each rater of WMT20 and has no results.",
+        "s1-table8": "it lists the MQM scores of WMT20's systems and has no results of a method.",
+        "s1-table9": "its metrics were submitted to WMT20, and their scores are not in the collection.",
+        "s1-table10": "it counts the segments of each rater of WMT21 and has no results.",
+        "s1-table11": "it lists the MQM scores of WMT21's systems and has no results of a method.",
+        # Lo and Knowles 2023
+        "s2-fig1": "it draws the shares of WMT22's test sets, which s2-table4 shows as numbers beside ours.",
+        "s2-table5": "it lists the codes of languages and has no results.",
+        "s2-table6": "it lists how much of WMT19 and WMT20 was judged; s2-table1 draws the mean of it.",
+        "s2-table7": "it lists how much of WMT19 to WMT22 was judged; s2-table2 draws the mean of it.",
+        "s2-table8": "it lists how much of WMT22 was judged; s2-table3 draws the mean of it.",
+        # Ruan et al. 2024
+        "s3-table5": "it describes the sets of the paper and has no results.",
+        "s3-table6": "it describes the validation sets of the paper and has no results.",
+        "s3-table8": "its validation sets, E2E and ParaBank, are not in the collection.",
+        "s3-table11": "its validation sets, E2E and ParaBank, are not in the collection.",
+        "s3-table14": "it counts the sets of s3-table13, which shows the counts of ours.",
+        "s3-fig4": "it shows one ranking of OpenAI's TL;DR summaries, which are not in the collection.",
+        "s3-fig5": "it counts papers of a survey, which is not in the collection.",
+        "s3-fig6": "it counts papers of a survey, which is not in the collection.",
+        # Ashury Tahan et al. 2024
+        "s4-table1": "it describes the scenarios of HELM, which are not in the collection.",
+        "s4-fig1": "it is a drawing of the method and has no data.",
+    }
+)
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all tables that can be computed."""
+    return tuple(HOMES)
+
+
+def paper_table(name: str) -> PaperTable:
+    """Return a table by its name; a name that cannot be computed says why."""
+    if name in IMPOSSIBLE:
+        raise UsageError(f"{name} cannot be computed: {IMPOSSIBLE[name]}")
+    if name not in HOMES:
+        raise UnknownNameError("table of a paper", name, HOMES)
+    module, attribute = HOMES[name].split(":")
+    found: PaperTable = getattr(import_module(f"benchmarks.papers.{module}"), attribute)
+    return found

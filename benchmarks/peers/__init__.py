@@ -1,0 +1,1 @@
+"""Other people's tools: what their environments need, and methods restated for the leaderboard."""

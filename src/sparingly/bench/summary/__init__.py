@@ -1,1 +1,0 @@
-"""What a table of replays says: means, parity, error ratios, honesty, first places, with intervals."""

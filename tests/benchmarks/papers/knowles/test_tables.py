@@ -1,0 +1,74 @@
+"""Every table is computed, and holds what was published beside what was computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.papers.catalogue import paper_table
+from benchmarks.papers.knowles import tables
+from benchmarks.papers.knowles.bands import band_figures
+from benchmarks.papers.knowles.draws import BUDGETED, FIXED
+from benchmarks.papers.work import QUICK, Work
+
+NAMES = [f"s2-table{number}" for number in range(1, 5)]
+# A figure of every table that is nowhere else.
+PUBLISHED = {
+    "s2-table1": "| 1 / 1 / 2 of 3 |",
+    "s2-table2": "| 25 / 27 / 29 of 35 |",
+    "s2-table3": "| 7 / 10 / 11 of 12 |",
+    "s2-table4": "| fixed | 43 | 35 | 11 | 4 | 4 | 4 |",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_table_is_computed_and_shown(name: str, tmp_path: Path) -> None:
+    found = paper_table(name)
+    assert found.name == name
+    work = Work(tmp_path, tmp_path / "kept", QUICK, is_demo=True)
+    computed = found.figures(work)
+    text = found.text(computed)
+    assert PUBLISHED[name] in text
+    assert "13" in text
+    # What is kept is what was computed.
+    assert found.figures(work) == computed
+
+
+def test_one_draw_for_all_changes_fewer_rankings() -> None:
+    work = Work(Path(), effort=QUICK, is_demo=True)
+    drawn = tables.change_figures(work, 2)["sets"]["demo"]["drawn"]
+    means = {title: np.mean(changes["human score"]) for title, changes in drawn.items()}
+    assert means["whole documents, one draw for all"] < means["whole documents, a draw for each model"]
+
+
+def test_counts_are_of_sets_in_the_best_median_and_worst_run() -> None:
+    sets = [
+        {"drawn": {"x": {"chrF": [0, 2, 2, 0, 3], "BLEU": [0, 0, 0, 0, 0]}}},
+        {"drawn": {"x": {"chrF": [0, 0, 2, 2, 2]}}},
+    ]
+    assert tables.changed(sets, "x", "chrF") == "0 / 1 / 2 of 2"
+    assert tables.changed(sets, "x", "BLEU") == "0 / 0 / 0 of 1"
+    assert tables.changed(sets, "x", "COMET") == "–"
+
+
+def test_sets_of_which_a_draw_cannot_be_made_are_left_out_and_named() -> None:
+    title = tables.KINDS[3][0].method.title
+    other = tables.KINDS[3][1].method.title
+    runs = {"chrF": [1, 1, 1]}
+    sets = {
+        "a": {"title": "A", "drawn": {title: runs, other: runs}},
+        "b": {"title": "B", "drawn": {title: None, other: runs}},
+    }
+    text = tables.TABLE_3.text({"share": 0.6, "runs": 3, "number": 3, "sets": sets})
+    assert "Without B: fixed snippets there cannot be of so many items." in text
+    assert "1 / 1 / 1 of 1" in text
+    assert "of 2 |" not in text
+
+
+@pytest.mark.shared_data
+def test_fixed_snippets_have_more_of_short_documents(shared_data: Path) -> None:
+    found = band_figures(Work(shared_data).load("wmt21_ende"), tables.BAND_SHARE, 3)
+    assert found[FIXED][0] > found["full"][0]
+    assert found[BUDGETED][0] == pytest.approx(found["full"][0], abs=0.01)
