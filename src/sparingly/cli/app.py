@@ -15,7 +15,7 @@ from sparingly.base.errors import EXIT_DONE, SparinglyError, UsageError, exit_co
 from sparingly.cli.agree import agree
 from sparingly.cli.assign import assign
 from sparingly.cli.bench import bench
-from sparingly.cli.campaign_marks import campaign
+from sparingly.cli.campaign import campaign
 from sparingly.cli.cite import cite
 from sparingly.cli.convert import convert
 from sparingly.cli.demo import demo
@@ -31,12 +31,11 @@ from sparingly.cli.plan import plan
 from sparingly.cli.pool import pool
 from sparingly.cli.rank import rank
 from sparingly.cli.raters import raters
-from sparingly.cli.report import report
+from sparingly.cli.report import report, writeup
 from sparingly.cli.select import select
 from sparingly.cli.serve import serve
 from sparingly.cli.strengths import strengths
 from sparingly.cli.verify import verify
-from sparingly.cli.writeup import writeup
 from sparingly.show.terminal.console import PipedConsole
 
 _HELP = """Choose which outputs people should judge, and see what judging everything would have said.

@@ -10,8 +10,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sparingly.base.errors import AnswerIsNo, UsageError, listing
-from sparingly.cli.options import Json, emit
-from sparingly.cli.progress import progress
+from sparingly.cli.options import Json, emit, progress
 
 if TYPE_CHECKING:
     from sparingly.bench.grid import Grid

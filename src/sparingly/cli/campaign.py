@@ -1,4 +1,4 @@
-"""``sparingly campaign``: a live evaluation, kept in a database."""
+"""``sparingly campaign``: a live evaluation, stored in a database."""
 
 from __future__ import annotations
 
@@ -11,14 +11,44 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.data_sets import named_sets
 from sparingly.cli.estimate import DEFAULT_INTERVALS, EstimatorText, Intervals, Written
 from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, scale_ends, working
 from sparingly.cli.strengths import check_strengths
 
 if TYPE_CHECKING:
+    from sparingly.data.evalset import EvalSet
     from sparingly.run.campaign.campaign import Campaign
     from sparingly.run.campaign.record import Acknowledgement
+
+__all__ = [
+    "campaign",
+    "expect",
+    "hours",
+    "marks",
+    "pause",
+    "release",
+    "resume",
+]
+
+
+# --- data sets by name ----------------------------------------------------------------------------
+
+
+def named_sets(given: tuple[str, ...], reading: Reading) -> EvalSet | dict[str, EvalSet]:
+    """Load one evaluation set, or several that are written NAME=FILE."""
+    if len(given) == 1 and ("=" not in given[0] or Path(given[0]).exists()):
+        return reading.load(Path(given[0]))
+    parts = [one.partition("=") for one in given]
+    for name, sign, path in parts:
+        if not (name and sign and path):
+            raise UsageError(f'Several data sets are written NAME=FILE, and "{name}{sign}{path}" is not.')
+    if len({name for name, _, _ in parts}) < len(parts):
+        raise UsageError("Two data sets have the same name.")
+    return {name: reading.load(Path(path)) for name, _, path in parts}
+
+
+# --- rounds ---------------------------------------------------------------------------------------
+
 
 _HELP = """Run a live evaluation: ask, record what people answer, ask again, stop; nothing is lost.
 
@@ -149,7 +179,7 @@ def next_(
             steps = running.next(data, early=early)
         asked = () if out is None else running.questions(data)
         if out is not None and asked:
-            from sparingly.cli.forms import write_form
+            from sparingly.cli.options import write_form
 
             write_form(asked, out)
     if json:
@@ -250,8 +280,7 @@ def estimate(
     """
     from sparingly.run.campaign.overview import last_entry
     from sparingly.show.report.score_tables import score_table
-    from sparingly.show.terminal.scores import show_estimate
-    from sparingly.show.terminal.strengths import show_strengths
+    from sparingly.show.terminal.scores import show_estimate, show_strengths
 
     asked: dict[str, Any] = {"estimator": estimator, "by": by, "scale": scale_ends(intervals.scale)}
     asked |= {part: getattr(intervals, part) for part in ("target", "level", "interval")}
@@ -299,7 +328,7 @@ def export(
     sparingly campaign export wmt.db judged.jsonl --data en-de
     ```
     """
-    from sparingly.cli.forms import write_rows
+    from sparingly.cli.options import write_rows
     from sparingly.data import io
     from sparingly.run.campaign.export import COLUMNS
 
@@ -390,3 +419,204 @@ def opened(where: str, name: str | None) -> Campaign:
     from sparingly.run.campaign.campaign import Campaign
 
     return Campaign(where, name)
+
+
+# --- expect ---------------------------------------------------------------------------------------
+
+
+@campaign.command
+def expect(
+    where: Where,
+    /,
+    *,
+    data: DataName = None,
+    at: At = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Say what judging everything would show, from every answer so far and the metrics.
+
+    A prediction of the whole set's ranking, which the strategy auto goes by. Publish the estimate.
+
+    ```
+    sparingly campaign expect wmt.db
+    ```
+    """
+    from sparingly.run.campaign.overview import last_entry
+    from sparingly.show.terminal.scores import show_expected
+
+    with opened(where, name) as running, working("expecting"):
+        sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
+        at = last_entry(running) if at is None else at
+        found = {one: running.expected(one, at=at) for one in sets}
+    if json:
+        emit({one: part.to_dict() for one, part in found.items()})
+        return
+    for one, part in found.items():
+        if len(found) > 1:
+            sys.stdout.write(f"{one}\n")
+        show_expected(part)
+
+
+# --- pause, resume, hours, release ----------------------------------------------------------------
+
+
+@campaign.command
+def pause(
+    where: Where,
+    /,
+    *,
+    reason: Annotated[str, Parameter(help="Why, for those who look it up.")] = "",
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Hand out no more questions; answers are still taken.
+
+    ```
+    sparingly campaign pause wmt.db --reason "new instructions"
+    ```
+    """
+    from sparingly.run.campaign.pause import pause as begin_pause
+
+    with opened(where, name) as running:
+        _told("paused", running.name, begin_pause(running, reason), json)
+
+
+@campaign.command
+def resume(where: Where, /, *, name: Name = None, json: Json = False) -> None:
+    """Hand out questions again.
+
+    ```
+    sparingly campaign resume wmt.db
+    ```
+    """
+    from sparingly.run.campaign.pause import resume as end_pause
+
+    with opened(where, name) as running:
+        _told("resumed", running.name, end_pause(running), json)
+
+
+def _told(what: str, campaign: str, seq: int, json: bool) -> None:
+    if json:
+        emit({"campaign": campaign, what: seq})
+    else:
+        sys.stdout.write(f"{what}: {campaign}, at entry {seq}\n")
+
+
+@campaign.command
+def hours(
+    where: Where,
+    /,
+    *,
+    out: Annotated[
+        Path | None, Parameter(name=["--out", "-o"], help="The sheet: .csv, .tsv or .jsonl.")
+    ] = None,
+    rate: Annotated[
+        float | None, Parameter(help="What an hour is paid with: the sheet says what is due.")
+    ] = None,
+    at: At = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Say how long every rater worked, by the seconds that came with the answers.
+
+    ```
+    sparingly campaign hours wmt.db
+    sparingly campaign hours wmt.db --rate 18.50 -o hours.csv
+    ```
+    """
+    from sparingly.cli.options import write_rows
+    from sparingly.data.files import without_formulas
+    from sparingly.run.campaign.hours import hours as worked
+    from sparingly.run.campaign.hours import sheet
+    from sparingly.show.terminal.campaign import show_hours
+
+    with opened(where, name) as running:
+        columns, rows = sheet(worked(running, at=at), rate)
+    if out is not None:
+        write_rows([without_formulas(row, ("rater",)) for row in rows], columns, out)
+    if json:
+        emit(rows)
+    else:
+        show_hours(rows, None if out is None else str(out))
+
+
+@campaign.command
+def release(
+    where: Where,
+    out: Annotated[Path, Parameter(help="The folder to make, or a .zip file.")],
+    /,
+    *,
+    licence: Annotated[str, Parameter(help="The licence, such as CC-BY-4.0; it goes into the data card.")],
+    title: Annotated[str | None, Parameter(help="What the data card calls it.")] = None,
+    comments: Annotated[
+        bool, Parameter(negative="", help="Also give away what raters wrote: read it first.")
+    ] = False,
+    no_texts: Annotated[
+        bool, Parameter(negative="", help="Without the data sets: ratings and rounds, by ids.")
+    ] = False,
+    seed: Annotated[
+        int | None,
+        Parameter(
+            help="Settles who gets which number; a secret, new random one unless given.", show_default=False
+        ),
+    ] = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Write an anonymised release: data card, ratings with raters as numbers, rounds with probabilities.
+
+    ```
+    sparingly campaign release wmt.db wmt-release --licence CC-BY-4.0
+    sparingly campaign release wmt.db wmt-release.zip --licence CC-BY-4.0 --title "Our evaluation"
+    ```
+    """
+    from sparingly.run.campaign.release import release as write_release
+    from sparingly.show.terminal.campaign import show_release
+
+    asked: dict[str, Any] = {"licence": licence, "title": title, "comments": comments, "seed": seed}
+    with opened(where, name) as running, working("writing"):
+        made = write_release(running, out, texts=not no_texts, **asked)
+    if json:
+        emit(made.to_dict())
+    else:
+        show_release(made)
+
+
+# --- marks ----------------------------------------------------------------------------------------
+
+
+_COLUMNS = ("seq", "data", "round", "rater", "item", "model", "aspect", "score", "corrects", "marks")
+
+
+@campaign.command
+def marks(
+    where: Where,
+    out: Annotated[Path, Parameter(help="A JSON Lines file: one rating a line, with its marks.")],
+    /,
+    *,
+    at: At = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Write the errors that raters marked: start and end in code points, the end not included, and severity.
+
+    ```
+    sparingly campaign marks wmt.db marks.jsonl
+    ```
+    """
+    from sparingly.base.errors import UsageError
+    from sparingly.cli.options import write_rows
+    from sparingly.run.campaign.marks import marked_rows
+
+    if out.suffix.lower() != ".jsonl":
+        raise UsageError(f'Marks are written as JSON Lines: name the file "{out.stem}.jsonl".')
+    with opened(where, name) as running:
+        seq = running.status(at).seq
+        with running.database.reading() as connection:
+            rows = marked_rows(connection, running.name, seq)
+    write_rows(rows, _COLUMNS, out)
+    if json:
+        emit({"ratings": len(rows), "written": str(out)})
+    else:
+        sys.stdout.write(f"written: {out}\n")

@@ -29,7 +29,7 @@ def convert(
     ```
     """
     from sparingly.data import io
-    from sparingly.show.terminal.conversion import show_conversion
+    from sparingly.show.terminal.describe import show_conversion
 
     if data.exists() and target.exists() and data.samefile(target):
         raise UsageError(f"{target} is the file to read from: name another one to write to.")

@@ -125,7 +125,7 @@ def _tell(story: Story, out: Path, *, quiet: bool) -> None:
     from sparingly.data.describe import describe
     from sparingly.show.terminal.agreement import show_comparison, show_curve
     from sparingly.show.terminal.console import line, make_console
-    from sparingly.show.terminal.description import show_description
+    from sparingly.show.terminal.describe import show_description
     from sparingly.show.terminal.scores import show_estimate, show_ranking
     from sparingly.show.terminal.selection import show_selection
 

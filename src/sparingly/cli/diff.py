@@ -49,7 +49,7 @@ def diff(
     sparingly diff campaign.db --at 100 --at 200 --json
     ```
     """
-    from sparingly.show.terminal.changes import show_changes
+    from sparingly.show.terminal.agreement import show_changes
 
     if is_campaign(first):
         if second is not None:
@@ -117,7 +117,7 @@ def _ranked(running: Campaign, name: str, seq: int) -> Estimate | Ranking:
 
 def _strengths(running: Campaign, name: str, seq: int) -> tuple[Estimate, str]:
     """Return strengths in the form of scores, and what they are in one line."""
-    from sparingly.show.report.strengths import estimate_from_strengths
+    from sparingly.show.report.evidence import estimate_from_strengths
 
     found = running.strengths(name, at=seq)
     drawn = all(one.probability is not None for one in running.rounds(name, at=seq))
@@ -127,7 +127,7 @@ def _strengths(running: Campaign, name: str, seq: int) -> tuple[Estimate, str]:
 
 def _entries(running: Campaign, name: str, at: tuple[int, ...], round: tuple[int, ...]) -> tuple[int, int]:
     """Return the two entries of the journal that are compared."""
-    from sparingly.show.report.campaign_evidence import ends_of_rounds
+    from sparingly.show.report.evidence import ends_of_rounds
 
     if at and not round and len(at) == 2:
         return at[0], at[1]

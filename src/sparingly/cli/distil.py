@@ -128,7 +128,7 @@ def train(
     """
     from sparingly.choose.distil.storage import check_extra
     from sparingly.choose.distil.train import distil as learn
-    from sparingly.show.terminal.distilled import show_model
+    from sparingly.show.terminal.pool import show_model
 
     if learning.learner != "encoder":
         check_extra()
@@ -189,7 +189,7 @@ def apply(
     """
     from sparingly.choose.distil.apply import SUFFIX, apply_distilled
     from sparingly.choose.distil.storage import load_distilled
-    from sparingly.show.terminal.distilled import show_applied
+    from sparingly.show.terminal.pool import show_applied
 
     known, held = load_distilled(model), _sources(sources, reading)
     with working("scoring"):
@@ -213,7 +213,7 @@ def info(model: ModelFile, /, *, json: Json = False) -> None:
     ```
     """
     from sparingly.choose.distil.storage import load_distilled
-    from sparingly.show.terminal.distilled import show_model
+    from sparingly.show.terminal.pool import show_model
 
     known = load_distilled(model)
     emit({**known.card.to_dict(), "digest": known.digest}) if json else show_model(known)
@@ -261,7 +261,7 @@ def _write(applied: Applied, out: Path) -> None:
     if out.suffix.lower() not in _TABLES:
         io.save(applied.data, out)
         return
-    from sparingly.cli.forms import write_rows
+    from sparingly.cli.options import write_rows
 
     columns = ["item", "source", *(f"{name}{SUFFIX}" for name in applied.names), UNLIKE]
     rows: list[dict[str, Any]] = []

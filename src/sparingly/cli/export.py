@@ -116,7 +116,7 @@ def export(
     ```
     """
     from sparingly.run.exchange.tool import exchanges
-    from sparingly.show.terminal.exchange import show_exported, show_tools
+    from sparingly.show.terminal.campaign import show_exported, show_tools
 
     if to == LIST:
         _list(json) if json else show_tools(exchanges())

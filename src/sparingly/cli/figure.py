@@ -121,7 +121,7 @@ def figure(
     """
     from sparingly.show.figures.draw import figure as draw
     from sparingly.show.figures.save import picture_kind, save_figure
-    from sparingly.show.terminal.figure import show_figure
+    from sparingly.show.terminal.console import show_figure
 
     picture = _PICTURES[kind]
     asked.check(kind, picture.takes)

@@ -89,8 +89,7 @@ def import_(
     ```
     """
     from sparingly.run.exchange.export_import import import_answers
-    from sparingly.show.terminal.campaign import show_recorded
-    from sparingly.show.terminal.exchange import show_taken
+    from sparingly.show.terminal.campaign import show_recorded, show_taken
 
     with working("reading answers"):
         taken = import_answers(

@@ -34,8 +34,7 @@ def info(
     """
     from sparingly.data.describe import describe, representation
     from sparingly.data.selection import Selection
-    from sparingly.show.terminal.description import show_description
-    from sparingly.show.terminal.representation import show_representation
+    from sparingly.show.terminal.describe import show_description, show_representation
 
     held = reading.load(data)
     if selection is not None:

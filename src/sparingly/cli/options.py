@@ -1,10 +1,10 @@
-"""Options that several commands share, and how they print."""
+"""What several commands share: options, how they print, progress of long work, tables to fill in."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +13,15 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
+from sparingly.data.files import csv_text, without_formulas
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
+    from sparingly.run.campaign.questions import Question
+
+
+# --- options --------------------------------------------------------------------------------------
+
 
 Data = Annotated[Path, Parameter(help="The evaluation set: a file or a directory.")]
 SelectionFile = Annotated[Path, Parameter(help="The selection's file.")]
@@ -132,3 +138,58 @@ def write_text(path: Path, text: str) -> None:
         file.write(text.encode("utf-8", "backslashreplace"))
 
     write_atomically(path, put)
+
+
+# --- progress -------------------------------------------------------------------------------------
+
+
+Told = Callable[[int, int, str], None]
+
+
+@contextmanager
+def progress(first: str) -> Iterator[Told | None]:
+    """Yield what is told how many parts are done, of how many, and what comes next; None in a pipe."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console) as bar:
+        row = bar.add_task(first, total=None)
+
+        def told(done: int, total: int, what: str) -> None:
+            bar.update(row, completed=done, total=total, description=what)
+
+        yield told
+
+
+# --- tables to fill in ----------------------------------------------------------------------------
+
+
+_TEXTS = ("source", "output", "first_output", "second_output")
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+def write_form(questions: Iterable[Question], path: Path) -> None:
+    """Write what is to be judged, one row per answer; ``campaign record`` reads it when it is filled in."""
+    rows = [row for question in questions for row in question.to_rows()]
+    if path.suffix.lower() != ".jsonl":
+        # These columns come back unread.
+        rows = [without_formulas(row, _TEXTS) for row in rows]
+    columns = list(dict.fromkeys(name for row in rows for name in row)) or ["item", "model", "score"]
+    write_rows(rows, columns, path)
+
+
+def write_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], path: Path) -> None:
+    """Write rows as the extension of the file says."""
+    suffix = path.suffix.lower()
+    if suffix == ".jsonl":
+        lines = (json.dumps({name: row.get(name) for name in columns}, ensure_ascii=False) for row in rows)
+        write_text(path, "".join(f"{line}\n" for line in lines))
+        return
+    if suffix not in _SEPARATORS:
+        raise UsageError(f'The extension "{suffix}" of {path.name} is none of .csv, .tsv and .jsonl.')
+    write_text(path, csv_text(rows, columns, _SEPARATORS[suffix]))

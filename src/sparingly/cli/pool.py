@@ -10,8 +10,7 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.options import Json, Seed, emit, read_ids, working
-from sparingly.cli.progress import progress
+from sparingly.cli.options import Json, Seed, emit, progress, read_ids, working
 
 _HELP = """Choose sources from a pool that may be larger than memory, before any model has seen them.
 
@@ -309,7 +308,7 @@ def verify(
     from sparingly.choose.pool.scored import ScoredPool
     from sparingly.data.selection import Selection
     from sparingly.run.verify import verify_pool
-    from sparingly.show.terminal.verification import show_verification
+    from sparingly.show.terminal.selection import show_verification
 
     held = Selection.load(selection)
     with working("verifying"):

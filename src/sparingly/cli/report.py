@@ -1,7 +1,8 @@
-"""``sparingly report``: all that is to be said of an evaluation, as one page, Markdown, LaTeX or JSON."""
+"""``sparingly report`` and ``sparingly writeup``: an evaluation as one page, or a paragraph for a paper."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,11 +12,24 @@ from cyclopts import Parameter
 from sparingly.base.errors import UsageError
 from sparingly.cli.campaign import At, DataName, Name, is_campaign, opened
 from sparingly.cli.estimate import Aspect, Chosen, EstimatorText
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, ScaleText, Seed, emit, scale_ends, working
+from sparingly.cli.options import (
+    DEFAULT_READING,
+    Json,
+    Reading,
+    ScaleText,
+    Seed,
+    SelectionFile,
+    emit,
+    scale_ends,
+    working,
+)
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
     from sparingly.show.report.report import Report
+
+
+# --- report ---------------------------------------------------------------------------------------
 
 
 @Parameter(name="*")
@@ -138,3 +152,31 @@ def _judged(held: EvalSet, ratings: Path | None) -> EvalSet:
     from sparingly.run.raters.ratings import with_ratings_of
 
     return with_ratings_of(held, io.load(ratings))
+
+
+# --- writeup --------------------------------------------------------------------------------------
+
+
+def writeup(
+    selection: SelectionFile,
+    /,
+    *,
+    format: Annotated[Literal["markdown", "latex"], Parameter(help="How it is written.")] = "markdown",
+    json: Json = False,
+) -> None:
+    """Print the paragraph, the table and the list of items that a paper should have about its selection.
+
+    ```
+    sparingly writeup chosen.json
+    sparingly writeup chosen.json --format latex > selection.tex
+    ```
+    """
+    from sparingly.data.selection import Selection
+    from sparingly.show.report.writeup import paragraph, table_rows
+    from sparingly.show.report.writeup import writeup as write
+
+    chosen = Selection.load(selection)
+    if json:
+        emit({"paragraph": paragraph(chosen), "table": dict(table_rows(chosen)), "items": list(chosen.items)})
+    else:
+        sys.stdout.write(write(chosen, format))

@@ -58,7 +58,7 @@ def strengths(
     """
     from sparingly.data.selection import Selection
     from sparingly.infer.estimate.bradley_terry import bradley_terry
-    from sparingly.show.terminal.strengths import show_strengths
+    from sparingly.show.terminal.scores import show_strengths
 
     held = reading.load(data)
     if from_scores is not None:

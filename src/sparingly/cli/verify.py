@@ -50,7 +50,7 @@ def verify(
     from sparingly.data.selection import Selection
     from sparingly.run.verify import load_result
     from sparingly.run.verify import verify as rederive
-    from sparingly.show.terminal.verification import show_verification
+    from sparingly.show.terminal.selection import show_verification
 
     held = load_result(file)
     loaded = reading.load(data)

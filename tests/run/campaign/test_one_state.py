@@ -19,8 +19,7 @@ from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.release import contents
 from sparingly.run.exchange.tasks import make_campaign_tasks
-from sparingly.show.report.campaign_evidence import from_campaign
-from sparingly.show.report.evidence import Wanted
+from sparingly.show.report.evidence import Wanted, from_campaign
 from tests.run.campaign.made import answer_all, begin, made_set, row
 from tools.postgres_server import Server
 

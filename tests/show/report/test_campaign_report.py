@@ -6,7 +6,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UsageError
-from sparingly.show.report.campaign_evidence import ends_of_rounds
+from sparingly.show.report.evidence import ends_of_rounds
 from tests.show.report.made import demo, drawn, play
 
 

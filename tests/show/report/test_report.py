@@ -16,8 +16,7 @@ from sparingly.base.errors import ExtraMissingError, UnknownNameError, UsageErro
 from sparingly.data.build import rebuild
 from sparingly.infer.estimate.result import Estimate
 from sparingly.show.figures import library
-from sparingly.show.report.document import Picture, Table
-from sparingly.show.report.pictures import svg
+from sparingly.show.report.document import Picture, Table, svg
 from tests.show.report.made import HOSTILE, demo, drawn, hostile_report, plain_report
 
 SECTIONS = (

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.show.terminal.chart import Series, chart
+from sparingly.show.terminal.console import Series, chart
 
 
 def grid(drawn: str) -> list[str]:

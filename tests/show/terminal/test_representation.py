@@ -11,7 +11,7 @@ import sparingly
 from sparingly.data.describe import Representation, representation
 from sparingly.data.evalset import EvalSet
 from sparingly.show.terminal.console import make_console
-from sparingly.show.terminal.representation import show_representation
+from sparingly.show.terminal.describe import show_representation
 
 
 def shown(found: Representation) -> str:

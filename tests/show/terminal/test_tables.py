@@ -17,12 +17,9 @@ from sparingly.data.describe import describe, representation
 from sparingly.data.evalset import EvalSet
 from sparingly.show.terminal.agreement import show_comparison, show_curve, show_draws, show_parity
 from sparingly.show.terminal.console import make_console
-from sparingly.show.terminal.conversion import show_conversion
-from sparingly.show.terminal.description import show_description
+from sparingly.show.terminal.describe import show_conversion, show_description, show_representation
 from sparingly.show.terminal.methods import show_method, show_methods
-from sparingly.show.terminal.representation import show_representation
-from sparingly.show.terminal.selection import show_selection
-from sparingly.show.terminal.verification import show_verification
+from sparingly.show.terminal.selection import show_selection, show_verification
 
 Shown = Callable[..., str]
 

@@ -8,9 +8,8 @@ from html import escape
 from importlib import resources
 
 from sparingly.base.errors import one_line
-from sparingly.show.report.document import Commands, Facts, Notes, Part, Picture, Section, Table, Words
+from sparingly.show.report.document import Commands, Facts, Notes, Part, Picture, Section, Table, Words, svg
 from sparingly.show.report.markup import pieces
-from sparingly.show.report.pictures import svg
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">

@@ -19,7 +19,7 @@ from sparingly.data.files import write_atomically
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.show.figures.library import need_report
-from sparingly.show.report import choice_sections, further_sections, standing_sections
+from sparingly.show.report import sections
 from sparingly.show.report.as_html import html_page
 from sparingly.show.report.as_latex import latex_text
 from sparingly.show.report.as_markdown import markdown_text
@@ -82,7 +82,7 @@ class Report:
             "selections": [one.to_dict() for one in held.rounds],
             "estimate": held.estimate.to_dict(),
             "unranked": held.unranked or None,
-            "costs": vars(further_sections.effort_of(held)),
+            "costs": vars(sections.effort_of(held)),
             **{name: _values(getattr(held, name)) for name in optional},
         }
 
@@ -170,33 +170,34 @@ def report(
             raise UsageError("A campaign knows its own selections: leave the selection out.")
         if scale is not None:
             raise UsageError("A campaign knows the scale of its scores: leave the scale out.")
-        from sparingly.show.report.campaign_evidence import from_campaign
+        from sparingly.show.report.evidence import from_campaign
 
         held = from_campaign(source, data, wanted, at)
     return report_on(held, title=title, figures=figures)
 
 
-def report_on(held: Evidence, *, title: str | None = None, figures: bool = True) -> Report:
-    """Return the report on what was gathered."""
-    spent = further_sections.effort_of(held)
-    sections = (
-        choice_sections.question_section(held),
-        choice_sections.data_section(held),
-        choice_sections.selection_section(held),
-        choice_sections.representation_section(held, figures=figures),
-        standing_sections.score_section(held, figures=figures),
-        standing_sections.rank_section(held, figures=figures),
-        standing_sections.pair_section(held, figures=figures),
-        further_sections.curve_section(held, figures=figures),
-        further_sections.rater_section(held),
-        further_sections.cost_section(held, spent),
-        further_sections.check_section(held),
+def report_on(evidence: Evidence, *, title: str | None = None, figures: bool = True) -> Report:
+    """Return the report on the evidence."""
+    spent = sections.effort_of(evidence)
+    everything = (
+        sections.question_section(evidence),
+        sections.data_section(evidence),
+        sections.selection_section(evidence),
+        sections.representation_section(evidence, figures=figures),
+        sections.score_section(evidence, figures=figures),
+        sections.rank_section(evidence, figures=figures),
+        sections.pair_section(evidence, figures=figures),
+        sections.curve_section(evidence, figures=figures),
+        sections.rater_section(evidence),
+        sections.cost_section(evidence, spent),
+        sections.check_section(evidence),
     )
-    lead = (answer(held), effort(spent.labels, spent.items, spent.size, spent.seconds))
-    models = len(held.estimate.models)
-    done = "judged" if models == 1 else "compared"
-    named = title or f"{counted(models, 'model')} {done} on {held.aspect}"
-    return Report(named, lead, tuple(one for one in sections if one is not None), held)
+    lead = (answer(evidence), effort(spent.labels, spent.items, spent.size, spent.seconds))
+    models = len(evidence.estimate.models)
+    if title is None:
+        verb = "judged" if models == 1 else "compared"
+        title = f"{counted(models, 'model')} {verb} on {evidence.aspect}"
+    return Report(title, lead, tuple(section for section in everything if section is not None), evidence)
 
 
 def _values(found: Any) -> Any:

@@ -1,14 +1,27 @@
-"""Agreement with the full set, curves and parity in the terminal."""
+"""Agreement with the full set, curves, parity, and what changed between two results, in the terminal."""
 
 from __future__ import annotations
 
 from rich.console import Console
 
+from sparingly.infer.analysis.changes import Changes, ModelChange
 from sparingly.infer.rank.compare import Comparison, CurveComparison
 from sparingly.infer.rank.curve import Parity
 from sparingly.infer.rank.stability import Draws
-from sparingly.show.terminal.chart import Series, chart
-from sparingly.show.terminal.console import line, make_console, make_table, notes, number, percent
+from sparingly.show.terminal.console import (
+    Series,
+    chart,
+    fixed,
+    line,
+    make_console,
+    make_table,
+    notes,
+    number,
+    percent,
+)
+
+# --- agreement, curves, parity --------------------------------------------------------------------
+
 
 _SHARES = {"soft_pairwise_accuracy", "pairwise_accuracy", "top1_percentile", "top_group_dice"}
 _SHARES |= {"significance_retained_05", "significance_retained_001"}
@@ -141,3 +154,40 @@ def show_draws(draws: Draws, console: Console | None = None) -> None:
     ]
     console.print(make_table(("", ""), rows, numbers=1))
     notes(console, draws.notes)
+
+
+# --- changes --------------------------------------------------------------------------------------
+
+
+def show_changes(found: Changes, console: Console | None = None) -> None:
+    """Print what moved and what was ranked otherwise, and why."""
+    console = console or make_console()
+    line(console, str(found), style="bold")
+    line(console, f"before: {found.before}")
+    line(console, f"after: {found.after}")
+    columns = ("model", "before", "after", "change", "error", "in errors", "ranks", "group")
+    console.print(make_table(columns, [_row(one) for one in found.models], numbers=7))
+    for reason in found.reasons:
+        line(console, f"why: {reason}")
+    notes(console, found.notes)
+
+
+def _row(one: ModelChange) -> tuple[str, ...]:
+    change = "-" if one.change is None else f"{one.change:+.4g}"
+    ratio = "-" if one.ratio is None else f"{fixed(one.ratio, 1)}{' ←' if one.moved else ''}"
+    return (
+        one.model,
+        number(one.before),
+        number(one.after),
+        change,
+        number(one.error, 3),
+        ratio,
+        _both(one.ranks_before, one.ranks_after),
+        _both(one.group_before, one.group_after),
+    )
+
+
+def _both(before: object, after: object) -> str:
+    """Return what did not change once, and what did with an arrow."""
+    texts = ["-" if value is None else str(value) for value in (before, after)]
+    return texts[0] if texts[0] == texts[1] else " → ".join(texts)

@@ -1,17 +1,26 @@
-"""Where a campaign stands, in the terminal."""
+"""A campaign in the terminal: where it stands, its hours and releases, exports and imports."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from sparingly.base.format import counted
 from sparingly.run.campaign.draw import Step
 from sparingly.run.campaign.record import Recorded
+from sparingly.run.campaign.release import Release
 from sparingly.run.campaign.status import SetStatus, Status
+from sparingly.run.exchange.export_import import Exported
+from sparingly.run.exchange.report import Taken
+from sparingly.run.exchange.tool import PHRASES, Exchange
 from sparingly.run.verification import Verification
 from sparingly.show.terminal.console import line, make_console, make_table, notes
+
+# --- status ---------------------------------------------------------------------------------------
+
 
 _MOST_SENTENCES = 20
 
@@ -114,3 +123,89 @@ def show_campaign_verification(result: Verification, status: Status, console: Co
     for problem in result.problems:
         line(console, f"- {problem}")
     notes(console, result.notes)
+
+
+# --- hours and releases ---------------------------------------------------------------------------
+
+
+_SHOWN = ("answers", "corrections", "without_time", "hours", "seconds_per_answer", "days", "amount")
+
+
+def show_hours(
+    rows: Sequence[Mapping[str, Any]], written: str | None, console: Console | None = None
+) -> None:
+    """Print how long every rater worked."""
+    console = console or make_console()
+    if not rows:
+        line(console, "nobody has answered yet")
+    else:
+        columns = [name for name in _SHOWN if name in rows[0]]
+        cells = [(row["rater"], *(_cell(name, row[name]) for name in columns)) for row in rows]
+        heads = ("rater", *(name.replace("_", " ") for name in columns))
+        console.print(make_table(heads, cells, numbers=len(columns)))
+        if untimed := sum(row["without_time"] for row in rows):
+            line(
+                console, f"note: {counted(untimed, 'answer')} came without a time, so the hours are too few."
+            )
+    if written is not None:
+        line(console, f"written: {written}")
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    return {"hours": f"{value:.2f}", "amount": f"{value:.2f}"}.get(name, f"{value:g}")
+
+
+def show_release(made: Release, console: Console | None = None) -> None:
+    """Print what was written, and what to keep to oneself."""
+    console = console or make_console()
+    line(
+        console,
+        f"{counted(made.answers, 'judgement')} by {counted(made.raters, 'rater')}, "
+        f"{counted(len(made.files), 'file')}",
+        style="bold",
+    )
+    line(console, f"seed of the raters' numbers: {made.seed}. Keep it, and publish it nowhere.")
+    line(console, f"written: {made.path}")
+
+
+# --- exports and imports --------------------------------------------------------------------------
+
+
+def show_tools(tools: Sequence[Exchange], console: Console | None = None) -> None:
+    """Print the tools that tasks can be exchanged with, and what they can ask for."""
+    console = console or make_console()
+    rows = [
+        (one.name, ", ".join(PHRASES[kind] for kind in one.kinds) if one.reads else "items", one.summary)
+        for one in tools
+    ]
+    console.print(make_table(("tool", "asks for", "what it is"), rows, numbers=0))
+
+
+def show_exported(exported: Exported, console: Console | None = None) -> None:
+    """Print what was written, and where the key is."""
+    console = console or make_console()
+    line(console, exported.headline, style="bold")
+    for path in exported.files:
+        line(console, f"written: {path}")
+    if exported.key is not None:
+        line(console, f"key, to keep at home: {exported.key}")
+    notes(console, exported.notes)
+
+
+def show_taken(taken: Taken, path: Path | None = None, console: Console | None = None) -> None:
+    """Print how many answers were taken, and why the others were left out."""
+    console = console or make_console()
+    line(console, taken.headline, style="bold")
+    if taken.left_out:
+        rows = [
+            (str(count), reason, "; ".join(taken.examples[reason]))
+            for reason, count in taken.left_out.items()
+        ]
+        console.print(make_table(("left out", "because", "such as"), rows, numbers=0))
+    if taken.same:
+        line(console, f"{len(taken.same)} ties of equal outputs, which nobody was asked about")
+    notes(console, taken.notes)
+    if path is not None:
+        line(console, f"written to {path}")

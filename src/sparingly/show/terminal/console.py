@@ -1,17 +1,21 @@
-"""The console that everything is printed on, and the one kind of table."""
+"""The console that everything is printed on, its one kind of table, and curves drawn with characters."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
+import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import one_line
 from sparingly.base.format import number_text as number
 from sparingly.base.format import share_text as percent
@@ -27,6 +31,10 @@ __all__ = [
     "percent",
     "plain_text",
 ]
+
+
+# --- the console ----------------------------------------------------------------------------------
+
 
 _PIPE_WIDTH = 120
 
@@ -81,3 +89,59 @@ def notes(console: Console, texts: Iterable[str]) -> None:
 def fixed(value: float | None, digits: int = 2) -> str:
     """Return a number with a fixed number of decimals, a dash where there is none."""
     return "-" if value is None or value != value else f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+# --- curves drawn with characters -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve: its name (none: not in the legend), the sign it is drawn with, and its values."""
+
+    name: str
+    sign: str
+    values: Sequence[float]
+
+
+def chart(labels: Sequence[str], series: Sequence[Series], *, height: int = 12, column: int = 6) -> str:
+    """Draw curves over common places on the x axis; the later series covers the earlier where they meet."""
+    everything = np.concatenate([np.asarray(one.values, np.float64) for one in series])
+    low, high = _limits(everything[np.isfinite(everything)])
+    grid = [[" "] * (column * len(labels)) for _ in range(height)]
+    for one in series:
+        for place, value in enumerate(one.values):
+            if np.isfinite(value):
+                row = round((high - value) / (high - low) * (height - 1))
+                grid[row][place * column + column // 2] = one.sign
+    lines = []
+    for row, cells in enumerate(grid):
+        value = high - (high - low) * row / (height - 1)
+        label = f"{value:8.3f}" if row % 3 == 0 or row == height - 1 else " " * 8
+        lines.append(f"{label} ┤{''.join(cells).rstrip()}")
+    axis = "".join(f"{label:^{column}}" for label in labels)
+    legend = "   ".join(f"{one.sign} {one.name}" for one in series if one.name)
+    return "\n".join(
+        [*lines, " " * 9 + "└" + "─" * (column * len(labels)), " " * 10 + axis.rstrip(), f"  {legend}"]
+    )
+
+
+def _limits(values: Floats) -> tuple[float, float]:
+    if values.size == 0:
+        return 0.0, 1.0
+    low, high = float(values.min()), float(values.max())
+    margin = 0.05 * (high - low) if high > low else 0.5
+    return low - margin, high + margin
+
+
+# --- pictures written -----------------------------------------------------------------------------
+
+
+def show_figure(
+    found: Iterable[str], path: Path, mind: Iterable[str], console: Console | None = None
+) -> None:
+    """Print what was found, one line each, where its picture is, and what to mind."""
+    console = console or make_console()
+    for text in found:
+        line(console, text)
+    notes(console, mind)
+    line(console, f"written to {path}")

@@ -1,18 +1,23 @@
-"""Estimated scores and rankings in the terminal."""
+"""Estimated scores, rankings and strengths in the terminal."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 
 from sparingly.base.format import counted
 from sparingly.base.format import percent as chance_text
+from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected
 from sparingly.infer.rank.ranking import RankedModel, Ranking
-from sparingly.show.terminal.console import line, make_console, make_table, notes, number, percent
+from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
+
+# --- scores and rankings --------------------------------------------------------------------------
+
 
 _MOST_PAIRS = 12
 
@@ -135,3 +140,32 @@ def _show_origin(console: Console, result: Estimate | Ranking, out: Path | None)
         line(console, f"signature: {result.signature}", style="dim")
     if out is not None:
         line(console, f"written to {out}")
+
+
+# --- strengths ------------------------------------------------------------------------------------
+
+
+def show_strengths(found: BradleyTerry, console: Console | None = None) -> None:
+    """Print the models from the strongest on, what else sways people, and what to mind."""
+    console = console or make_console()
+    line(
+        console,
+        f"strengths of {counted(len(found.models), 'model')} from {counted(found.comparisons, 'comparison')} "
+        "(Bradley–Terry)",
+        style="bold",
+    )
+    level = percent(found.level, 0)
+    rows = [
+        (
+            found.models[at],
+            fixed(found.strengths[at]),
+            fixed(found.standard_errors[at]),
+            fixed(found.low[at]),
+            fixed(found.high[at]),
+        )
+        for at in np.argsort(-np.nan_to_num(found.strengths, nan=-np.inf), kind="stable")
+    ]
+    console.print(make_table(("model", "strength", "standard error", f"{level} from", "to"), rows, numbers=4))
+    for name, (effect, error) in found.effects.items():
+        line(console, f"{name}: one standard deviation more adds {fixed(effect)} ± {fixed(error)}")
+    notes(console, found.notes)

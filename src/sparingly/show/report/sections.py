@@ -1,0 +1,564 @@
+"""The sections of a report: question, data, choice, scores, ranks, precision, raters, costs, checks."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sparingly.base.errors import listing
+from sparingly.base.format import counted, percent, share_text
+from sparingly.data.describe import Representation, describe
+from sparingly.data.describe.judgements import RatingsSummary
+from sparingly.data.describe.judgements import ratings as summarised
+from sparingly.data.describe.representation import Share
+from sparingly.data.selection import Selection
+from sparingly.infer.estimate.assemble import place_of
+from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.rank.compare import CurveComparison
+from sparingly.infer.rank.ranking import Ranking
+from sparingly.run.raters.report import RaterReport
+from sparingly.show.figures.curve import draw_curves
+from sparingly.show.figures.growth import draw_growth
+from sparingly.show.figures.ranks import draw_chances, draw_ranks
+from sparingly.show.figures.scores import draw_scores
+from sparingly.show.figures.shares import KINDS_IN_WORDS, draw_shares
+from sparingly.show.report.document import Commands, Facts, Notes, Part, Section, Table, Words, picture
+from sparingly.show.report.evidence import Evidence
+from sparingly.show.report.markup import code
+from sparingly.show.report.words import aligned, ended, estimand, p_text, question, time_text
+from sparingly.show.report.writeup import is_from_pool, paragraph, table_rows
+from sparingly.show.terminal.console import fixed
+
+# --- question, data, choice, representation -------------------------------------------------------
+
+
+_MOST_ODD, _MOST_REASONS, _MOST_SHARES, _MOST_METRICS = 6, 8, 12, 3
+
+
+def question_section(held: Evidence) -> Section:
+    """Say what was asked, and what the answer speaks about."""
+    parts = (Words(question(held)), Words(estimand(held), important=True))
+    return Section("question", "The question", parts)
+
+
+def data_section(held: Evidence) -> Section:
+    """Say what is in the set, and what is odd about it."""
+    told = describe(held.data)
+    rows = [
+        ("set", code(Path(told.name).name) if told.name else "without a name"),
+        ("items", str(told.items)),
+        ("models", f"{len(told.models)}: {', '.join(map(code, told.models))}"),
+    ]
+    names = [("metrics", [one.name for one in told.metrics]), ("domains", list(told.domains))]
+    rows += [(kind, listing(map(code, found), 8)) for kind, found in names if found]
+    if told.documents is not None:
+        rows.append(("documents", str(told.documents.count)))
+    if told.absent:
+        rows.append(("not there", ", ".join(told.absent)))
+    parts: list[Part] = [Facts("What is in the evaluation set", tuple(rows))]
+    if odd := [one.text for one in told.odd[:_MOST_ODD]]:
+        more = len(told.odd) - len(odd)
+        parts.append(Notes((*odd, *((f"and {more} more: see sparingly info.",) if more else ()))))
+    return Section("data", "The data", tuple(parts))
+
+
+def selection_section(held: Evidence) -> Section:
+    """Say what was chosen to be judged, how, and why."""
+    if not held.rounds:
+        text = "No selection was given: the judged items are taken for a uniform sample of the set."
+        return Section("selection", "What was judged", (Words(text),))
+    parts: list[Part] = [] if not held.why else [Words(held.why)]
+    if len(held.rounds) == 1 and held.status is None:
+        chosen = held.rounds[0]
+        facts = [row for row in table_rows(chosen) if row[0] != "signature"]
+        parts += [Words(paragraph(chosen)), Facts("The selection", tuple(facts)), *_reasons(held.rounds)]
+        parts += [Notes(tuple(map(ended, chosen.notes)))] if chosen.notes else []
+    else:
+        parts += [Words(_campaign_words(held)), _rounds_table(held.rounds), *_reasons(held.rounds)]
+    return Section("selection", "What was selected, and why", tuple(parts))
+
+
+def _campaign_words(held: Evidence) -> str:
+    status, part = held.status, held.part
+    if status is None or part is None:
+        return f"{counted(len(held.rounds), 'round')} drawn."
+    stops = f", stopping by {listing(map(code, status.stops))}" if status.stops else ""
+    text = (
+        f"The campaign {code(status.campaign)} draws with {code(status.strategy)} under a budget of "
+        f"{status.budget}{stops}. {counted(part.rounds, 'round')} asked for {part.spent} of {part.limit} "
+        f"{'comparisons' if held.strengths else 'outputs'}; "
+        + (
+            f"{part.outstanding} of {counted(part.asked, 'answer')} still to come."
+            if part.outstanding
+            else "all are answered."
+        )
+    )
+    models = [
+        f" {word}: {', '.join(map(code, names))}."
+        for word, names in (("Came late", part.late), ("Withdrawn", part.withdrawn))
+        if names
+    ]
+    ending = f" It ended: {part.finished}" if part.finished else ""
+    return f"{text}{''.join(models)}{ending}"
+
+
+def _rounds_table(rounds: Sequence[Selection]) -> Table:
+    rows = tuple(
+        (
+            str(number_),
+            str(len(one)),
+            "yes" if one.is_probability_sample else "no",
+            one.signature.inputs,
+            one.signature.labels or "none",
+        )
+        for number_, one in enumerate(rounds, 1)
+    )
+    columns = ("round", "rows", "drawn by known chances", "digest of what it read", "digest of labels used")
+    return Table("The rounds", columns, rows, texts=5)
+
+
+def _reasons(rounds: Sequence[Selection]) -> Iterator[Part]:
+    """Yield why the items were chosen, the commonest reasons first."""
+    counts = Counter(row.reason for one in rounds for row in one if row.reason)
+    if not counts:
+        return
+    rows = [(reason, str(count)) for reason, count in counts.most_common(_MOST_REASONS)]
+    if len(counts) > len(rows):
+        rest = sum(counts.values()) - sum(count for _, count in counts.most_common(_MOST_REASONS))
+        rows.append((f"{len(counts) - len(rows)} other reasons", str(rest)))
+    yield Table("Why rows were chosen", ("reason", "rows"), tuple(rows))
+
+
+def representation_section(held: Evidence, *, figures: bool) -> Section | None:
+    """Say whom the selection over- and under-represents; None where nothing is known of that."""
+    found, title = held.representation, "Whom the selection represents"
+    if found is None:
+        return None
+    outside: list[Part] = []
+    if held.outside:
+        told = f"{held.outside:,} of the items that were drawn from are not in the data"
+        if found.n == found.of:
+            text = f"{told}, so whom the selection over- or under-represents cannot be told from it."
+            return Section("representation", title, (Words(text),))
+        outside = [Words(f"{told}: shares below are among the {found.of:,} that are.")]
+    kinds = [(kind, share) for kind, shares in found.kinds.items() for share in shares]
+    if not kinds:
+        return None
+    lean = tuple(ended(one.text) for one in found.leanings)
+    text = "Nothing is badly over- or under-represented." if not lean else "Mind what is badly represented:"
+    parts: list[Part] = [*outside, Words(text)]
+    parts += [Notes((*lean, *found.notes))] if lean or found.notes else []
+    if figures and any(len(shares) > 1 for shares in found.kinds.values()):
+        words = f"Shares of the set and of the selection in {len(kinds)} groups; the table below has them."
+        parts.append(picture("representation", draw_shares(found), words))
+    parts += [_coverage(found), *_shares(found)]
+    return Section("representation", title, tuple(parts))
+
+
+def _coverage(found: Representation) -> Table:
+    rows = tuple(
+        (one.what, str(one.selected), str(one.of), share_text(one.share))
+        for one in found.coverage[:_MOST_SHARES]
+    )
+    return Table("What the selection touches", ("what", "selected", "of", "share"), rows)
+
+
+def _shares(found: Representation) -> Iterator[Part]:
+    """Yield the shares of all groups; of the metrics, the first few and those that are badly represented."""
+    columns = ("group", "by", "items of the set", "selected", "share of the set", "share selected", "ratio")
+    lean = {one.by for one in found.leanings}
+    metrics = [kind for kind in found.kinds if kind.startswith("metric ")]
+    left_out = {kind for kind in metrics[_MOST_METRICS:] if kind not in lean}
+    rows: list[tuple[str, ...]] = []
+    breaks: list[int] = []
+    for kind, shares in found.kinds.items():
+        if shares and kind not in left_out:
+            breaks.append(len(rows))
+            rows += [_share_row(kind, share) for share in shares[:_MOST_SHARES]]
+    yield Table("Shares by group", columns, tuple(rows), texts=2, breaks=frozenset(breaks[1:]))
+    cut = [kind for kind, shares in found.kinds.items() if len(shares) > _MOST_SHARES]
+    if left_out or cut:
+        more = [f"{counted(len(left_out), 'further metric')}"] if left_out else []
+        more += [f"the smaller groups by {kind}" for kind in cut]
+        yield Words(f"Left out here: {listing(more)}; sparingly info --selection shows all.")
+
+
+def _share_row(kind: str, share: Share) -> tuple[str, ...]:
+    return (
+        share.group,
+        KINDS_IN_WORDS.get(kind, kind),
+        str(share.items),
+        str(share.selected),
+        share_text(share.full_share),
+        share_text(share.selected_share),
+        fixed(share.ratio),
+    )
+
+
+# --- scores, ranks, pairs -------------------------------------------------------------------------
+
+
+# So many columns of a matrix fit on a page.
+_MOST_COLUMNS = 12
+
+
+def score_section(held: Evidence, *, figures: bool) -> Section:
+    """Show the scores with their intervals, those of parts of the set, and what to mind."""
+    found = held.estimate
+    parts: list[Part] = []
+    if figures and np.isfinite(found.scores).any():
+        best = found.models[found.order[0]]
+        words = (
+            f"{best} has the highest score of {counted(len(found.models), 'model')}; "
+            "the table below has all numbers."
+        )
+        parts.append(picture("scores", draw_scores(found), words))
+    strengths = held.strengths is not None
+    what = "Strengths" if strengths else f"Scores of {place_of(found.target)}"
+    parts.append(_scores(found, f"{what} by {found.aspect}, estimated by {found.estimator_used}"))
+    parts += [
+        _scores(part, f"{name}: {counted(part.n, 'judged item')}") for name, part in found.groups.items()
+    ]
+    parts.append(Notes(tuple(map(ended, found.notes))))
+    title = "Strengths with intervals" if held.strengths else "Scores with intervals"
+    return Section("scores", title, tuple(parts))
+
+
+def _scores(found: Estimate, caption: str) -> Table:
+    order = found.order
+    scores, errors = aligned(found.scores[order]), aligned([found.shown_error(place) for place in order], 3)
+    if found.is_rate:
+        scores, errors = list(map(found.score_text, order)), list(map(found.error_text, order))
+    rows = tuple(
+        (found.models[place], scores[at], errors[at], found.interval_text(place))
+        for at, place in enumerate(order)
+    )
+    return Table(caption, ("model", "score", "standard error", f"{100 * found.level:g} % interval"), rows)
+
+
+def rank_section(held: Evidence, *, figures: bool) -> Section:
+    """Show possible ranks, groups, and chances to be the best; or say why there are none."""
+    ranking = held.ranking
+    if ranking is None:
+        return Section("ranks", "Ranks and groups", (Words(ended(held.unranked)),))
+    parts: list[Part] = [Words(_how(ranking))]
+    if figures:
+        words = "; ".join(f"{one.model}: rank {one.ranks}" for one in ranking.models)
+        parts.append(picture("ranks", draw_ranks(ranking), f"Possible ranks. {words}."))
+    own = [note for note in ranking.notes if note not in held.estimate.notes]
+    parts += [_ranks(ranking), *([Notes(tuple(map(ended, own)))] if own else [])]
+    return Section("ranks", "Ranks and groups", tuple(parts))
+
+
+def _how(ranking: Ranking) -> str:
+    """Say what ranks and groups follow from, and what they speak about."""
+    level = f"{100 * (1 - ranking.alpha):g} %"
+    rule = (
+        "Every pair of models was tested once, corrected for all pairs. A model's ranks go from 1 + the "
+        "number of models that are significantly better to the number of models less those that are "
+        "significantly worse"
+    )
+    if ranking.target == CHOSEN:
+        return f"{rule}. The items were picked, not sampled: this holds for these items only."
+    holds = f"on {place_of(ranking.target)}, they hold for all models at once with {level} confidence"
+    return f"{rule}; {holds}. {ranking.group_sentence}"
+
+
+def _ranks(ranking: Ranking) -> Table:
+    scores = aligned(one.score for one in ranking.models)
+    if ranking.is_rate:
+        scores = [ranking.score_text(one) for one in ranking.models]
+    grouped = len(ranking.groups) > 1
+    rows = tuple(
+        (
+            one.model,
+            one.ranks,
+            scores[one.rank - 1],
+            fixed(one.standardised),
+            percent(one.chance_of_best),
+            *(("-" if one.group is None else str(one.group),) if grouped else ()),
+        )
+        for one in ranking.models
+    )
+    groups = [one.group for one in ranking.models]
+    breaks = frozenset(place for place in range(1, len(groups)) if groups[place] != groups[place - 1])
+    columns = ("model", ranking.ranks_head, ranking.scores_head, "standardised", "chance to be best")
+    caption = "Models in order, groups set off by a line" if grouped else "Models in order"
+    return Table(caption, (*columns, "group") if grouped else columns, rows, breaks=breaks)
+
+
+def pair_section(held: Evidence, *, figures: bool) -> Section | None:
+    """Show the tests of all pairs, and the chance that one model is better than another."""
+    ranking = held.ranking
+    if ranking is None:
+        return None
+    parts: list[Part] = []
+    if figures:
+        words = "The chance that one model is better than another, for all pairs in the order of the ranking."
+        parts.append(picture("pairs", draw_chances(ranking), words))
+    parts += list(_matrix(ranking))
+    parts.append(
+        Words(
+            f"Two-sided p-values of the {ranking.test} test, corrected for all pairs (Shaffer's step-down): "
+            f"where one is at most {ranking.alpha:g} it stands out, and the model with the higher score is "
+            "significantly better. Chances to be better are without correction: they help to choose, and "
+            "decide nothing."
+        )
+    )
+    return Section("pairs", "Every pair of models", tuple(parts))
+
+
+def _matrix(ranking: Ranking) -> Iterator[Table]:
+    """Yield the corrected p-values, in as many tables as fit the page."""
+    count = len(ranking.models)
+    for start in range(0, count, _MOST_COLUMNS):
+        places = range(start, min(start + _MOST_COLUMNS, count))
+        rows = tuple(
+            (
+                f"{row + 1}. {one.model}",
+                *("–" if row == at else p_text(ranking.corrected[row, at]) for at in places),
+            )
+            for row, one in enumerate(ranking.models)
+        )
+        marked = frozenset(
+            (row, at - start + 1)
+            for row in range(count)
+            for at in places
+            if row != at and ranking.corrected[row, at] <= ranking.alpha
+        )
+        span = f", against ranks {start + 1} to {places[-1] + 1}" if count > _MOST_COLUMNS else ""
+        columns = ("model", *(f"{at + 1}." for at in places))
+        yield Table(f"Corrected p-values of pairs{span}", columns, rows, marked=marked)
+
+
+# --- precision, raters, costs, checks -------------------------------------------------------------
+
+
+_MOST_PAIRS, _MOST_RATERS, _MOST_ROUNDS = 15, 40, 3
+_AHEAD = "More judgements drawn alike would shrink the intervals as the dashed line does; see sparingly plan."
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What the judging cost.
+
+    Attributes:
+        labels: Judgements of what the report is about.
+        further: Judgements of other aspects.
+        items: Items that somebody judged.
+        size: Items of the set, or that were drawn from.
+        seconds: The time that is known, in all; None where none is.
+        timed: The judgements whose time is known.
+    """
+
+    labels: int
+    further: int
+    items: int
+    size: int
+    seconds: float | None
+    timed: int
+
+
+def effort_of(held: Evidence) -> Effort:
+    """Count the judgements that were asked for and came in, and their time."""
+    data = held.data
+    if held.strengths is not None:
+        table = data.preferences
+        known = table.seconds[~np.isnan(table.seconds)]
+        items, labels = len(np.unique(table.item)), len(table)
+        size = len(data) + held.outside
+        return Effort(labels, 0, items, size, float(known.sum()) if len(known) else None, len(known))
+    judged = ~np.isnan(data.truth(held.aspect))
+    found = summarised(data)
+    own = 0 if found is None else found.aspects.get(held.aspect, 0)
+    time = None if found is None else found.seconds
+    return Effort(
+        labels=own or int(judged.sum()),
+        further=0 if found is None else found.count - own,
+        items=int(judged.any(axis=1).sum()),
+        size=len(data) + held.outside,
+        seconds=None if time is None else time.total,
+        timed=0 if time is None else time.known,
+    )
+
+
+def curve_section(held: Evidence, *, figures: bool) -> Section | None:
+    """Show how precise the scores became with the labels, and agreement with judging everything."""
+    parts: list[Part] = []
+    if held.growth is not None:
+        words = ", ".join(f"{one.half_width:.3g} with {one.n} items" for one in held.growth.seen)
+        parts.append(Words(f"The mean half-width of the intervals is {words}. {_AHEAD}"))
+        if figures:
+            parts.append(picture("growth", draw_growth(held.growth), f"Half-widths of intervals: {words}."))
+    if held.curve is not None:
+        parts += _agreement(held.curve, figures=figures)
+    elif held.no_curve:
+        parts.append(Words(ended(held.no_curve)))
+    return Section("curves", "Precision and agreement against labels", tuple(parts)) if parts else None
+
+
+def _agreement(found: CurveComparison, *, figures: bool) -> list[Part]:
+    text = (
+        f"Everything is judged, so the method can be held against judging everything: on average over "
+        f"{len(found.curve.sizes)} budgets it reaches {found.curve.average:.3f}, random selection "
+        f"{found.random.average:.3f}. This says how the method would have done, not what was found above."
+    )
+    rows = tuple(
+        (str(size), share_text(share), fixed(value, 3), fixed(random, 3))
+        for size, share, value, random in zip(
+            found.curve.sizes, found.curve.shares, found.curve.values, found.random.values, strict=True
+        )
+    )
+    measure = found.curve.measure.replace("_", " ")
+    table = Table(f"{measure.capitalize()}", ("items", "share", "the method", "random, mean"), rows)
+    words = f"{measure} over budgets; the table below has all numbers."
+    drawn = [picture("agreement", draw_curves([found]), words)] if figures else []
+    return [Words(text), *drawn, table]
+
+
+def rater_section(held: Evidence) -> Section | None:
+    """Show how well raters agree, how severe they are, and who is far from the rest."""
+    report = held.raters
+    if report is None:
+        return Section("raters", "Raters", (Words(ended(held.unrated)),)) if held.unrated else None
+    alpha = report.agreement.alpha
+    parts: list[Part] = []
+    if alpha.units:
+        parts.append(
+            Words(
+                f"Krippendorff's α is {alpha.alpha:.3f} (95 % interval {alpha.low:.3f} to {alpha.high:.3f}), "
+                f"over {alpha.units} outputs that two or more raters judged."
+            )
+        )
+    parts.append(_flags(report))
+    parts += [_severity(report), *_pairs(report)]
+    notes = dict.fromkeys(map(ended, (*report.notes, *report.agreement.notes)))
+    parts += [Notes(tuple(notes))] if notes else []
+    return Section("raters", "Raters", tuple(parts))
+
+
+def _flags(report: RaterReport) -> Part:
+    if not report.flags:
+        return Words("No rater is far from the rest.")
+    return Notes(tuple(f"Flagged ({one.check}): {ended(one.sentence)}" for one in report.flags))
+
+
+def _severity(report: RaterReport) -> Table:
+    held = report.severity
+    own, errors = aligned(held.severity.tolist(), 3), aligned(held.standard_errors.tolist(), 3)
+    rows = tuple(
+        (held.raters[place], str(int(held.judgements[place])), own[place], errors[place])
+        for place in range(min(len(held.raters), _MOST_RATERS))
+    )
+    more = f" (the first {_MOST_RATERS} of {len(held.raters)})" if len(held.raters) > _MOST_RATERS else ""
+    columns = ("rater", "outputs judged", "severity", "standard error")
+    return Table(f"Raters; a negative severity scores lower than the others would{more}", columns, rows)
+
+
+def _pairs(report: RaterReport) -> Iterator[Table]:
+    found = sorted(report.agreement.pairs, key=lambda pair: (-pair.n, pair.first, pair.second))
+    if not found:
+        return
+    differences = aligned((one.difference for one in found[:_MOST_PAIRS]), 3)
+    rows = tuple(
+        (
+            f"{one.first} and {one.second}",
+            str(one.n),
+            fixed(one.pearson),
+            fixed(one.kendall),
+            share_text(one.exact),
+            difference,
+        )
+        for one, difference in zip(found, differences, strict=False)
+    )
+    more = f" (the {_MOST_PAIRS} with most in common, of {len(found)})" if len(found) > _MOST_PAIRS else ""
+    columns = ("raters", "in common", "Pearson", "Kendall", "same answer", "difference")
+    yield Table(f"Agreement of pairs of raters{more}", columns, rows)
+
+
+def cost_section(held: Evidence, spent: Effort) -> Section:
+    """Show what the judging cost in labels and time."""
+    rows = [
+        ("labels", str(spent.labels)),
+        *([("labels of other aspects", str(spent.further))] if spent.further else []),
+        ("items judged", f"{spent.items} of {spent.size} ({share_text(spent.items / max(spent.size, 1))})"),
+    ]
+    if spent.seconds is not None and spent.timed:
+        each = f"{spent.seconds / spent.timed:.3g} seconds each over {spent.timed} judgements"
+        rows.append(("time", f"{time_text(spent.seconds)}, {each}"))
+    else:
+        rows.append(("time", "not recorded"))
+    planned = [one.total_cost for one in held.rounds if one.total_cost is not None]
+    if planned and held.rounds[0].cost_unit:
+        rows.append(("cost as planned", f"{sum(planned):.6g} {held.rounds[0].cost_unit}"))
+    parts: list[Part] = [Facts("What it cost", tuple(rows))]
+    if (found := summarised(held.data)) is not None and found.raters:
+        parts.append(_by_rater(found))
+    return Section("costs", "Costs", tuple(parts))
+
+
+def _by_rater(found: RatingsSummary) -> Table:
+    ordered = sorted(found.raters.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_RATERS]
+    rows = tuple((name or "not named", str(count)) for name, count in ordered)
+    more = f" (the first {_MOST_RATERS} of {len(found.raters)})" if len(found.raters) > _MOST_RATERS else ""
+    return Table(f"Labels by rater, of all aspects{more}", ("rater", "labels"), rows)
+
+
+def check_section(held: Evidence) -> Section:
+    """Give the signatures, and say how anybody can derive it all again."""
+    parts: list[Part] = [
+        Words(
+            "Every answer follows from its signature: the method with all parameters, the seed, the version, "
+            "and digests of the data and the labels. Whoever has the data can derive it again and compare."
+        )
+    ]
+    parts += _signatures(held)
+    parts.append(Commands("How to check", _commands(held)))
+    return Section("check", "Signature, and how to verify", tuple(parts))
+
+
+def _signatures(held: Evidence) -> Iterator[Commands]:
+    if held.rounds:
+        last = held.rounds[-_MOST_ROUNDS:]
+        more = (
+            f"s of the last {len(last)} of {len(held.rounds)} rounds" if len(held.rounds) > len(last) else ""
+        )
+        several = "s of the rounds" if len(last) > 1 else " of the selection"
+        yield Commands(f"Signature{more or several}", tuple(str(one.signature) for one in last))
+    if held.estimate.signature is not None:
+        yield Commands("Signature of the scores", (str(held.estimate.signature),))
+    if held.ranking is not None and held.ranking.signature is not None:
+        yield Commands("Signature of the ranking", (str(held.ranking.signature),))
+
+
+def _commands(held: Evidence) -> tuple[str, ...]:
+    if held.status is not None:
+        return ("sparingly verify CAMPAIGN",)
+    given = " SELECTION.json" if held.rounds else ""
+    same = held.ranking is not None and held.ranking.target == held.ranking.scores_of
+    target = f"--target {held.estimate.target} " if same and held.estimate.target != CHOSEN else ""
+    lines = _of_selection(held)
+    if held.strengths is not None:
+        return lines
+    return (
+        *lines,
+        f"sparingly rank DATA{given} --aspect {shlex.quote(held.aspect)} {target}--out ranking.json",
+        "sparingly verify ranking.json DATA",
+    )
+
+
+def _of_selection(held: Evidence) -> tuple[str, ...]:
+    """Return how the selection is derived again; one from a pool of sources needs that pool."""
+    if not held.rounds:
+        return ()
+    last = held.rounds[0].signature
+    first = last if last.pool is None else last.pool
+    of_pool = ("sparingly pool verify SCORED_POOL {}",) if is_from_pool(first) else ()
+    if last.pool is None and of_pool:
+        return (of_pool[0].format("SELECTION.json"),)
+    return (*(line.format("FIRST.json") for line in of_pool), "sparingly verify SELECTION.json DATA")
