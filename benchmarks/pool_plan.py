@@ -31,11 +31,10 @@ from benchmarks.make_pool import write_pool
 from benchmarks.papers.markdown import replaced
 from benchmarks.papers.work import write_whole
 from benchmarks.pool_scale import COMMAND, train
+from sparingly.choose.pool.candidates import read_frame
 from sparingly.choose.pool.embeddings import embedding_of
-from sparingly.choose.pool.frame import whole_frame
-from sparingly.choose.pool.minhash import bands_of
-from sparingly.choose.pool.sketches import near_vectors, sketches_of
-from sparingly.choose.pool.spread import nearest_leaves, planted
+from sparingly.choose.pool.groups import build_tree, nearest_leaves
+from sparingly.choose.pool.near_duplicates import bands_of, near_vectors, sketches_of
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PAGE = ROOT / "benchmarks" / "results" / "pool-plan.json", ROOT / "docs" / "pools-cluster.md"
@@ -126,9 +125,9 @@ def measure(sources: int, folder: Path) -> Figures:
     texts = held.column("source").to_series().to_list()
     embedding = embedding_of("hashed")
     vectors = embedding.vectors(texts)
-    tree = planted(vectors[: 2**14].astype(np.float64), 1024)
+    tree = build_tree(vectors[: 2**14].astype(np.float64), 1024)
     words = sketches_of(vectors)
-    frame, _ = whole_frame(held)
+    frame, _ = read_frame(held)
     draw = _processor(lambda: sparingly.select_pool(scored, 1000, design="pivotal"))
     distinct = _processor(lambda: sparingly.select_pool(held, 1000, design="pivotal", near=0.8))
     seconds = {

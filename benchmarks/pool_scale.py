@@ -92,8 +92,8 @@ def measure(
 
 def stages(folder: Path) -> Figures:
     """Return texts a processor second of what scoring is made of, in one process."""
-    from sparingly.choose.pool.languages import Languages
-    from sparingly.choose.pool.minhash import bands_of
+    from sparingly.choose.pool.near_duplicates import bands_of
+    from sparingly.choose.pool.sources import Languages
 
     pool = folder / "pool"
     write_pool(pool, STAGE_TEXTS, 1)

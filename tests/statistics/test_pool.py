@@ -9,8 +9,8 @@ import pytest
 
 from sparingly.base.arrays import Floats
 from sparingly.base.rng import keys_of
-from sparingly.choose.pool.draw import Design, drawn
-from sparingly.choose.pool.frame import Frame
+from sparingly.choose.pool.candidates import SourceFrame
+from sparingly.choose.pool.select import PoolDesign, draw_sources
 from tests.statistics.test_inclusion import assert_frequencies
 
 pytestmark = pytest.mark.statistics
@@ -19,9 +19,11 @@ _SET = np.random.default_rng(3)
 UTILITY, COSTS = _SET.gamma(1.0, size=SOURCES), _SET.integers(1, 6, SOURCES).astype(float)
 
 
-def frame() -> Frame:
+def frame() -> SourceFrame:
     keys, nobody = keys_of([f"s{place}" for place in range(SOURCES)]), np.zeros(SOURCES, bool)
-    return Frame(np.arange(SOURCES), keys, keys, UTILITY, 10 - UTILITY, np.zeros(SOURCES), nobody, nobody)
+    return SourceFrame(
+        np.arange(SOURCES), keys, keys, UTILITY, 10 - UTILITY, np.zeros(SOURCES), nobody, nobody
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,8 +45,8 @@ def test_sources_are_taken_as_often_as_they_should(
 ) -> None:
     pool, counts, chances = frame(), np.zeros(SOURCES), np.full(SOURCES, np.nan)
     for seed in range(RUNS):
-        taken, known = drawn(
-            pool, Design(name, 0.8, order, seed), 25.0 if costs is not None else TAKEN, costs, ""
+        taken, known = draw_sources(
+            pool, PoolDesign(name, 0.8, order, seed), 25.0 if costs is not None else TAKEN, costs, ""
         )
         assert known is not None
         counts[taken] += 1

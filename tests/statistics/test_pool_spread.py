@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from sparingly.choose.pool.draw import Design, drawn
-from sparingly.choose.pool.spread import nearest_leaves, planted
+from sparingly.choose.pool.groups import build_tree, nearest_leaves
+from sparingly.choose.pool.select import PoolDesign, draw_sources
 from tests.statistics.test_inclusion import assert_frequencies
 from tests.statistics.test_pool import SOURCES, TAKEN, frame
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.statistics
 RUNS = 3000
 _PLACES = np.random.default_rng(8).standard_normal((SOURCES, 3))
 POINTS = (_PLACES / np.linalg.norm(_PLACES, axis=1, keepdims=True)).astype(np.float16)
-LEAVES = nearest_leaves(POINTS, planted(POINTS.astype(float), 9)).astype(np.int64)
+LEAVES = nearest_leaves(POINTS, build_tree(POINTS.astype(float), 9)).astype(np.int64)
 LAST = int(LEAVES.max())
 
 
@@ -27,7 +27,7 @@ def test_spread_draws_keep_the_probabilities(name: Literal["uniform", "pivotal",
     pool, counts, chances = replace(frame(), leaf=LEAVES), np.zeros(SOURCES), np.full(SOURCES, np.nan)
     along = np.zeros((RUNS, LAST + 1))
     for seed in range(RUNS):
-        taken, known = drawn(pool, Design(name, 0.8, seed=seed, spread=True), TAKEN, None, "")
+        taken, known = draw_sources(pool, PoolDesign(name, 0.8, seed=seed, spread=True), TAKEN, None, "")
         assert known is not None
         assert len(taken) == TAKEN
         counts[taken] += 1

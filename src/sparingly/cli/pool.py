@@ -305,7 +305,7 @@ def verify(
     sparingly pool verify scored chosen.json
     ```
     """
-    from sparingly.choose.pool.scored import ScoredPool
+    from sparingly.choose.pool.scored_pool import ScoredPool
     from sparingly.data.selection import Selection
     from sparingly.run.verify import verify_pool
     from sparingly.show.terminal.selection import show_verification

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import ExtraMissingError, InputError, UsageError
-from sparingly.choose.pool.crew import crew_of, in_order
 from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.select import select_pool
+from sparingly.choose.pool.workers import map_in_order, open_executor
 from tests.choose.pool.pool_data import some_records, write_pool
 from tests.real_workers import real_workers
 
@@ -28,13 +28,13 @@ def power(base: int, exponent: int) -> int:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_results_come_in_the_order_of_the_pieces(jobs: int) -> None:
-    with crew_of(jobs) as crew:
-        assert in_order(crew, power, range(5), 3) == [0, 1, 8, 27, 64]
-        assert in_order(crew, power, [], 3) == []
+    with open_executor(jobs) as crew:
+        assert map_in_order(crew, power, range(5), 3) == [0, 1, 8, 27, 64]
+        assert map_in_order(crew, power, [], 3) == []
 
 
 def test_there_is_somebody_to_work() -> None:
-    with pytest.raises(UsageError, match="1 process or more, not 0"), crew_of(0):
+    with pytest.raises(UsageError, match="1 process or more, not 0"), open_executor(0):
         pass
 
 
@@ -84,14 +84,14 @@ def test_a_worker_that_cannot_take_part_is_refused(tmp_path: Path) -> None:
     gone = tmp_path / "only here"
     with (
         pytest.raises(UsageError, match=r"does not see .*only here: the pool and its scores must lie in a"),
-        crew_of(1, "local", [tmp_path, gone]),
+        open_executor(1, "local", [tmp_path, gone]),
     ):
         pass
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("sparingly.choose.pool.crew._PATIENCE", 1)
+    monkeypatch.setattr("sparingly.choose.pool.workers._PATIENCE", 1)
     paths = write_pool(tmp_path, [("jsonl", some_records(5))])
     with pytest.raises(UsageError, match="No Dask scheduler answers at tcp"):
         score_pool(paths, tmp_path / "scored", cluster="tcp://127.0.0.1:9")

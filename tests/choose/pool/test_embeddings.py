@@ -14,12 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import ExtraMissingError, InputError, UsageError
-from sparingly.choose.pool.embeddings import DIMENSIONS, embedding_of, hashed_ngrams
+from sparingly.choose.pool.embeddings import DIMENSIONS, embedding_of, hashed_ngrams, sketches_at, vectors_at
+from sparingly.choose.pool.near_duplicates import cosines, ngram_hashes
 from sparingly.choose.pool.score import score_pool
-from sparingly.choose.pool.scored import ScoredPool
-from sparingly.choose.pool.shingles import shingles
-from sparingly.choose.pool.sketches import cosines
-from sparingly.choose.pool.vectors import sketches_at, vectors_at
+from sparingly.choose.pool.scored_pool import ScoredPool
 from tests.choose.pool.pool_data import some_records, write_pool
 
 TEXTS = ["The cat sat on the mat.", "the  cat SAT on the mat.", "The cat sits on the mat.", "Ein Haus am See"]
@@ -32,7 +30,7 @@ def lengths(texts: Sequence[str]) -> Any:
 def by_hand(text: str) -> Any:
     """Every n-gram moves one coordinate for each byte of its hash."""
     found = np.zeros(DIMENSIONS)
-    for value, count in Counter(shingles([text], 3).hashes.tolist()).items():
+    for value, count in Counter(ngram_hashes([text], 3).hashes.tolist()).items():
         for byte in int(value).to_bytes(8, "little"):
             found[byte % DIMENSIONS] += count if byte < DIMENSIONS else -count
     return found

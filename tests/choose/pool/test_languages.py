@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from sparingly.base.errors import ExtraMissingError, UnknownNameError, UsageError
-from sparingly.choose.pool import languages
-from sparingly.choose.pool.languages import Languages
+from sparingly.choose.pool import sources
 from sparingly.choose.pool.score import score_pool
-from sparingly.choose.pool.scored import ScoredPool
+from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.select import select_pool
+from sparingly.choose.pool.sources import Languages
 from sparingly.run.verify import verify_pool
 from tests.choose.pool.pool_data import write_pool
 
@@ -50,7 +50,7 @@ def test_what_cannot_be_identified_is_said(monkeypatch: pytest.MonkeyPatch) -> N
         Languages(among=("de",)).check()
     with pytest.raises(UnknownNameError, match="de"):
         Languages(identify=True, among=("deu",)).check()
-    languages._identifier.cache_clear()
+    sources._identifier.cache_clear()
     monkeypatch.setitem(sys.modules, "py3langid.langid", None)
     with pytest.raises(ExtraMissingError, match=r"sparingly\[langid\]"):
         Languages(identify=True).check()

@@ -11,19 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import InputError, UsageError
-from sparingly.choose.pool.bad import Trouble
-from sparingly.choose.pool.places import Stretch, pool_files, stretches
-from sparingly.choose.pool.records import records
+from sparingly.choose.pool.records import FileRange, RecordProblem, cut_files, pool_files, records
 from tests.choose.pool.pool_data import some_records, write_pool
 
 
-def read_all(stretch: Stretch, longest: int = 1_000_000) -> list[tuple[int, Any]]:
+def read_all(stretch: FileRange, longest: int = 1_000_000) -> list[tuple[int, Any]]:
     found, read = records(stretch, longest)
     return [(line, read(raw) if isinstance(raw, bytes) else raw) for line, raw in found]
 
 
 def kinds(rows: list[tuple[int, Any]]) -> list[tuple[int, str]]:
-    return [(line, row.kind if isinstance(row, Trouble) else "good") for line, row in rows]
+    return [(line, row.kind if isinstance(row, RecordProblem) else "good") for line, row in rows]
 
 
 def test_every_kind_of_bad_line_is_told(tmp_path: Path) -> None:
@@ -39,7 +37,7 @@ def test_every_kind_of_bad_line_is_told(tmp_path: Path) -> None:
         b'{"text": "last"}',
     ]
     path.write_bytes(b"\r\n".join(lines))
-    rows = read_all(Stretch(path, "jsonl"), longest=100)
+    rows = read_all(FileRange(path, "jsonl"), longest=100)
     assert kinds(rows) == [
         (1, "good"),
         (2, "broken"),
@@ -57,7 +55,7 @@ def test_every_kind_of_bad_line_is_told(tmp_path: Path) -> None:
 def test_the_longest_record_is_still_read(tmp_path: Path, size: int, kind: str) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"x" * size + b"\nshort\n")
-    assert kinds(read_all(Stretch(path, "txt"), longest=100)) == [(1, kind), (2, "good")]
+    assert kinds(read_all(FileRange(path, "txt"), longest=100)) == [(1, kind), (2, "good")]
 
 
 def test_fields_may_run_over_lines_and_one_wrong_quote_swallows_nothing(tmp_path: Path) -> None:
@@ -66,7 +64,7 @@ def test_fields_may_run_over_lines_and_one_wrong_quote_swallows_nothing(tmp_path
         'id,text\n1,"two\nlines, and ""more"""\n2,5" disks\n3,fine\n4,"open\n5,also fine\n6\n7,"quoted"\n',
         encoding="utf-8",
     )
-    rows = read_all(Stretch(path, "csv"))
+    rows = read_all(FileRange(path, "csv"))
     assert kinds(rows) == [
         (2, "good"),
         (4, "good"),
@@ -83,15 +81,15 @@ def test_fields_may_run_over_lines_and_one_wrong_quote_swallows_nothing(tmp_path
 def test_a_header_that_names_a_column_twice_makes_a_file_unreadable(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,text,text\n1,a,b\n", encoding="utf-8")
-    assert kinds(read_all(Stretch(path, "csv"))) == [(1, "unreadable")]
+    assert kinds(read_all(FileRange(path, "csv"))) == [(1, "unreadable")]
 
 
 def test_what_a_cut_off_archive_held_before_the_cut_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     generator = (f'{{"text": "{place * 7919 % 1000003}"}}\n' for place in range(20_000))
     path.write_bytes(gzip.compress("".join(generator).encode())[:-500])
-    rows = read_all(Stretch(path, "jsonl"))
-    assert rows[-1][1] == Trouble("unreadable", "the compressed file ends too early")
+    rows = read_all(FileRange(path, "jsonl"))
+    assert rows[-1][1] == RecordProblem("unreadable", "the compressed file ends too early")
     assert len(rows) > 10_000
     assert {kind for _, kind in kinds(rows[:-2])} == {"good"}
 
@@ -100,13 +98,13 @@ def test_what_a_cut_off_archive_held_before_the_cut_is_read(tmp_path: Path) -> N
 def test_a_file_of_another_kind_is_one_unreadable_record(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(content)
-    assert kinds(read_all(Stretch(path, "jsonl"))) == [(1, "unreadable")]
+    assert kinds(read_all(FileRange(path, "jsonl"))) == [(1, "unreadable")]
 
 
 def test_a_damaged_parquet_file_is_one_unreadable_record(tmp_path: Path) -> None:
     (path,) = write_pool(tmp_path, [("parquet", some_records(50))])
     path.write_bytes(path.read_bytes()[:-20])
-    (stretch,) = stretches([path])
+    (stretch,) = cut_files([path])
     assert kinds(read_all(stretch)) == [(1, "unreadable")]
 
 
@@ -118,13 +116,13 @@ def test_stretches_of_a_file_hold_what_the_file_holds(
 ) -> None:
     path = tmp_path_factory.mktemp("pool") / "a.txt"
     path.write_text("\n".join(lines), encoding="utf-8")
-    whole = read_all(Stretch(path, "txt"))
-    assert [row for stretch in stretches([path], size) for row in read_all(stretch)] == whole
+    whole = read_all(FileRange(path, "txt"))
+    assert [row for stretch in cut_files([path], size) for row in read_all(stretch)] == whole
 
 
 def test_parquet_is_cut_by_rows(tmp_path: Path) -> None:
     (path,) = write_pool(tmp_path, [("parquet", some_records(50))])
-    cut = list(stretches([path], rows=20))
+    cut = list(cut_files([path], rows=20))
     assert [(one.start, one.stop, one.line) for one in cut] == [(0, 20, 1), (20, 40, 21), (40, 50, 41)]
     rows = [row for one in cut for row in read_all(one)]
     assert [(line, row["id"]) for line, row in rows] == [(place + 1, f"s{place}") for place in range(50)]

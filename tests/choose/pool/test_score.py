@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sparingly.base.errors import DataError, InputError, UsageError
 from sparingly.choose.pool.score import score_pool
-from sparingly.choose.pool.scored import ScoredPool
+from sparingly.choose.pool.scored_pool import ScoredPool
 from tests.choose.pool.pool_data import some_records, write_pool
 
 LINES = st.lists(

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.rng import keys_of
-from sparingly.choose.pool.result import PoolSelection
 from sparingly.choose.pool.score import score_pool
-from sparingly.choose.pool.scored import ScoredPool
-from sparingly.choose.pool.select import select_pool
+from sparingly.choose.pool.scored_pool import ScoredPool
+from sparingly.choose.pool.select import PoolSelection, select_pool
 from sparingly.data.selection import Selection
 from sparingly.run.verify import verify_pool
 from tests.choose.pool.pool_data import Record, some_records, write_pool

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sparingly.choose.pool.sketches import WORDS, cosines, near_vectors, sketches_of
+from sparingly.choose.pool.near_duplicates import WORDS, cosines, near_vectors, sketches_of
 
 
 def unit(values: Any) -> Any:

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import UsageError
-from sparingly.choose.pool.frame import whole_frame
-from sparingly.choose.pool.result import PoolSelection
+from sparingly.choose.pool.candidates import read_frame
+from sparingly.choose.pool.groups import build_tree, leaves_of, nearest_leaves
 from sparingly.choose.pool.score import score_pool
-from sparingly.choose.pool.scored import ScoredPool
-from sparingly.choose.pool.select import select_pool
-from sparingly.choose.pool.spread import leaves_of, nearest_leaves, planted
+from sparingly.choose.pool.scored_pool import ScoredPool
+from sparingly.choose.pool.select import PoolSelection, select_pool
 from sparingly.data.selection import Selection
 from sparingly.run.verify import verify_pool
 from tests.choose.pool.pool_data import some_records, write_pool
@@ -108,7 +107,7 @@ def test_leaves_are_near_what_they_hold() -> None:
     generator = np.random.default_rng(1)
     angles = np.sort(generator.uniform(0, np.pi, 500))
     points = np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float16)
-    tree = planted(points.astype(float), 25)
+    tree = build_tree(points.astype(float), 25)
     leaves = nearest_leaves(points, tree)
     assert 20 <= len(np.unique(leaves)) <= 30
     # On an arc the path goes from one end to the other, so that leaves follow the angle.
@@ -121,7 +120,7 @@ def test_leaves_are_near_what_they_hold() -> None:
 def test_few_sources_have_few_leaves(tmp_path: Path) -> None:
     paths = write_pool(tmp_path, [("jsonl", some_records(3))])
     held = score_pool(paths, tmp_path / "scored", embed="hashed")
-    frame, _ = whole_frame(held)
+    frame, _ = read_frame(held)
     assert sorted(leaves_of(held, frame, 1024).tolist()) == [0, 1, 2]
     assert len(select_pool(held, 3, design="uniform", spread="embedding")) == 3
 

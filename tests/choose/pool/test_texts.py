@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import InputError
-from sparingly.choose.pool.minhash import bands_of, near_duplicates, similarity
-from sparingly.choose.pool.overlap import read_corpus
-from sparingly.choose.pool.shingles import shingles
+from sparingly.choose.pool.contamination import read_corpus
+from sparingly.choose.pool.near_duplicates import bands_of, near_duplicates, ngram_hashes, similarity
 from sparingly.choose.pool.sources import Layout
 from tests.choose.pool.pool_data import write_pool
 
@@ -31,7 +30,7 @@ def jaccard(one: str, other: str) -> float:
 
 @given(texts=TEXTS, n=st.integers(1, 6))
 def test_equal_n_grams_have_equal_hashes_and_others_have_not(texts: list[str], n: int) -> None:
-    found = shingles(texts, n)
+    found = ngram_hashes(texts, n)
     expected = [gram for text in texts for gram in grams(text, n)]
     assert len(found.hashes) == len(expected)
     counts = [len(grams(text, n)) for text in texts]

@@ -11,8 +11,8 @@ import pytest
 import sparingly
 from sparingly.base.errors import DataError, InputError, UnknownNameError, UsageError
 from sparingly.choose.pool.score import score_pool
-from sparingly.choose.pool.scored import ScoredPool
-from sparingly.choose.pool.scorers import scoring_of
+from sparingly.choose.pool.scored_pool import ScoredPool
+from sparingly.choose.pool.scorers import parse_scoring
 from sparingly.choose.pool.select import select_pool
 from sparingly.run.verify import verify_pool
 from tests.choose.distil.made_past import made_past, source
@@ -106,7 +106,7 @@ def test_a_wrong_model_is_refused(
 ) -> None:
     monkeypatch.chdir(folder)
     with pytest.raises(error, match=words):
-        scoring_of(by)
+        parse_scoring(by)
 
 
 def test_a_model_of_given_vectors_knows_no_texts(folder: Path) -> None:
@@ -117,4 +117,4 @@ def test_a_model_of_given_vectors_knows_no_texts(folder: Path) -> None:
         folder / "vec.skops"
     )
     with pytest.raises(UsageError, match="texts alone have none"):
-        scoring_of(f"distilled:model={folder / 'vec.skops'}")
+        parse_scoring(f"distilled:model={folder / 'vec.skops'}")

@@ -8,23 +8,34 @@ blocks of whatever size, gets the same number.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
-from sparingly.choose.pool.shingles import shingles
-from sparingly.signals.embed.texts import TFIDF, SentenceModel, embed_texts, folder_digest, unit_rows
+from sparingly.choose.pool.near_duplicates import Vectors, Words, ngram_hashes, sketches_of
+from sparingly.choose.pool.parts import TABLE, PoolPart, array_of, part_in, reading_table, write_part
+from sparingly.choose.pool.scored_pool import ScoredPool
+from sparingly.choose.pool.workers import Executor, WorkSettings, map_in_order
+from sparingly.signals.embed.texts import (
+    TFIDF,
+    Embedder,
+    SentenceModel,
+    embed_texts,
+    folder_digest,
+    unit_rows,
+)
 
-Vectors = NDArray[np.float16]
-Embedder = Callable[[Sequence[str]], ArrayLike]
+# --- Embeddings of a pool's sources: one vector for every text, that no other text has a part in
+
 
 HASHED = "hashed"
 DIMENSIONS, GRAM = 128, 3
@@ -35,7 +46,7 @@ _LETTERS = 2**17
 
 
 @dataclass(frozen=True)
-class Embedding:
+class PoolEmbedding:
     """How texts become vectors.
 
     Attributes:
@@ -60,20 +71,22 @@ class Embedding:
         return embed_texts(texts, model, cache=False).astype(np.float16)
 
 
-def embedding_of(model: str | Embedder) -> Embedding:
+def embedding_of(model: str | Embedder) -> PoolEmbedding:
     """Return an embedding by what was asked for: ``hashed``, a sentence-transformers model, or a function."""
     if not isinstance(model, str):
         named: Any = getattr(model, "name", None)
-        return Embedding(named or f"{model.__module__}:{getattr(model, '__qualname__', 'function')}", model)
+        return PoolEmbedding(
+            named or f"{model.__module__}:{getattr(model, '__qualname__', 'function')}", model
+        )
     if model == TFIDF:
         raise UsageError(f"{TFIDF} is fitted to all texts at once, which a pool has not: use {HASHED}.")
     if model == HASHED:
-        return Embedding(f"{HASHED}-{GRAM}-{DIMENSIONS}", HASHED)
+        return PoolEmbedding(f"{HASHED}-{GRAM}-{DIMENSIONS}", HASHED)
     folder = Path(model)
     if folder.is_dir():
-        return Embedding(f"{folder.resolve().name}@{folder_digest(folder)[:12]}", str(folder.resolve()))
+        return PoolEmbedding(f"{folder.resolve().name}@{folder_digest(folder)[:12]}", str(folder.resolve()))
     # Says at once, and not on every worker, that the package is missing.
-    return Embedding(SentenceModel(model).name, model)
+    return PoolEmbedding(SentenceModel(model).name, model)
 
 
 @lru_cache(maxsize=1)
@@ -97,7 +110,7 @@ def hashed_ngrams(texts: Sequence[str]) -> Floats:
 
 
 def _sums(texts: Sequence[str]) -> Floats:
-    grams = shingles(texts, GRAM)
+    grams = ngram_hashes(texts, GRAM)
     counts = np.diff(np.r_[grams.starts, len(grams.hashes)])
     # A byte of the hash is one of the 128 coordinates, and up or down.
     moves = grams.hashes.astype("<u8").view(np.uint8).reshape(-1, _MOVED)
@@ -108,3 +121,92 @@ def _sums(texts: Sequence[str]) -> Floats:
         found += np.bincount(rows + move, minlength=size)
     up_and_down = found.reshape(len(texts), 2, DIMENSIONS)
     return (up_and_down[:, 0] - up_and_down[:, 1]).astype(np.float64)
+
+
+# --- The vectors of a scored pool: beside every part a file of embeddings and one of their sketches
+
+
+def vector_files(label: str) -> tuple[str, str]:
+    """Return the endings of the files of vectors (sources × dimensions) and sketches (words × sources)."""
+    return f"{label}.npy", f"{label}.sketch.npy"
+
+
+def embed_pool(pool: ScoredPool, embedding: PoolEmbedding, crew: Executor, how: WorkSettings) -> ScoredPool:
+    """Embed the sources of every part that is not embedded yet; return the pool that has the embedding."""
+    folder, done, parts = pool.folder.resolve(), 0, list(pool.parts)
+    for count, (place, part) in enumerate(crew.each(embed_part, pool.parts, folder, embedding, how.batch), 1):
+        parts[place] = part
+        done += part.tally.good
+        how.tell(count, len(parts), f"{done:,} sources embedded")
+    return replace(pool, parts=tuple(parts), embedding=embedding.name)
+
+
+def embed_part(part: PoolPart, folder: Path, embedding: PoolEmbedding, batch: int) -> PoolPart:
+    """Embed the sources of a part, unless that is done: a marker with the checksums is written last."""
+    import polars as pl
+
+    marker = f"{part.name}.{embedding.label}.json"
+    before, endings = part_in(folder / marker), vector_files(embedding.label)
+    if before is not None and before.name == part.name and not before.problem(folder, endings):
+        return replace(part, checksums={**part.checksums, **before.checksums})
+    table = part.path(folder, TABLE)
+    with reading_table(table):
+        texts = pl.read_parquet(table, columns=["source"], glob=False).to_series().to_list()
+    # A text is embedded alike whatever batch it is in, so their size is one of memory only.
+    blocks = [embedding.vectors(texts[start : start + batch]) for start in range(0, len(texts), batch)]
+    vectors = np.concatenate(blocks) if blocks else np.zeros((0, 1), np.float16)
+    content = dict(zip(endings, (_packed(vectors), _packed(sketches_of(vectors))), strict=True))
+    return write_part(part, folder, content, marker)
+
+
+def _packed(values: NDArray[Any]) -> BytesIO:
+    content = BytesIO()
+    np.save(content, values)
+    return content
+
+
+def label_of(pool: ScoredPool) -> str:
+    """Return the label of a pool's embedding; complain where it has none."""
+    if pool.embedding is None:
+        raise UsageError("The pool has no embeddings. Score it with: --embed hashed, or a model's name.")
+    return PoolEmbedding(pool.embedding).label
+
+
+def vectors_at(pool: ScoredPool, places: Ints) -> Vectors:
+    """Return the vectors of some sources by their places among all of them, in the order asked for."""
+    label = label_of(pool)
+    if not len(places):
+        return np.zeros((0, 1), np.float16)
+    ends = np.cumsum([part.tally.good for part in pool.parts])
+    owner = np.searchsorted(ends, places, side="right")
+    order = np.argsort(owner, kind="stable")
+    used, starts = np.unique(owner[order], return_index=True)
+    width = _vectors(pool.folder, pool.parts[used[0]], label).shape[1]
+    found = np.zeros((len(places), width), np.float16)
+    for place, rows in zip(used.tolist(), np.split(order, starts[1:]), strict=True):
+        vectors = _vectors(pool.folder, pool.parts[place], label)
+        found[rows] = vectors[places[rows] - (ends[place] - len(vectors))]
+    return found
+
+
+def _vectors(folder: Path, part: PoolPart, label: str) -> Vectors:
+    return array_of(part.path(folder, vector_files(label)[0]), (part.tally.good, None))
+
+
+def sketches_at(pool: ScoredPool, places: Ints) -> Words:
+    """Return the sketches of some sources, words × sources."""
+    ending = vector_files(label_of(pool))[1]
+    held = [array_of(part.path(pool.folder, ending), (None, part.tally.good)) for part in pool.parts]
+    return np.ascontiguousarray(np.concatenate(held, axis=1)[:, places])
+
+
+def over_vectors(pool: ScoredPool, function: Callable[..., NDArray[Any]], *shared: Any) -> NDArray[Any]:
+    """Return ``function(vectors, *shared)`` over all parts, one array of all sources."""
+    pieces = [(pool.folder.resolve(), part, label_of(pool)) for part in pool.parts]
+    return np.concatenate(map_in_order(pool.crew, _applied, pieces, function, *shared))
+
+
+def _applied(
+    piece: tuple[Path, PoolPart, str], function: Callable[..., NDArray[Any]], *shared: Any
+) -> NDArray[Any]:
+    return function(_vectors(*piece), *shared)

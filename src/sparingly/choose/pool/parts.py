@@ -5,33 +5,148 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+import tokenize
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import InputError
 from sparingly.base.rng import keys_of
-from sparingly.choose.pool.bad import Bad, Tally, Trouble, start_of
-from sparingly.choose.pool.checksums import file_problem, values_problem, with_checksum, write_with_checksum
-from sparingly.choose.pool.languages import NOT_KNOWN, Languages
-from sparingly.choose.pool.minhash import bands_of
-from sparingly.choose.pool.overlap import Corpus
-from sparingly.choose.pool.places import Stretch
-from sparingly.choose.pool.records import Raw, Reader, records
+from sparingly.choose.pool.contamination import ReferenceCorpus
+from sparingly.choose.pool.near_duplicates import bands_of
+from sparingly.choose.pool.records import (
+    FileRange,
+    OnProblem,
+    Raw,
+    Reader,
+    RecordCounts,
+    RecordProblem,
+    records,
+    shorten,
+)
 from sparingly.choose.pool.scorers import Scoring, scores_of, source_length
-from sparingly.choose.pool.sources import Layout, Source, normalised, source_of, text_hashes
+from sparingly.choose.pool.sources import (
+    UNKNOWN_LANGUAGES,
+    Languages,
+    Layout,
+    Source,
+    normalised,
+    source_of,
+    text_hashes,
+)
 from sparingly.data import files
 from sparingly.data.values import as_id, as_mapping, as_whole, shown
 from sparingly.signals.length import SOURCE_LENGTH
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+# --- Checksums of a scored pool's files: written with them, and compared before anything is drawn from them
+# A part that was damaged, exchanged or cut off is then an error, and never another selection.
+
+
+CHECKSUM = "checksum"
+SCORE_AGAIN = "Score the pool again with the same options: only what is damaged is scored anew"
+NO_CHECKSUMS = (
+    "This pool was scored by an older sparingly and has no checksums, so damage to its files may go "
+    "unnoticed. Score it again to add them."
+)
+_GONE = "the file is gone"
+# What numpy raises on damaged files, beside the errors of the operating system.
+_DAMAGE = (
+    ValueError,
+    EOFError,
+    OSError,
+    SyntaxError,
+    TypeError,
+    OverflowError,
+    MemoryError,
+    tokenize.TokenError,
+)
+
+
+def damaged(path: Path, problem: str = "the file is damaged") -> InputError:
+    """Return the complaint about a file of a scored pool."""
+    return InputError(problem, file=path, fix=SCORE_AGAIN)
+
+
+def write_with_checksum(path: Path, content: bytes | memoryview) -> str:
+    """Write a file whole or not at all; return the checksum of what was to be written."""
+
+    def put(file: IO[bytes]) -> None:
+        file.write(content)
+
+    files.write_atomically(path, put)
+    return hashlib.sha256(content).hexdigest()
+
+
+def file_problem(path: Path, checksum: str) -> str | None:
+    """Say what is wrong with a file that should have a checksum; None where nothing is."""
+    try:
+        with path.open("rb") as file:
+            same = hashlib.file_digest(file, "sha256").hexdigest() == checksum
+    except FileNotFoundError:
+        return _GONE
+    except OSError as error:
+        return f"the file cannot be read ({error.strerror or error})"
+    return None if same else "the file is not the one that was written: it is damaged or was exchanged"
+
+
+def with_checksum(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a JSON file together with their checksum."""
+    return {**values, CHECKSUM: _checksum_of(values)}
+
+
+def values_problem(values: Mapping[str, Any]) -> str | None:
+    """Say what is wrong with values that carry their checksum; None where nothing is."""
+    same = values.get(CHECKSUM) == _checksum_of(values)
+    return None if same else "the values do not agree with their checksum: the file is damaged or was edited"
+
+
+def _checksum_of(values: Mapping[str, Any]) -> str:
+    others = {name: value for name, value in values.items() if name != CHECKSUM}
+    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
+
+
+@contextmanager
+def reading_table(path: Path) -> Iterator[None]:
+    """Turn what polars says of a damaged table into one sentence."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise damaged(path, f"the table of a part cannot be read ({type(error).__name__})") from None
+
+
+def array_of(path: Path, shape: tuple[int | None, int | None]) -> NDArray[Any]:
+    """Return the array of a file as it lies there; None stands for any length.
+
+    Raises:
+        InputError: The file is gone or damaged, or its array has another shape.
+    """
+    try:
+        held: NDArray[Any] = np.load(path, mmap_mode="r")
+    except FileNotFoundError:
+        raise damaged(path, _GONE) from None
+    except _DAMAGE as error:
+        raise damaged(path, f"the numbers of a part cannot be read ({type(error).__name__})") from None
+    if held.ndim != 2 or any(want not in (None, got) for want, got in zip(shape, held.shape, strict=True)):
+        raise damaged(path, f"the file holds an array of shape {held.shape}, which is not that of its part")
+    return held
+
+
+# --- A part of a scored pool: some records read, scored and written, so that they need not be done again
+
 
 # Changes when what a part holds changes, so that parts of an older version are made anew.
 _CONTENT = 3
@@ -40,7 +155,7 @@ _NAME = re.compile(r"part-[0-9a-f]+-[0-9]+")
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class ScoringPlan:
     """How the records of a pool become parts.
 
     Attributes:
@@ -59,15 +174,15 @@ class Plan:
     out: Path
     layout: Layout
     scoring: Scoring
-    bad: Bad = "skip"
+    bad: OnProblem = "skip"
     near: bool = False
-    corpus: Corpus | None = None
-    languages: Languages = NOT_KNOWN
+    corpus: ReferenceCorpus | None = None
+    languages: Languages = UNKNOWN_LANGUAGES
     longest: int = 1_000_000
     rows: int = 100_000
     batch: int = 10_000
 
-    def name_of(self, stretch: Stretch) -> str:
+    def name_of(self, stretch: FileRange) -> str:
         """Return the name of a stretch's parts: another one where the file or the plan differs."""
         state = stretch.path.stat()
         told = [
@@ -81,7 +196,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Part:
+class PoolPart:
     """A part that is done.
 
     Attributes:
@@ -96,7 +211,7 @@ class Part:
     name: str
     file: str
     line: int
-    tally: Tally
+    tally: RecordCounts
     checksums: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,7 +225,7 @@ class Part:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Part:
+    def from_dict(cls, values: Mapping[str, Any]) -> PoolPart:
         """Read a part back."""
         name = as_id(values.get("name"), "name")
         if not _NAME.fullmatch(name):
@@ -120,7 +235,7 @@ class Part:
             name,
             as_id(values.get("file"), "file"),
             as_whole(values.get("line"), "line"),
-            Tally.from_dict(as_mapping(values.get("tally"), "tally")),
+            RecordCounts.from_dict(as_mapping(values.get("tally"), "tally")),
             {ending: as_id(checksum, "checksums") for ending, checksum in sums.items()},
         )
 
@@ -139,18 +254,18 @@ class Part:
         return None
 
 
-def score_stretch(stretch: Stretch, plan: Plan) -> list[Part]:
+def score_stretch(stretch: FileRange, plan: ScoringPlan) -> list[PoolPart]:
     """Score the records of a stretch part by part; those that are done are passed over."""
     name = plan.name_of(stretch)
     found, read = records(stretch, plan.longest)
-    parts: list[Part] = []
+    parts: list[PoolPart] = []
     while raws := list(islice(found, plan.rows)):
         part = f"part-{name}-{len(parts):05d}"
         parts.append(_done(plan, part) or _scored(raws, read, stretch.file, part, plan))
     return parts
 
 
-def _done(plan: Plan, name: str) -> Part | None:
+def _done(plan: ScoringPlan, name: str) -> PoolPart | None:
     """Return a part that was finished before: its marker is written last. What is damaged is not done."""
     part = part_in(plan.out / f"{name}.json")
     if part is None or part.name != name or part.problem(plan.out, tuple(part.checksums)):
@@ -160,30 +275,32 @@ def _done(plan: Plan, name: str) -> Part | None:
     return part
 
 
-def part_in(marker: Path) -> Part | None:
+def part_in(marker: Path) -> PoolPart | None:
     """Return the part that a marker speaks of; None where there is no marker, or it is damaged."""
     if not marker.exists():
         return None
     try:
         values = as_mapping(files.read_json(marker), "part")
-        return None if values_problem(values) else Part.from_dict(values)
+        return None if values_problem(values) else PoolPart.from_dict(values)
     except InputError:
         return None
 
 
-def _scored(raws: Sequence[Raw], read: Reader, file: Path, part: str, plan: Plan) -> Part:
-    tally = Tally(read=len(raws))
+def _scored(raws: Sequence[Raw], read: Reader, file: Path, part: str, plan: ScoringPlan) -> PoolPart:
+    tally = RecordCounts(read=len(raws))
     sources, lines = _sources(raws, read, file, plan.layout, tally)
     utility, unlike = _utilities(sources, plan)
     known = np.isfinite(utility)
     for place in np.flatnonzero(~known):
-        text = start_of(sources[place].text)
-        tally.add(Trouble("no_score", f"{plan.scoring.name} gives no number: {text}"), file, lines[place])
+        text = shorten(sources[place].text)
+        tally.add(
+            RecordProblem("no_score", f"{plan.scoring.name} gives no number: {text}"), file, lines[place]
+        )
     if plan.bad == "refuse":
         tally.refuse()
     rows = np.flatnonzero(known)
     kept, tally.good = [sources[row] for row in rows], len(rows)
-    made = Part(part, str(file), raws[0][0], tally)
+    made = PoolPart(part, str(file), raws[0][0], tally)
     numbers: dict[str, Any] = {"line": np.array(lines, np.int64)[rows], "utility": utility[rows]}
     if plan.scoring.flags:
         numbers["unlike"] = unlike[rows]
@@ -191,14 +308,14 @@ def _scored(raws: Sequence[Raw], read: Reader, file: Path, part: str, plan: Plan
 
 
 def _sources(
-    raws: Sequence[Raw], read: Reader, file: Path, layout: Layout, tally: Tally
+    raws: Sequence[Raw], read: Reader, file: Path, layout: Layout, tally: RecordCounts
 ) -> tuple[list[Source], list[int]]:
     sources: list[Source] = []
     lines: list[int] = []
     for line, raw in raws:
         record = read(raw) if isinstance(raw, bytes) else raw
-        source = record if isinstance(record, Trouble) else source_of(record, layout)
-        if isinstance(source, Trouble):
+        source = record if isinstance(record, RecordProblem) else source_of(record, layout)
+        if isinstance(source, RecordProblem):
             tally.add(source, file, line)
         else:
             sources.append(source)
@@ -206,7 +323,7 @@ def _sources(
     return sources, lines
 
 
-def _utilities(sources: Sequence[Source], plan: Plan) -> tuple[Floats, Mask]:
+def _utilities(sources: Sequence[Source], plan: ScoringPlan) -> tuple[Floats, Mask]:
     """Return the utility of every source, and who is unlike the texts that the scorer knows."""
     scorer = plan.scoring.scorer
     if scorer is None:
@@ -220,7 +337,9 @@ def _utilities(sources: Sequence[Source], plan: Plan) -> tuple[Floats, Mask]:
     return np.concatenate([scores for scores, _ in found]), np.concatenate([odd for _, odd in found])
 
 
-def _written(sources: Sequence[Source], numbers: Mapping[str, Any], part: Part, plan: Plan) -> Part:
+def _written(
+    sources: Sequence[Source], numbers: Mapping[str, Any], part: PoolPart, plan: ScoringPlan
+) -> PoolPart:
     """Write the table, what finds near duplicates, and last the marker that says that both are there."""
     # By way of memory: a full disk is then told by the file, not from inside of the library.
     packed = BytesIO()
@@ -232,7 +351,7 @@ def _written(sources: Sequence[Source], numbers: Mapping[str, Any], part: Part, 
     return write_part(part, plan.out, content, f"{part.name}.json")
 
 
-def write_part(part: Part, folder: Path, content: Mapping[str, BytesIO], marker: str) -> Part:
+def write_part(part: PoolPart, folder: Path, content: Mapping[str, BytesIO], marker: str) -> PoolPart:
     """Write files of a part by their endings, then the marker; return the part with their checksums."""
     sums = {
         ending: write_with_checksum(part.path(folder, ending), held.getbuffer())
@@ -242,7 +361,9 @@ def write_part(part: Part, folder: Path, content: Mapping[str, BytesIO], marker:
     return replace(part, checksums={**part.checksums, **sums})
 
 
-def _frame(sources: Sequence[Source], numbers: Mapping[str, Any], file: str, plan: Plan) -> pl.DataFrame:
+def _frame(
+    sources: Sequence[Source], numbers: Mapping[str, Any], file: str, plan: ScoringPlan
+) -> pl.DataFrame:
     import polars as pl
 
     items, texts, kept = ([getattr(one, name) for one in sources] for name in ("item", "text", "kept"))

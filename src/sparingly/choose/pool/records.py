@@ -7,24 +7,300 @@ for those who use them.
 from __future__ import annotations
 
 import csv
+import glob
 import io
 import json
 import lzma
 import re
 import zlib
-from collections import deque
-from collections.abc import Callable, Iterator
-from typing import IO, Any
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Literal
 
-from sparingly.base.errors import InputError
-from sparingly.choose.pool.bad import Trouble, start_of
-from sparingly.choose.pool.places import Stretch
+from sparingly.base.errors import InputError, UsageError, one_line
 from sparingly.data import files
+from sparingly.data.values import as_list, as_mapping, as_text, as_whole, shown
 
-Raw = tuple[int, bytes | dict[str, Any] | Trouble]
-Line = tuple[int, bytes | Trouble]
-Reader = Callable[[bytes], dict[str, Any] | Trouble]
-LONGEST = 1_000_000
+# --- What can be wrong with a record of a pool, and the count of it: nothing is lost without being told
+
+
+OnProblem = Literal["skip", "refuse"]
+
+PROBLEM_KINDS = {
+    "broken": "no JSON object, or another number of fields than the header has",
+    "binary": "control characters that no text has",
+    "encoding": "not UTF-8",
+    "too_long": "longer than a record may be",
+    "empty": "no text, or nothing but white space",
+    "no_id": "the id is missing",
+    "no_score": "the utility is missing or not a finite number",
+    "unreadable": "the file, or the rest of it, cannot be read",
+}
+_EXAMPLES = 3
+_SHOWN_LETTERS = 60
+
+
+@dataclass(frozen=True)
+class RecordProblem:
+    """Why a record cannot be used: one of the kinds, and the words for it."""
+
+    kind: str
+    words: str
+
+
+@dataclass(frozen=True)
+class ProblemExample:
+    """One bad record: where it stands, and what is wrong there."""
+
+    file: str
+    line: int
+    words: str
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ProblemExample:
+        """Read an example back."""
+        file, words = (as_text(values.get(name), name) or "" for name in ("file", "words"))
+        return cls(file, as_whole(values.get("line"), "line"), words)
+
+    def __str__(self) -> str:
+        return one_line(f"{self.file}, line {self.line}: {self.words}")
+
+
+@dataclass
+class RecordCounts:
+    """How many records were read, how many of them are sources, and what the others are.
+
+    ``read`` is always ``good`` plus the sum of ``bad``. The first few examples of every kind are kept.
+    """
+
+    read: int = 0
+    good: int = 0
+    bad: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[ProblemExample]] = field(default_factory=dict)
+
+    def add(self, trouble: RecordProblem, file: Path, line: int) -> None:
+        """Count one bad record."""
+        self.bad[trouble.kind] += 1
+        kept = self.examples.setdefault(trouble.kind, [])
+        if len(kept) < _EXAMPLES:
+            kept.append(ProblemExample(str(file), line, trouble.words))
+
+    def refuse(self) -> None:
+        """Complain about the first bad record, if there is one."""
+        first = min(
+            (example for kept in self.examples.values() for example in kept),
+            key=lambda example: (example.file, example.line),
+            default=None,
+        )
+        if first is not None:
+            raise InputError(
+                first.words, file=first.file, line=first.line, fix="Mend it, or pass it over with bad=skip"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain values, kinds in the order of their names."""
+        return {
+            "read": self.read,
+            "good": self.good,
+            "bad": dict(sorted(self.bad.items())),
+            "examples": {
+                kind: [vars(example) for example in kept] for kind, kept in sorted(self.examples.items())
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> RecordCounts:
+        """Read counts back."""
+        examples = {
+            kind: [ProblemExample.from_dict(as_mapping(one, "examples")) for one in as_list(some, "examples")]
+            for kind, some in as_mapping(values.get("examples"), "examples").items()
+        }
+        bad = {kind: as_whole(count, "bad") for kind, count in as_mapping(values.get("bad"), "bad").items()}
+        read, good = (as_whole(values.get(name), name) for name in ("read", "good"))
+        if good < 0 or read != good + sum(bad.values()):
+            raise InputError(f"{read} records were read, and {good} and {sum(bad.values())} are counted")
+        for kind in {*bad, *examples} - {*PROBLEM_KINDS}:
+            raise InputError(f"{shown(kind)} is no kind of bad record", field="bad")
+        return cls(read, good, Counter(bad), examples)
+
+
+def add_counts(tallies: Iterable[RecordCounts]) -> RecordCounts:
+    """Add counts up; the examples are the first by file and line, whoever counted them first."""
+    whole = RecordCounts()
+    for tally in tallies:
+        whole.read += tally.read
+        whole.good += tally.good
+        whole.bad.update(tally.bad)
+        for kind, kept in tally.examples.items():
+            whole.examples.setdefault(kind, []).extend(kept)
+    for kind, kept in whole.examples.items():
+        whole.examples[kind] = sorted(kept, key=lambda one: (one.file, one.line))[:_EXAMPLES]
+    return whole
+
+
+def shorten(text: str) -> str:
+    """Return the beginning of a text, for an example."""
+    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}…"
+
+
+# --- Where a pool lies: files, folders and globs, cut into stretches that can be worked on one by one
+
+
+FILE_KINDS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".txt": "txt",
+}
+RANGE_BYTES = 16 * 2**20
+RANGE_ROWS = 200_000
+_BLOCK_BYTES = 2**20
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
+
+
+@dataclass(frozen=True)
+class FileRange:
+    """A part of a file: bytes of a text file, rows of a Parquet file, or (without a stop) all of it.
+
+    ``line`` is the number of its first line or row, from 1. The file is told by the name that it was given;
+    ``root`` is the folder which that name starts from, so that a worker elsewhere finds it by the same name.
+    """
+
+    file: Path
+    kind: str
+    start: int = 0
+    stop: int | None = None
+    line: int = 1
+    root: Path = Path()
+
+    @property
+    def path(self) -> Path:
+        """Where the file is opened."""
+        return self.root / self.file
+
+
+@dataclass(frozen=True)
+class PoolFiles:
+    """The files of a pool, and what else lies in its folders and is passed over."""
+
+    files: tuple[Path, ...]
+    others: tuple[Path, ...] = ()
+
+
+def pool_files(paths: str | Path | Iterable[str | Path], besides: Path | None = None) -> PoolFiles:
+    """Return the files of a pool, each once, in the order of their names.
+
+    A folder stands for every file in and below it that has a known extension; hidden ones are passed over.
+    What lies in the folder ``besides`` is no part of the pool: scores may be kept inside of it.
+    """
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    found = {file.resolve(): file for path in given for file in _expand_path(Path(path))}
+    if besides is not None:
+        found = {real: file for real, file in found.items() if besides.resolve() not in real.parents}
+    ours = sorted((file for file in found.values() if _is_ours(file)), key=str)
+    if not ours:
+        raise UsageError(
+            f"There is no file in the pool. Files end in {', '.join(FILE_KINDS)}, perhaps with .gz."
+        )
+    return PoolFiles(tuple(ours), tuple(sorted(set(found.values()) - set(ours), key=str)))
+
+
+def _is_ours(path: Path) -> bool:
+    return path.is_file() and files.extension(path) in FILE_KINDS
+
+
+def _expand_path(path: Path) -> Sequence[Path]:
+    """Return the files that a path stands for; of a folder all that are not hidden, of whatever kind."""
+    if path.is_dir():
+        inside = (file for file in path.rglob("*") if not file.name.startswith("."))
+        return [file for file in inside if not file.is_dir()]
+    if not path.exists() and any(sign in str(path) for sign in "*?["):
+        matching = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 - ** and bases
+        if not matching:
+            raise InputError("no file matches", file=path)
+        return [file for one in matching for file in _expand_path(one)]
+    if not path.exists():
+        raise InputError("there is no such file", file=path)
+    if files.extension(path) not in FILE_KINDS:
+        raise InputError(
+            "the extension is not one of a pool's file",
+            file=path,
+            fix=f"Use {', '.join(FILE_KINDS)}, or add .gz",
+        )
+    if not path.is_file():
+        raise InputError(
+            "this is a pipe or a device, and a file is wanted", file=path, fix="Write it to a file"
+        )
+    return [path]
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder that scores are written to, where it is not there."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("this is a file, and a folder is wanted for the scores", file=folder)
+    with files.naming_target(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def cut_files(paths: Iterable[Path], size: int = RANGE_BYTES, rows: int = RANGE_ROWS) -> Iterator[FileRange]:
+    """Cut files into stretches: JSON Lines and plain text by bytes, at line ends, and Parquet by rows.
+
+    A compressed or comma-separated file stays whole: where a record begins cannot be told from its middle.
+    """
+    for path in paths:
+        kind = FILE_KINDS[files.extension(path)]
+        if kind == "parquet":
+            yield from _by_rows(path, rows)
+        elif kind == "csv" or path.stat().st_size <= size or _is_packed(path):
+            yield FileRange(path, kind)
+        else:
+            yield from _by_bytes(path, kind, size)
+
+
+def _is_packed(path: Path) -> bool:
+    with files.naming(path), path.open("rb") as file:
+        return file.read(6).startswith(_PACKED)
+
+
+def _by_bytes(path: Path, kind: str, size: int) -> Iterator[FileRange]:
+    with files.naming(path), path.open("rb") as file:
+        end, start, line = path.stat().st_size, 0, 1
+        while start < end:
+            lines, left = 0, size
+            while left > 0 and (block := file.read(min(left, _BLOCK_BYTES))):
+                lines += block.count(b"\n")
+                left -= len(block)
+            lines += file.readline().count(b"\n")
+            stop = file.tell()
+            yield FileRange(path, kind, start, stop, line)
+            start, line = stop, line + lines
+
+
+def _by_rows(path: Path, rows: int) -> Iterator[FileRange]:
+    import polars as pl
+
+    damaged = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+    try:
+        count = int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())
+    except damaged:
+        # Whoever reads it says what is wrong.
+        yield FileRange(path, "parquet")
+        return
+    for start in range(0, count, rows):
+        yield FileRange(path, "parquet", start, min(count, start + rows), start + 1)
+
+
+# --- The records of a stretch as they stand in the file: found one by one, and read as an object or a trouble
+
+
+Raw = tuple[int, bytes | dict[str, Any] | RecordProblem]
+Line = tuple[int, bytes | RecordProblem]
+Reader = Callable[[bytes], dict[str, Any] | RecordProblem]
+LONGEST_RECORD = 1_000_000
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, InputError)
@@ -32,7 +308,7 @@ _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, InputError)
 _LINES_OF_A_RECORD = 1_000
 
 
-def records(stretch: Stretch, longest: int = LONGEST) -> tuple[Iterator[Raw], Reader]:
+def records(stretch: FileRange, longest: int = LONGEST_RECORD) -> tuple[Iterator[Raw], Reader]:
     """Return the records of a stretch with their lines, and what reads one of them."""
     if stretch.kind == "parquet":
         return _rows(stretch, longest), _nothing_to_read
@@ -48,10 +324,10 @@ def is_binary(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
-# --- lines --------------------------------------------------------------------------------------------
+# --- lines
 
 
-def _lines(stretch: Stretch, longest: int) -> Iterator[Line]:
+def _lines(stretch: FileRange, longest: int) -> Iterator[Line]:
     """Yield the lines of a stretch; one that is too long is passed over without being held."""
     number = stretch.line - 1
     try:
@@ -64,12 +340,12 @@ def _lines(stretch: Stretch, longest: int) -> Iterator[Line]:
                 size, whole = len(raw), raw.rstrip(b"\r\n")
                 if len(whole) > longest:
                     size += _rest_of_line(file, raw)
-                    yield number, Trouble("too_long", f"longer than {longest:,} bytes: {_start(whole)}")
+                    yield number, RecordProblem("too_long", f"longer than {longest:,} bytes: {_start(whole)}")
                 else:
                     yield number, whole.removeprefix(b"\xef\xbb\xbf") if number == 1 else whole
                 left = None if left is None else left - size
     except _DAMAGE as error:
-        yield number + 1, Trouble("unreadable", _reason(error))
+        yield number + 1, RecordProblem("unreadable", _reason(error))
 
 
 def _rest_of_line(file: IO[bytes], raw: bytes) -> int:
@@ -90,68 +366,68 @@ def _reason(error: BaseException) -> str:
     return f"the file cannot be read ({reason})"
 
 
-def _decoded(raw: bytes) -> str | Trouble:
+def _decoded(raw: bytes) -> str | RecordProblem:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         if is_binary(raw.decode("latin-1")):
-            return Trouble("binary", f"binary junk: {_start(raw)}")
-        return Trouble("encoding", f"byte 0x{raw[error.start]:02x} is not UTF-8: {_start(raw)}")
+            return RecordProblem("binary", f"binary junk: {_start(raw)}")
+        return RecordProblem("encoding", f"byte 0x{raw[error.start]:02x} is not UTF-8: {_start(raw)}")
 
 
 def _start(raw: bytes) -> str:
-    return start_of(raw[:200].decode("utf-8", "backslashreplace"))
+    return shorten(raw[:200].decode("utf-8", "backslashreplace"))
 
 
-def _json_object(raw: bytes) -> dict[str, Any] | Trouble:
+def _json_object(raw: bytes) -> dict[str, Any] | RecordProblem:
     text = _decoded(raw)
-    if isinstance(text, Trouble):
+    if isinstance(text, RecordProblem):
         return text
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return Trouble("binary" if is_binary(text) else "broken", f"not JSON: {start_of(text)}")
-    return value if isinstance(value, dict) else Trouble("broken", f"no JSON object: {start_of(text)}")
+        return RecordProblem("binary" if is_binary(text) else "broken", f"not JSON: {shorten(text)}")
+    return value if isinstance(value, dict) else RecordProblem("broken", f"no JSON object: {shorten(text)}")
 
 
-def _plain_text(raw: bytes) -> dict[str, Any] | Trouble:
+def _plain_text(raw: bytes) -> dict[str, Any] | RecordProblem:
     text = _decoded(raw)
-    return text if isinstance(text, Trouble) else {"source": text}
+    return text if isinstance(text, RecordProblem) else {"source": text}
 
 
-# --- comma-separated ----------------------------------------------------------------------------------
+# --- comma-separated
 
 
-def _csv(stretch: Stretch, lines: Iterator[Line]) -> tuple[Iterator[Raw], Reader]:
+def _csv(stretch: FileRange, lines: Iterator[Line]) -> tuple[Iterator[Raw], Reader]:
     """Find the records of a file whose first line names the columns."""
     first = next(lines, None)
     if first is None:
         return iter(()), _nothing_to_read
     raw = first[1]
-    header_text = raw if isinstance(raw, Trouble) else _decoded(raw)
-    if isinstance(header_text, Trouble):
+    header_text = raw if isinstance(raw, RecordProblem) else _decoded(raw)
+    if isinstance(header_text, RecordProblem):
         return iter([(first[0], header_text)]), _nothing_to_read
     separator = _separator(stretch, header_text)
     header = _fields(header_text, separator) or []
     if not any(header) or len(set(header)) < len(header):
-        words = f"the first line names no columns, or one twice: {start_of(header_text)}"
-        return iter([(first[0], Trouble("unreadable", words))]), _nothing_to_read
+        words = f"the first line names no columns, or one twice: {shorten(header_text)}"
+        return iter([(first[0], RecordProblem("unreadable", words))]), _nothing_to_read
 
-    def read(raw: bytes) -> dict[str, Any] | Trouble:
+    def read(raw: bytes) -> dict[str, Any] | RecordProblem:
         text = _decoded(raw)
-        if isinstance(text, Trouble):
+        if isinstance(text, RecordProblem):
             return text
         fields = _fields(text, separator)
         if fields is None or len(fields) != len(header):
             kind = "binary" if is_binary(text) else "broken"
             found = "no" if fields is None else len(fields)
-            return Trouble(kind, f"{found} fields where the header has {len(header)}: {start_of(text)}")
+            return RecordProblem(kind, f"{found} fields where the header has {len(header)}: {shorten(text)}")
         return {name: field for name, field in zip(header, fields, strict=True) if name and field != ""}
 
     return _joined(lines, separator, len(header)), read
 
 
-def _separator(stretch: Stretch, header: str) -> str:
+def _separator(stretch: FileRange, header: str) -> str:
     if files.extension(stretch.file) == ".tsv":
         return "\t"
     return max(",", "\t", ";", key=header.count)
@@ -196,7 +472,7 @@ def _joined(lines: Iterator[Line], separator: str, width: int) -> Iterator[Raw]:
 
     while (head := take()) is not None:
         number, raw = head
-        if isinstance(raw, Trouble):
+        if isinstance(raw, RecordProblem):
             yield head
         elif raw.count(b'"') % 2 == 0 or not _is_open(raw, separator):
             if raw.strip():
@@ -207,7 +483,7 @@ def _joined(lines: Iterator[Line], separator: str, width: int) -> Iterator[Raw]:
                 yield number, whole
             else:
                 ahead.extendleft(reversed(used))
-                yield number, Trouble("broken", f"a quote that is never closed: {_start(raw)}")
+                yield number, RecordProblem("broken", f"a quote that is never closed: {_start(raw)}")
 
 
 def _until_closed(
@@ -217,7 +493,7 @@ def _until_closed(
     parts, used = [raw], list[Line]()
     while len(used) < _LINES_OF_A_RECORD and (line := take()) is not None:
         used.append(line)
-        if isinstance(line[1], Trouble):
+        if isinstance(line[1], RecordProblem):
             break
         parts.append(line[1])
         if b'"' in line[1] and not _is_open(whole := b"\n".join(parts), separator):
@@ -225,10 +501,10 @@ def _until_closed(
     return None, used
 
 
-# --- Parquet ------------------------------------------------------------------------------------------
+# --- Parquet
 
 
-def _rows(stretch: Stretch, longest: int, block: int = 20_000) -> Iterator[Raw]:
+def _rows(stretch: FileRange, longest: int, block: int = 20_000) -> Iterator[Raw]:
     import polars as pl
 
     damaged = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -242,16 +518,16 @@ def _rows(stretch: Stretch, longest: int, block: int = 20_000) -> Iterator[Raw]:
                 number += 1
     except damaged as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
-        yield number, Trouble("unreadable", f"the Parquet file cannot be read ({reason})")
+        yield number, RecordProblem("unreadable", f"the Parquet file cannot be read ({reason})")
 
 
-def _short_row(row: dict[str, Any], longest: int) -> dict[str, Any] | Trouble:
+def _short_row(row: dict[str, Any], longest: int) -> dict[str, Any] | RecordProblem:
     for value in row.values():
         # A letter has at most four bytes, so only long values need to be counted.
         if isinstance(value, str) and 4 * len(value) > longest and len(value.encode()) > longest:
-            return Trouble("too_long", f"longer than {longest:,} bytes: {start_of(value)}")
+            return RecordProblem("too_long", f"longer than {longest:,} bytes: {shorten(value)}")
     return row
 
 
-def _nothing_to_read(raw: bytes) -> dict[str, Any] | Trouble:
-    return Trouble("broken", f"not read: {_start(raw)}")
+def _nothing_to_read(raw: bytes) -> dict[str, Any] | RecordProblem:
+    return RecordProblem("broken", f"not read: {_start(raw)}")

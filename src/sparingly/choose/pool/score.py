@@ -8,19 +8,23 @@ from pathlib import Path
 from typing import Literal, Unpack
 
 from sparingly.base.errors import DataError, InputError, UsageError, listing
-from sparingly.choose.pool.bad import Bad
-from sparingly.choose.pool.crew import Crew, crew_of
-from sparingly.choose.pool.embeddings import Embedder, Embedding, embedding_of
-from sparingly.choose.pool.languages import Languages
-from sparingly.choose.pool.overlap import read_corpus
-from sparingly.choose.pool.parts import Part, Plan, score_stretch
-from sparingly.choose.pool.places import PoolFiles, Stretch, make_folder, pool_files, stretches
-from sparingly.choose.pool.records import LONGEST
-from sparingly.choose.pool.scored import ScoredPool
-from sparingly.choose.pool.scorers import Scorer, scoring_of
-from sparingly.choose.pool.sources import Layout
-from sparingly.choose.pool.vectors import embed_pool
-from sparingly.choose.pool.work import Work, WorkOptions
+from sparingly.choose.pool.contamination import read_corpus
+from sparingly.choose.pool.embeddings import PoolEmbedding, embed_pool, embedding_of
+from sparingly.choose.pool.parts import PoolPart, ScoringPlan, score_stretch
+from sparingly.choose.pool.records import (
+    LONGEST_RECORD,
+    FileRange,
+    OnProblem,
+    PoolFiles,
+    cut_files,
+    make_folder,
+    pool_files,
+)
+from sparingly.choose.pool.scored_pool import ScoredPool
+from sparingly.choose.pool.scorers import Scorer, parse_scoring
+from sparingly.choose.pool.sources import Languages, Layout
+from sparingly.choose.pool.workers import Executor, WorkOptions, WorkSettings, open_executor
+from sparingly.signals.embed.texts import Embedder
 from sparingly.signals.length import SOURCE_LENGTH
 
 
@@ -38,7 +42,7 @@ def score_pool(
     identify: bool = False,
     languages: Iterable[str] = (),
     bad: Literal["skip", "refuse"] = "skip",
-    longest: int = LONGEST,
+    longest: int = LONGEST_RECORD,
     embed: str | Embedder | None = None,
     **work: Unpack[WorkOptions],
 ) -> ScoredPool:
@@ -67,25 +71,29 @@ def score_pool(
             model, or a function from texts to an array with a row for each.
         **work: How the work is done: ``rows``, ``batch``, ``stretch``, ``jobs``, ``cluster``, ``progress``.
     """
-    how, embedding = Work(**work), None if embed is None else embedding_of(embed)
+    how, embedding = WorkSettings(**work), None if embed is None else embedding_of(embed)
     if longest < 1:
         raise UsageError("longest is 1 or more.")
-    scoring, folder = scoring_of(by), Path(out)
+    scoring, folder = parse_scoring(by), Path(out)
     spoken = Languages(language, identify, tuple(sorted(set(languages))))
     spoken.check()
     wanted = None if keep is None else {*keep, *(() if language is None else (language,))}
     layout = Layout(id, text, None if wanted is None else tuple(sorted(wanted)), scoring.column)
     corpus = None if against is None else read_corpus(against, Layout(text=text), bad)
-    plan = Plan(folder.resolve(), layout, scoring, bad, near, corpus, spoken, longest, how.rows, how.batch)
+    plan = ScoringPlan(
+        folder.resolve(), layout, scoring, bad, near, corpus, spoken, longest, how.rows, how.batch
+    )
     return _made(plan, folder, pool_files(paths, besides=folder), embedding, how)
 
 
-def _made(plan: Plan, folder: Path, found: PoolFiles, embedding: Embedding | None, how: Work) -> ScoredPool:
+def _made(
+    plan: ScoringPlan, folder: Path, found: PoolFiles, embedding: PoolEmbedding | None, how: WorkSettings
+) -> ScoredPool:
     """Score the files and embed the sources; files keep the names that they were given."""
     here = Path.cwd()
-    pieces = [replace(one, root=here) for one in stretches(found.files, how.stretch)]
+    pieces = [replace(one, root=here) for one in cut_files(found.files, how.stretch)]
     make_folder(folder)
-    with crew_of(how.jobs, how.cluster, [plan.out, *(here / file for file in found.files[:1])]) as crew:
+    with open_executor(how.jobs, how.cluster, [plan.out, *(here / file for file in found.files[:1])]) as crew:
         pool = replace(ScoredPool.of(plan, _scored(pieces, plan, crew, how), found.others), folder=folder)
         _check(pool, plan.bad)
         pool = pool if embedding is None else embed_pool(pool, embedding, crew, how)
@@ -93,8 +101,8 @@ def _made(plan: Plan, folder: Path, found: PoolFiles, embedding: Embedding | Non
     return pool
 
 
-def _scored(pieces: list[Stretch], plan: Plan, crew: Crew, how: Work) -> list[Part]:
-    parts: list[Part] = []
+def _scored(pieces: list[FileRange], plan: ScoringPlan, crew: Executor, how: WorkSettings) -> list[PoolPart]:
+    parts: list[PoolPart] = []
     read = 0
     for done, (_, made) in enumerate(crew.each(score_stretch, pieces, plan), 1):
         parts += made
@@ -103,7 +111,7 @@ def _scored(pieces: list[Stretch], plan: Plan, crew: Crew, how: Work) -> list[Pa
     return parts
 
 
-def _check(pool: ScoredPool, bad: Bad) -> None:
+def _check(pool: ScoredPool, bad: OnProblem) -> None:
     """Refuse a pool without any source, and ids that stand for several texts where that is asked."""
     if not pool.tally.good:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(pool.tally.bad.items()))

@@ -5,13 +5,75 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UsageError
-from sparingly.choose.pool import told
+from sparingly.base.text import Bare, Call, Quoted, format_call, parse_call, text_value
+from sparingly.choose.distil.apply import Distilled, learned_from_notes, weak_notes
 from sparingly.signals.length import SOURCE_LENGTH, text_length
+
+# --- A distilled model as the scorer of a pool: the utility it tells, and the texts it knows little about
+
+
+DISTILLED = "distilled"
+_PARAMETERS = ("model", "utility", "digest")
+
+
+@dataclass(frozen=True)
+class DistilledScorer:
+    """A model that tells the utility of texts; it is read from its file wherever it is used."""
+
+    method: Distilled
+
+    @property
+    def name(self) -> str:
+        """The utility and the model's digest: the same wherever the file lies."""
+        values = (("utility", self.method.utility), ("digest", self.method.digest))
+        return format_call(Call(DISTILLED, tuple((name, text_value(str(value))) for name, value in values)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to mind about the utility."""
+        card = self.method.loaded().card
+        return (*weak_notes(card, (str(self.method.utility),)), *learned_from_notes(card))
+
+    def __call__(self, texts: list[str]) -> Floats:
+        """Return the utility of every text."""
+        return self.method.loaded().predict(texts, self.method.utility)
+
+    def with_flags(self, texts: list[str]) -> tuple[Floats, Mask]:
+        """Return the utility of every text, and whether it is unlike the training texts."""
+        model = self.method.loaded()
+        scored = model.score(texts)
+        unlike = np.fromiter(map(bool, scored.unlike), bool, len(texts))
+        return scored.values[:, model.place_of(self.method.utility)], unlike
+
+
+def parse_distilled(text: str) -> DistilledScorer:
+    """Return the scorer of ``distilled:model=FILE,utility=NAME``; the only utility need not be named."""
+    given: dict[str, str] = {}
+    for name, value in parse_call(text).values:
+        if name not in _PARAMETERS or not isinstance(value, Bare | Quoted):
+            raise UsageError(
+                f"{text} is no way to score a pool: write {DISTILLED}:model=FILE,utility=NAME, and "
+                "nothing else."
+            )
+        given[name] = value.text
+    if "model" not in given:
+        raise UsageError(f"{DISTILLED} needs the file of a model: {DISTILLED}:model=FILE.")
+    asked = Distilled(str(Path(given["model"]).resolve()), given.get("utility"), None, given.get("digest"))
+    model = asked.loaded()
+    place = model.place_of(asked.utility)
+    # A model of given vectors knows nothing of texts, and says so before anything is read.
+    model.predict(["a"], model.card.names[place])
+    return DistilledScorer(Distilled(asked.model, model.card.names[place], None, model.digest))
+
+
+# --- What a source is worth: its length, a column, a distilled model, or any function of batches of texts
+
 
 # Takes the texts of a batch and gives one number each; NaN where it has nothing to say.
 Scorer = Callable[[list[str]], Floats]
@@ -29,10 +91,10 @@ class Scoring:
     @property
     def flags(self) -> bool:
         """Whether the scorer also tells which texts it knows little about."""
-        return isinstance(self.scorer, told.Told)
+        return isinstance(self.scorer, DistilledScorer)
 
 
-def scoring_of(by: str | Scorer) -> Scoring:
+def parse_scoring(by: str | Scorer) -> Scoring:
     """Return how to score: ``source_length``, a column, ``distilled:model=FILE``, or some function.
 
     A function is given as it is or as ``package.module:function``.
@@ -42,8 +104,8 @@ def scoring_of(by: str | Scorer) -> Scoring:
         return Scoring(getattr(by, "name", None) or named, scorer=by)
     if by == SOURCE_LENGTH:
         return Scoring(by, scorer=source_length)
-    if by.partition(":")[0] == told.METHOD:
-        model = told.told_by(by)
+    if by.partition(":")[0] == DISTILLED:
+        model = parse_distilled(by)
         return Scoring(model.name, scorer=model, notes=model.notes)
     if ":" in by:
         return Scoring(by, scorer=_imported(by))
@@ -57,7 +119,7 @@ def source_length(texts: list[str]) -> Floats:
 
 def scores_of(scorer: Scorer, name: str, texts: list[str]) -> tuple[Floats, Mask]:
     """Return the scores of a batch, and who is unlike what the scorer knows; other results are an error."""
-    if isinstance(scorer, told.Told):
+    if isinstance(scorer, DistilledScorer):
         return scorer.with_flags(texts)
     scores = np.asarray(scorer(texts), np.float64)
     if scores.shape != (len(texts),):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import IO, TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -14,32 +16,281 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.text import Bare, Call, Items, Value, format_call, format_number, text_value
+from sparingly.choose.design import knapsack
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.pool.crew import crew_of
-from sparingly.choose.pool.draw import Design, DesignName, OrderName, drawn
-from sparingly.choose.pool.filters import FilterOptions, filters_of
-from sparingly.choose.pool.frame import NO_QUOTA, Frame, Wanted, candidates, whole_frame
-from sparingly.choose.pool.parts import BANDS_FILE, TABLE
-from sparingly.choose.pool.quotas import (
+from sparingly.choose.design.draw.chances import settled
+from sparingly.choose.design.draw.pivotal import draw_pivotal
+from sparingly.choose.design.draw.systematic import draw_systematic
+from sparingly.choose.design.probability import affordable_probabilities, inclusion_probabilities, sizes_of
+from sparingly.choose.pool.candidates import (
+    NO_QUOTA,
+    FilterOptions,
+    Limits,
+    SourceFrame,
+    filter_candidates,
+    parse_filters,
+    read_frame,
+)
+from sparingly.choose.pool.embeddings import label_of, vector_files
+from sparingly.choose.pool.groups import (
+    CLUSTERS,
     EMBEDDING,
-    Groups,
     Quota,
+    SourceGroups,
     after_anchors,
+    group_names,
     groups_of,
-    names_of,
+    leaves_of,
     shares_of,
     with_quota,
 )
-from sparingly.choose.pool.result import PoolSelection
-from sparingly.choose.pool.scored import UNLIKE, ScoredPool
-from sparingly.choose.pool.spread import CLUSTERS, leaves_of
-from sparingly.choose.pool.vectors import label_of, vector_files
+from sparingly.choose.pool.parts import BANDS_FILE, TABLE
+from sparingly.choose.pool.scored_pool import UNLIKE, ScoredPool
+from sparingly.choose.pool.sources import LANGUAGE
+from sparingly.choose.pool.workers import open_executor
+from sparingly.data import files
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature, digest_ids
+from sparingly.data.values import plain
 from sparingly.signals.cost import LENGTH, SECONDS, SECONDS_PER_ITEM, SECONDS_PER_WORD
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+# --- Draws from a pool: the top of the list, or a probability sample along the order of hashes
+
+
+DesignName = Literal["top", "uniform", "pivotal", "systematic"]
+OrderName = Literal["random", "utility", "length"]
+
+
+@dataclass(frozen=True)
+class PoolDesign:
+    """How sources are drawn.
+
+    Attributes:
+        name: ``top`` takes the best by utility and has no inclusion probabilities. ``uniform`` gives every
+            source the same one, ``pivotal`` and ``systematic`` a share τ of it by utility.
+        tau: The share of the probabilities that goes by utility.
+        order: What the list of ``systematic`` is sorted by.
+        seed: Settles ties and draws.
+        spread: Whether the list goes from leaf to leaf of a tree of clusters, and is in a leaf by hash.
+    """
+
+    name: DesignName
+    tau: float = 0.5
+    order: OrderName = "random"
+    seed: int = 0
+    spread: bool = False
+
+    def __post_init__(self) -> None:
+        if self.spread and (self.name == "top" or self.order != "random"):
+            raise UsageError("A spread draw is uniform, pivotal or systematic, along a list of its own.")
+        if self.order != "random" and self.name != "systematic":
+            raise UsageError(f"Only systematic draws go along a sorted list: leave out order={self.order}.")
+
+    @property
+    def words(self) -> str:
+        """The reason of a row."""
+        said = {"top": "among the best by utility", "uniform": "drawn, all alike"}
+        words = said.get(self.name, f"drawn by utility, {self.name}")
+        return f"{words}, spread out" if self.spread else words
+
+    @property
+    def share(self) -> float:
+        """The share of the probabilities that goes by utility."""
+        return 0.0 if self.name == "uniform" else self.tau
+
+
+def hash_order(frame: SourceFrame, seed: int) -> Ints:
+    """Return the order of sources by a hash of the seed and their ids."""
+    return np.argsort(rng.stream(frame.key, seed, "pool"), kind="stable")
+
+
+def draw_sources(
+    frame: SourceFrame, design: PoolDesign, count: float, costs: Floats | None, group: str
+) -> tuple[Ints, Floats | None]:
+    """Draw from the sources of a group; return them in their order and their inclusion probabilities.
+
+    Args:
+        frame: The sources of the group.
+        design: How to draw.
+        count: How many sources; with ``costs``, what they may cost.
+        costs: What every source costs, where the budget is one of costs.
+        group: The group's name, of which the draw depends.
+    """
+    if design.name == "top":
+        return _top(frame, design.seed, count, costs), None
+    chances = settled(_probabilities(frame, design, count, costs))
+    generator = rng.generator(design.seed, "pool", design.name, group)
+    order = _draw_order(frame, design, costs)
+    draw = draw_systematic if design.name == "systematic" else draw_pivotal
+    taken = draw(chances, generator, order)
+    rows = hash_order(frame, design.seed)
+    rows = rows[taken[rows]]
+    return rows, chances[rows]
+
+
+def _top(frame: SourceFrame, seed: int, count: float, costs: Floats | None) -> Ints:
+    order = rng.order(frame.utility, frame.key, seed)
+    if costs is None:
+        return order[: round(count)]
+    steps = rng.round_to_range(frame.utility)
+    solved = knapsack.solve(knapsack.rescale(steps[order]), costs[order], count)
+    return order[solved.chosen]
+
+
+def _probabilities(frame: SourceFrame, design: PoolDesign, count: float, costs: Floats | None) -> Floats:
+    if costs is None:
+        if design.share == 0.0:
+            return np.full(len(frame), count / len(frame))
+        return inclusion_probabilities(sizes_of(frame.utility), count, tau=design.share)
+    if design.order != "random" or design.spread:
+        raise UsageError("Under a cost the list is sorted by cost: leave out the order, and the spread.")
+    return affordable_probabilities(sizes_of(frame.utility), costs, count, tau=design.share)
+
+
+def _draw_order(frame: SourceFrame, design: PoolDesign, costs: Floats | None) -> Ints:
+    """Return the list to draw along: by hash; under a cost the dearest first, so that it cannot overspend."""
+    order = hash_order(frame, design.seed)
+    if costs is not None:
+        return order[np.argsort(-costs[order], kind="stable")]
+    if design.spread and frame.leaf is not None:
+        return order[np.argsort(frame.leaf[order], kind="stable")]
+    if design.order == "random":
+        return order
+    values = rng.round_to_range(getattr(frame, design.order))
+    return order[np.argsort(values[order], kind="stable")]
+
+
+# --- What a draw from a pool gives: the selection, where its sources come from, and who was left out
+
+
+_OWN = ("item", "source", "probability", "utility", "cost", "stratum", "reason", "file", "line")
+_RENAMED = "given_"
+_WIDE = 2**63
+
+
+@dataclass(frozen=True, eq=False)
+class PoolSelection:
+    """A selection from a pool.
+
+    Attributes:
+        selection: The chosen sources with their inclusion probabilities and the signature.
+        scored: How many sources the pool has.
+        removed: How many of them could not be chosen, by reason; the others are ``selection.signature.of``.
+        rows: The chosen sources with their texts and all that was kept of them.
+        pool_notes: What to mind about the files of the pool; no part of the selection.
+    """
+
+    selection: Selection
+    scored: int
+    removed: Mapping[str, int]
+    rows: Sequence[Mapping[str, Any]]
+    pool_notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.selection)
+
+    @classmethod
+    def of(
+        cls,
+        bare: Selection,
+        chosen: pl.DataFrame,
+        scored: int,
+        removed: Mapping[str, int],
+        pool_notes: tuple[str, ...] = (),
+    ) -> PoolSelection:
+        """Add the texts and the provenance of the chosen sources, which stand in the order of the rows."""
+        rows = list(chosen.iter_rows(named=True))
+        kept = [json.loads(row["kept"]) for row in rows]
+        origin = [
+            {"provenance": {"file": row["file"], "line": row["line"], **given}}
+            for row, given in zip(rows, kept, strict=True)
+        ]
+        selection = replace(bare, unknown_in_rows=np.array(origin, object))
+        table = [_row(selection, place, row, kept[place]) for place, row in enumerate(rows)]
+        return cls(selection, scored, dict(removed), table, pool_notes)
+
+    def frame(self) -> pl.DataFrame:
+        """Return the chosen sources as a table: item, source, probability, place, what was kept."""
+        import polars as pl
+
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        return pl.DataFrame([_column(name, [row.get(name) for row in self.rows]) for name in names])
+
+    def save(self, path: str | Path) -> None:
+        """Write the selection (``.json``), or its sources as ``.jsonl``, ``.csv`` or ``.parquet``."""
+        path = Path(path)
+        kind = files.extension(path)
+        if kind == ".json":
+            self.selection.save(path)
+            return
+        writers = {".jsonl": self._jsonl, ".csv": self._csv, ".parquet": self._parquet}
+        if kind not in writers:
+            raise UsageError(f'The extension "{kind}" of {path.name} is none of .json, {", ".join(writers)}.')
+        files.write_atomically(path, writers[kind])
+
+    def _jsonl(self, file: IO[bytes]) -> None:
+        for row in self.rows:
+            file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+
+    def _csv(self, file: IO[bytes]) -> None:
+        self.frame().write_csv(file)
+
+    def _parquet(self, file: IO[bytes]) -> None:
+        packed = BytesIO()
+        self.frame().write_parquet(packed)
+        file.write(packed.getbuffer())
+
+
+def _row(
+    selection: Selection, place: int, source: Mapping[str, Any], kept: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return one source as a row; a kept column that has a name of ours gets a longer one."""
+    row = selection.row(place)
+    own = {
+        "item": row.item,
+        "source": source["source"],
+        "probability": row.probability,
+        "utility": plain(row.utility),
+        "cost": plain(row.cost),
+        "stratum": row.stratum,
+        "reason": row.reason,
+        LANGUAGE: source.get(LANGUAGE),
+        "file": source["file"],
+        "line": source["line"],
+    }
+    ours = {name: value for name, value in own.items() if value is not None}
+    # A language that only the record says is a column like others.
+    taken = {*_OWN, *(ours.keys() & {LANGUAGE})}
+    given = {f"{_RENAMED}{name}" if name in taken else name: value for name, value in kept.items()}
+    if given.get(f"{_RENAMED}{LANGUAGE}") == own[LANGUAGE]:
+        given.pop(f"{_RENAMED}{LANGUAGE}", None)
+    return ours | given
+
+
+def _column(name: str, values: list[Any]) -> pl.Series:
+    """Return values as a column of one type; where they are of several, or no plain values, as texts."""
+    import polars as pl
+
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {int} and all(value is None or -_WIDE <= value < _WIDE for value in values):
+        return pl.Series(name, values, pl.Int64)
+    if kinds and kinds <= {int, float}:
+        return pl.Series(name, [None if value is None else float(value) for value in values], pl.Float64)
+    if kinds == {bool}:
+        return pl.Series(name, values, pl.Boolean)
+    return pl.Series(name, [_text(value) for value in values], pl.String)
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# --- ``select_pool``: a scored pool, a budget and a design become a signed selection, in one pass to draw
+
 
 METHOD, ANCHOR = "pool", "anchor"
 
@@ -87,9 +338,9 @@ def select_pool(
             ``overlap``, ``near``, ``cosine``, ``duplicates``, ``languages``, ``familiar``.
     """
     held = pool if isinstance(pool, ScoredPool) else ScoredPool.load(pool)
-    limits = filters_of(**filters)
-    asked = _Asked(
-        Design(design, tau, order, seed, spread is not None),
+    limits = parse_filters(**filters)
+    asked = PoolRequest(
+        PoolDesign(design, tau, order, seed, spread is not None),
         None if budget is None else Budget.parse(budget),
         limits.wanted,
         groups,
@@ -100,17 +351,17 @@ def select_pool(
         limits.never,
         clusters,
     )
-    with crew_of(jobs, cluster, [held.folder.resolve()]) as crew:
-        return _drawn_from(replace(held, crew=crew), asked)
+    with open_executor(jobs, cluster, [held.folder.resolve()]) as crew:
+        return _draw_selection(replace(held, crew=crew), asked)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class PoolRequest:
     """What is asked of a draw."""
 
-    design: Design
+    design: PoolDesign
     budget: Budget | None
-    wanted: Wanted
+    wanted: Limits
     groups: str | None
     quota: Quota
     bands: int
@@ -122,7 +373,7 @@ class _Asked:
     @property
     def embedded(self) -> bool:
         """Whether embeddings have a part in the selection."""
-        return self.design.spread or self.wanted.cosine is not None or EMBEDDING in names_of(self.groups)
+        return self.design.spread or self.wanted.cosine is not None or EMBEDDING in group_names(self.groups)
 
     def files(self, pool: ScoredPool) -> tuple[str, ...]:
         """Return the endings of the files of every part that the draw reads."""
@@ -153,12 +404,12 @@ class _Asked:
         return format_call(Call(METHOD, tuple((name, _value(value)) for name, value in values.items())))
 
 
-def _drawn_from(pool: ScoredPool, asked: _Asked) -> PoolSelection:
+def _draw_selection(pool: ScoredPool, asked: PoolRequest) -> PoolSelection:
     asked.wanted.check(pool)
     pool.check(*asked.files(pool))
-    frame, inputs = whole_frame(pool, asked.anchors, asked.never)
+    frame, inputs = read_frame(pool, asked.anchors, asked.never)
     scored = len(frame)
-    frame, removed = candidates(pool, frame, asked.wanted)
+    frame, removed = filter_candidates(pool, frame, asked.wanted)
     if not len(frame):
         raise DataError(f"None of the {scored:,} sources may be chosen: {_words(removed)}.")
     groups = groups_of(pool, frame, asked.groups, asked.bands)
@@ -201,7 +452,7 @@ def _unlike_notes(chosen: pl.DataFrame) -> tuple[str, ...]:
     return (f"{of} are unlike the texts that the model was trained on.",) if count else ()
 
 
-def costs_of(pool: ScoredPool, frame: Frame, cost: str) -> Floats:
+def costs_of(pool: ScoredPool, frame: SourceFrame, cost: str) -> Floats:
     """Return what judging a source costs: ``length`` is 0.15·|source| + 33.7 s (Zouhar et al. 2025, 5.2)."""
     if cost == LENGTH:
         return np.asarray(SECONDS_PER_ITEM + SECONDS_PER_WORD * frame.length)
@@ -215,14 +466,14 @@ def costs_of(pool: ScoredPool, frame: Frame, cost: str) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Chosen:
+class ChosenRows:
     """The rows of the frame that were chosen, anchors first, and their inclusion probabilities."""
 
     rows: Ints
     chances: Floats | None
 
 
-def _chosen(frame: Frame, asked: _Asked, groups: Groups, costs: Floats | None) -> _Chosen:
+def _chosen(frame: SourceFrame, asked: PoolRequest, groups: SourceGroups, costs: Floats | None) -> ChosenRows:
     """Take the anchors, and draw from every group what is left of its quota."""
     design, weights = asked.design, _weights(asked, costs)
     given = shares_of(asked.budget, frame, groups, asked.quota, weights)
@@ -233,14 +484,14 @@ def _chosen(frame: Frame, asked: _Asked, groups: Groups, costs: Floats | None) -
     for place in np.flatnonzero(more):
         inside = np.flatnonzero((groups.of_row == place) & ~frame.anchor)
         some = None if weights is None else weights[inside]
-        taken, known = drawn(frame.take(inside), design, float(more[place]), some, groups.names[place])
+        taken, known = draw_sources(frame.take(inside), design, float(more[place]), some, groups.names[place])
         rows.append(inside[taken])
         chances.append(np.full(len(taken), np.nan) if known is None else known)
     all_chances = None if design.name == "top" else np.concatenate(chances)
     return _in_one_list(frame, design, np.concatenate(rows), all_chances)
 
 
-def _check_all_can_be_drawn(frame: Frame, groups: Groups, more: Floats) -> None:
+def _check_all_can_be_drawn(frame: SourceFrame, groups: SourceGroups, more: Floats) -> None:
     """Complain where sources of the list could not be drawn: nothing could be said of them."""
     left_out = (more == 0) & (groups.totals(np.where(frame.anchor, 0.0, 1.0)) > 0)
     if not left_out.any():
@@ -254,7 +505,7 @@ def _check_all_can_be_drawn(frame: Frame, groups: Groups, more: Floats) -> None:
     )
 
 
-def _weights(asked: _Asked, costs: Floats | None) -> Floats | None:
+def _weights(asked: PoolRequest, costs: Floats | None) -> Floats | None:
     """Return the costs that a budget of cost counts; None where sources are counted."""
     if asked.budget is not None and isinstance(asked.quota, Mapping):
         raise UsageError("Numbers of sources by name go without a budget: leave it out.")
@@ -265,7 +516,7 @@ def _weights(asked: _Asked, costs: Floats | None) -> Floats | None:
     return costs
 
 
-def _in_one_list(frame: Frame, design: Design, rows: Ints, chances: Floats | None) -> _Chosen:
+def _in_one_list(frame: SourceFrame, design: PoolDesign, rows: Ints, chances: Floats | None) -> ChosenRows:
     """Put the groups' sources into one list: anchors first, then the best first, or by hash."""
     mine = frame.take(rows)
     by_hash = rng.stream(mine.key, design.seed, "pool")
@@ -275,15 +526,15 @@ def _in_one_list(frame: Frame, design: Design, rows: Ints, chances: Floats | Non
         order = np.lexsort((ranks, ~mine.anchor))
     else:
         order = np.lexsort((by_hash, ~mine.anchor))
-    return _Chosen(rows[order], None if chances is None else chances[order])
+    return ChosenRows(rows[order], None if chances is None else chances[order])
 
 
 def _selection(
-    frame: Frame,
-    chosen: _Chosen,
-    groups: Groups,
+    frame: SourceFrame,
+    chosen: ChosenRows,
+    groups: SourceGroups,
     costs: Floats | None,
-    asked: _Asked,
+    asked: PoolRequest,
     signature: Signature,
 ) -> Selection:
     anchor = frame.anchor[chosen.rows]

@@ -6,17 +6,21 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import InputError
-from sparingly.choose.pool.bad import Trouble, start_of
-from sparingly.choose.pool.records import is_binary
+from sparingly.base.errors import ExtraMissingError, InputError, UnknownNameError, UsageError
+from sparingly.choose.pool.records import RecordProblem, is_binary, shorten
 from sparingly.data.values import as_id, parse_number, plain
+
+# --- A source of a pool: its id, its text, and whatever else its record says, which is kept
+
 
 ID_COLUMNS, TEXT_COLUMNS = ("item", "id"), ("source", "text")
 Hashes = NDArray[np.uint64]
@@ -54,21 +58,21 @@ class Source:
     score: float
 
 
-def source_of(record: Mapping[str, Any], layout: Layout) -> Source | Trouble:
+def source_of(record: Mapping[str, Any], layout: Layout) -> Source | RecordProblem:
     """Return the source of a record, or what is wrong with it."""
     column = _first(record, layout.text, TEXT_COLUMNS)
     text = None if column is None else record[column]
     if text is None or not isinstance(text, str) or not text.strip():
         what = "no text" if text is None or isinstance(text, str) else f"the text is no text: {text!r}"
-        return Trouble("empty", f"{what} in {_columns(layout.text, TEXT_COLUMNS)}")
+        return RecordProblem("empty", f"{what} in {_columns(layout.text, TEXT_COLUMNS)}")
     if trouble := _unfit(text):
         return trouble
     named = _first(record, layout.id, ID_COLUMNS)
     item = _item(None if named is None else record[named], text, layout)
-    if isinstance(item, Trouble):
+    if isinstance(item, RecordProblem):
         return item
     score = math.nan if layout.score is None else _score(record.get(layout.score), layout.score)
-    if isinstance(score, Trouble):
+    if isinstance(score, RecordProblem):
         return score
     left_out = {column, named, *(() if layout.keep is None else set(record) - set(layout.keep))}
     kept = {name: held for name, held in record.items() if held is not None and name not in left_out}
@@ -86,35 +90,35 @@ def _columns(asked: str | None, usual: tuple[str, ...]) -> str:
     return " or ".join(usual) if asked is None else asked
 
 
-def _unfit(text: str) -> Trouble | None:
+def _unfit(text: str) -> RecordProblem | None:
     if is_binary(text):
-        return Trouble("binary", f"control characters: {start_of(text)}")
+        return RecordProblem("binary", f"control characters: {shorten(text)}")
     if not text.isascii() and _HALVES.search(text):
-        return Trouble("encoding", f"half a surrogate pair: {start_of(text)}")
+        return RecordProblem("encoding", f"half a surrogate pair: {shorten(text)}")
     return None
 
 
-def _item(value: Any, text: str, layout: Layout) -> str | Trouble:
+def _item(value: Any, text: str, layout: Layout) -> str | RecordProblem:
     """Return the id; where no column was named and there is none, one that follows from the text."""
     if value is None:
         if layout.id is not None:
-            return Trouble("no_id", f"no id in {layout.id}: {start_of(text)}")
+            return RecordProblem("no_id", f"no id in {layout.id}: {shorten(text)}")
         return f"{_MADE}{_digest(text):016x}"
     try:
         item = as_id(value, "id")
     except InputError as error:
-        return Trouble("no_id", f"{error.problem}: {start_of(text)}")
+        return RecordProblem("no_id", f"{error.problem}: {shorten(text)}")
     return _unfit(item) or item
 
 
-def _score(value: Any, column: str) -> float | Trouble:
+def _score(value: Any, column: str) -> float | RecordProblem:
     try:
         number = parse_number(value, column) if isinstance(value, str) else float(value)
     except (InputError, TypeError, ValueError, OverflowError):
         number = math.nan
     if math.isfinite(number) and not isinstance(value, bool):
         return number
-    return Trouble("no_score", f"no number in {column}: {start_of(repr(value))}")
+    return RecordProblem("no_score", f"no number in {column}: {shorten(repr(value))}")
 
 
 def _kept(values: dict[str, Any]) -> str:
@@ -151,3 +155,83 @@ def text_hashes(texts: list[str]) -> Hashes:
 
 def _digest(text: str) -> int:
     return int(text_hashes([normalised(text)])[0])
+
+
+# --- The language of every source: said by a column, or identified from the text
+
+
+EXTRA = "langid"
+LANGUAGE = "language"
+
+
+@dataclass(frozen=True)
+class Languages:
+    """How the languages of sources are known.
+
+    Attributes:
+        column: The column of the records that says it.
+        identify: Whether it is identified (py3langid) where no column says it.
+        among: The languages that are told apart; all that the identifier knows unless given.
+    """
+
+    column: str | None = None
+    identify: bool = False
+    among: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Complain about a missing package or unknown languages before anything is read."""
+        if self.among and not self.identify:
+            raise UsageError("The languages to tell apart are for identifying them: add identify.")
+        if self.identify:
+            _identifier(self.among)
+
+    @property
+    def words(self) -> list[Any]:
+        """What parts depend on."""
+        return [self.column, self.identify, list(self.among)]
+
+    def of(self, texts: Sequence[str], kept: Sequence[str]) -> list[str | None]:
+        """Return the language of every text, None where nothing says it.
+
+        Args:
+            texts: The texts.
+            kept: A JSON object of the further columns of each.
+        """
+        said: list[str | None] = [None] * len(texts)
+        if self.column is not None:
+            said = [_language_in_column(one, self.column) for one in kept]
+        if not self.identify:
+            return said
+        known = _identifier(self.among)
+        return [
+            known.classify(text)[0] if told is None else told for text, told in zip(texts, said, strict=True)
+        ]
+
+
+UNKNOWN_LANGUAGES = Languages()
+
+
+def _language_in_column(kept: str, column: str) -> str | None:
+    value = json.loads(kept).get(column)
+    return None if value is None else str(value).strip() or None
+
+
+@lru_cache(maxsize=4)
+def _identifier(among: tuple[str, ...]) -> Any:
+    try:
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    except ImportError:
+        raise ExtraMissingError("Language identification", EXTRA) from None
+    found: Any = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    names = list(found.labels)
+    for name in among:
+        if name not in names:
+            raise UnknownNameError("language", name, names)
+    if among:
+        found.set_languages(list(among))
+    # Where a text has nothing to go by, all classes are equally likely, and the answer is "und". A language
+    # of two scripts has two of them.
+    classes = Counter(found.nb_classes)
+    if len(classes) > 1:
+        found.min_confidence = 1.01 * max(classes.values()) / classes.total()
+    return found

@@ -11,10 +11,10 @@ from rich.console import Console
 from sparingly.base.errors import listing
 from sparingly.choose.distil.apply import Applied, weak_notes
 from sparingly.choose.distil.model import DistilledModel
-from sparingly.choose.pool.bad import KINDS
-from sparingly.choose.pool.frame import REMOVED
-from sparingly.choose.pool.result import PoolSelection
-from sparingly.choose.pool.scored import ScoredPool
+from sparingly.choose.pool.candidates import REASONS
+from sparingly.choose.pool.records import PROBLEM_KINDS
+from sparingly.choose.pool.scored_pool import ScoredPool
+from sparingly.choose.pool.select import PoolSelection
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
 from sparingly.show.terminal.selection import show_selection
 
@@ -27,7 +27,7 @@ def show_scored(pool: ScoredPool, console: Console | None = None) -> None:
     tally = pool.tally
     line(console, f"{tally.good:,} of {tally.read:,} records are sources, scored by {pool.by}", style="bold")
     if tally.bad:
-        rows = [(kind, KINDS[kind], f"{count:,}") for kind, count in sorted(tally.bad.items())]
+        rows = [(kind, PROBLEM_KINDS[kind], f"{count:,}") for kind, count in sorted(tally.bad.items())]
         console.print(make_table(("bad", "meaning", "records"), rows, numbers=1))
     for kind in sorted(tally.bad):
         for example in tally.examples.get(kind, ()):
@@ -58,7 +58,7 @@ def show_pool_selection(
 ) -> None:
     """Print who could not be chosen and why, then the selection."""
     console = console or make_console()
-    rows = [(reason, REMOVED[reason], f"{count:,}") for reason, count in chosen.removed.items() if count]
+    rows = [(reason, REASONS[reason], f"{count:,}") for reason, count in chosen.removed.items() if count]
     left = chosen.scored - sum(chosen.removed.values())
     if rows:
         rows.append(("left", "can be chosen", f"{left:,}"))

@@ -17,7 +17,7 @@ import sparingly
 from sparingly.base.errors import EXIT_DONE, InputError, UsageError
 from sparingly.choose.distil.encoder.network import Network, base_digest, built, load_base
 from sparingly.choose.distil.model import DistilledModel
-from sparingly.choose.pool.told import told_by
+from sparingly.choose.pool.scorers import parse_distilled
 from sparingly.cli.app import run
 from sparingly.data.evalset import EvalSet
 from tests.choose.distil.encoder.made_base import quick, save_base
@@ -100,7 +100,7 @@ def test_the_utility_takes_it(file: Path, model: DistilledModel) -> None:
 
 
 def test_a_pool_is_scored_by_it_however_it_is_cut(file: Path, model: DistilledModel) -> None:
-    scorer = told_by(f'distilled:model="{file}",utility=hard')
+    scorer = parse_distilled(f'distilled:model="{file}",utility=hard')
     texts = [*NEW.sources.tolist(), "Съешь ещё этих булок."]  # type: ignore[union-attr]
     parts = [scorer.with_flags(texts[start : start + 7]) for start in range(0, len(texts), 7)]
     np.testing.assert_array_equal(np.concatenate([told for told, _ in parts]), model.predict(texts, "hard"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +16,20 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.rng import keys_of, round_to_range, scramble
-from sparingly.choose.pool import told
-from sparingly.choose.pool.crew import Workers
-from sparingly.choose.pool.languages import LANGUAGE
-from sparingly.choose.pool.minhash import near_duplicates
-from sparingly.choose.pool.scored import UNLIKE, ScoredPool
-from sparingly.choose.pool.sketches import near_vectors
-from sparingly.choose.pool.vectors import label_of, sketches_at, vectors_at
+from sparingly.choose.pool.embeddings import label_of, sketches_at, vectors_at
+from sparingly.choose.pool.near_duplicates import near_duplicates, near_vectors
+from sparingly.choose.pool.scored_pool import UNLIKE, ScoredPool
+from sparingly.choose.pool.scorers import DISTILLED
+from sparingly.choose.pool.sources import LANGUAGE
+from sparingly.choose.pool.workers import ClusterExecutor
+
+# --- The sources that may be drawn: a pool's numbers in one order, without duplicates and what is not wanted
+
 
 Keys = NDArray[np.uint64]
 
 NO_QUOTA = "no_quota"
-REMOVED = {
+REASONS = {
     "duplicate_id": "the id of another source with a different text",
     "too_short": "shorter than asked for",
     "too_long": "longer than asked for",
@@ -43,7 +45,7 @@ REMOVED = {
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Limits:
     """Which sources may be drawn; from ``near``, ``overlap`` and ``cosine`` on, a source goes.
 
     With ``familiar`` none may be unlike the texts that the model of the utility was trained on.
@@ -70,14 +72,14 @@ class Wanted:
             raise UsageError("Near duplicates cannot be found in this pool. Score it with: --near.")
         if self.cosine is not None:
             label_of(pool)
-        if self.familiar and not pool.by.startswith(f"{told.METHOD}:"):
+        if self.familiar and not pool.by.startswith(f"{DISTILLED}:"):
             raise UsageError(
                 "Only a model knows what is familiar. Score the pool with: --by distilled:model=FILE."
             )
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class SourceFrame:
     """Sources as arrays: their places in the pool, hashes, utilities, lengths, overlaps, and who is named.
 
     ``leaf`` is where they stand among clusters of embeddings, if that is asked for.
@@ -96,22 +98,22 @@ class Frame:
     def __len__(self) -> int:
         return len(self.place)
 
-    def take(self, rows: Ints | Mask) -> Frame:
+    def take(self, rows: Ints | Mask) -> SourceFrame:
         """Return some sources in the given order."""
         held: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
-        return Frame(**{name: values[rows] for name, values in held.items() if values is not None})
+        return SourceFrame(**{name: values[rows] for name, values in held.items() if values is not None})
 
 
-def whole_frame(
+def read_frame(
     pool: ScoredPool, anchors: Iterable[str] = (), never: Iterable[str] = ()
-) -> tuple[Frame, str]:
+) -> tuple[SourceFrame, str]:
     """Return all sources in their order, and the digest of what was read; an anchor must be in the pool."""
     names = ("key", "row", "text", "utility", "length", *(() if pool.against is None else ("overlap",)))
     columns = {name: pool.column(name).to_series().to_numpy() for name in names}
     key, row = columns["key"], columns["row"]
     anchor = np.isin(key, _keys_in_pool(list(anchors), key))
     barred = np.isin(key, keys_of(list(never))) & ~anchor
-    frame = Frame(
+    frame = SourceFrame(
         np.arange(len(key)),
         key,
         columns["text"],
@@ -149,13 +151,15 @@ def _in_order(key: Keys, row: Keys, named: Mask) -> Ints:
     return np.concatenate([order[named[order]], order[~named[order]]])
 
 
-def candidates(pool: ScoredPool, frame: Frame, wanted: Wanted) -> tuple[Frame, dict[str, int]]:
+def filter_candidates(
+    pool: ScoredPool, frame: SourceFrame, wanted: Limits
+) -> tuple[SourceFrame, dict[str, int]]:
     """Return the sources that may be drawn, and how many went for which reason: every one is counted once.
 
     Anchors stay whatever their length, overlap or copies. What must not be chosen goes last and for no other
     reason, so that its copies are recognised and go too, also where copies may stay or it has several texts.
     """
-    removed = dict.fromkeys(REMOVED, 0)
+    removed = dict.fromkeys(REASONS, 0)
     alive = np.ones(len(frame), bool)
 
     def drop(reason: str, gone: Mask) -> None:
@@ -200,7 +204,7 @@ def _spoken(pool: ScoredPool, languages: tuple[str, ...]) -> Mask:
     return np.asarray(labels.is_in(list(languages)).fill_null(False).to_numpy(), bool)
 
 
-def _copies_of_ids(frame: Frame) -> tuple[Mask, Mask]:
+def _copies_of_ids(frame: SourceFrame) -> tuple[Mask, Mask]:
     """Return who has the id of one before it, and whose text is that one's too."""
     if not len(frame):
         return np.zeros(0, bool), np.zeros(0, bool)
@@ -218,7 +222,7 @@ def _repeated(values: Keys, alive: Mask) -> Mask:
     return repeated
 
 
-def _near(pool: ScoredPool, frame: Frame, rows: Ints, least: float) -> Mask:
+def _near(pool: ScoredPool, frame: SourceFrame, rows: Ints, least: float) -> Mask:
     places = frame.place[rows]
     gone = np.zeros(len(frame), bool)
     gone[rows] = near_duplicates(
@@ -227,11 +231,71 @@ def _near(pool: ScoredPool, frame: Frame, rows: Ints, least: float) -> Mask:
     return gone
 
 
-def _near_in_space(pool: ScoredPool, frame: Frame, rows: Ints, least: float) -> Mask:
+def _near_in_space(pool: ScoredPool, frame: SourceFrame, rows: Ints, least: float) -> Mask:
     places = frame.place[rows]
     gone = np.zeros(len(frame), bool)
     # A cluster has no memory in common: its workers read the sketches from a file.
-    folder = pool.folder.resolve() if isinstance(pool.crew, Workers) else None
+    folder = pool.folder.resolve() if isinstance(pool.crew, ClusterExecutor) else None
     words = sketches_at(pool, places)
     gone[rows] = near_vectors(words, lambda some: vectors_at(pool, places[some]), least, pool.crew, folder)
     return gone
+
+
+# --- Which sources of a pool may be chosen: the filters of ``select_pool`` by name
+
+
+class FilterOptions(TypedDict, total=False):
+    """Which sources may be chosen; every key may be left out.
+
+    Attributes:
+        anchors: Ids that are taken for certain; they count towards the budget and stay whatever is asked.
+        never: Ids that must not be chosen, nor copies of them; an anchor among them is chosen all the same.
+        shortest: The fewest words of a source.
+        longest: The most words of a source.
+        overlap: Sources go of which so large a share stands in the corpus.
+        near: Sources go that are so much like another (Jaccard similarity of character 5-grams).
+        cosine: Sources go whose embedding is so near another's.
+        duplicates: Whether several sources may have the same text.
+        languages: The languages that sources may be in.
+        familiar: Leave out sources unlike the texts that the model of the utility was trained on.
+    """
+
+    anchors: Iterable[str]
+    never: Iterable[str]
+    shortest: float | None
+    longest: float | None
+    overlap: float | None
+    near: float | None
+    cosine: float | None
+    duplicates: bool
+    languages: Iterable[str] | None
+    familiar: bool
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Who may be drawn, who must be, and who must not."""
+
+    wanted: Limits
+    anchors: tuple[str, ...]
+    never: tuple[str, ...]
+
+
+def parse_filters(
+    *,
+    anchors: Iterable[str] = (),
+    never: Iterable[str] = (),
+    languages: Iterable[str] | None = None,
+    shortest: float | None = None,
+    longest: float | None = None,
+    overlap: float | None = None,
+    near: float | None = None,
+    cosine: float | None = None,
+    duplicates: bool = False,
+    familiar: bool = False,
+) -> Filters:
+    """Return the filters; ids and languages are sorted, and an anchor is not among those never chosen."""
+    kept = set(anchors)
+    spoken = None if languages is None else tuple(sorted(set(languages)))
+    wanted = Limits(shortest, longest, overlap, duplicates, near, spoken, familiar, cosine)
+    return Filters(wanted, tuple(sorted(kept)), tuple(sorted(set(never) - kept)))

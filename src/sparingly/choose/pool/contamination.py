@@ -12,10 +12,15 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError
-from sparingly.choose.pool.bad import Bad, Tally, Trouble
-from sparingly.choose.pool.places import pool_files, stretches
-from sparingly.choose.pool.records import records
-from sparingly.choose.pool.shingles import shingles
+from sparingly.choose.pool.near_duplicates import ngram_hashes
+from sparingly.choose.pool.records import (
+    OnProblem,
+    RecordCounts,
+    RecordProblem,
+    cut_files,
+    pool_files,
+    records,
+)
 from sparingly.choose.pool.sources import Hashes, Layout, normalised, source_of, text_hashes
 
 GRAM = 20
@@ -23,12 +28,12 @@ _BATCH = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class ReferenceCorpus:
     """The texts and the n-grams of a corpus as sorted hashes: eight bytes per letter of it."""
 
     texts: Hashes
     grams: Hashes
-    tally: Tally
+    tally: RecordCounts
     n: int = GRAM
 
     @property
@@ -44,7 +49,7 @@ class Corpus:
         Containment |G(text) ∩ G(corpus)| / |G(text)| with repeated n-grams counted as often as they occur: 1
         when all of the source can be read in the corpus, though not always in one piece.
         """
-        found = shingles(texts, self.n)
+        found = ngram_hashes(texts, self.n)
         counts = np.diff(np.r_[found.starts, len(found.hashes)])
         shares = np.add.reduceat(_inside(found.hashes, self.grams), found.starts) / counts
         whole = _inside(text_hashes([normalised(text) for text in texts]), self.texts)
@@ -52,33 +57,33 @@ class Corpus:
 
 
 def read_corpus(
-    paths: str | Path | Iterable[str | Path], layout: Layout, bad: Bad = "skip", n: int = GRAM
-) -> Corpus:
+    paths: str | Path | Iterable[str | Path], layout: Layout, bad: OnProblem = "skip", n: int = GRAM
+) -> ReferenceCorpus:
     """Read a corpus from files of the kinds that a pool has."""
     texts: list[Hashes] = []
     grams: list[Hashes] = []
-    tally = Tally()
+    tally = RecordCounts()
     source = _texts(pool_files(paths).files, layout, tally)
     while batch := list(islice(source, _BATCH)):
         texts.append(text_hashes([normalised(text) for text in batch]))
-        grams.append(np.unique(shingles(batch, n).hashes))
+        grams.append(np.unique(ngram_hashes(batch, n).hashes))
         if bad == "refuse":
             tally.refuse()
     if bad == "refuse":
         tally.refuse()
     if not texts:
         raise InputError("the corpus to compare with has no text")
-    return Corpus(np.unique(np.concatenate(texts)), np.unique(np.concatenate(grams)), tally, n)
+    return ReferenceCorpus(np.unique(np.concatenate(texts)), np.unique(np.concatenate(grams)), tally, n)
 
 
-def _texts(paths: Sequence[Path], layout: Layout, tally: Tally) -> Iterator[str]:
-    for stretch in stretches(paths):
+def _texts(paths: Sequence[Path], layout: Layout, tally: RecordCounts) -> Iterator[str]:
+    for stretch in cut_files(paths):
         found, read = records(stretch)
         for line, raw in found:
             record = read(raw) if isinstance(raw, bytes) else raw
-            source = record if isinstance(record, Trouble) else source_of(record, layout)
+            source = record if isinstance(record, RecordProblem) else source_of(record, layout)
             tally.read += 1
-            if isinstance(source, Trouble):
+            if isinstance(source, RecordProblem):
                 tally.add(source, stretch.file, line)
             else:
                 tally.good += 1

@@ -11,14 +11,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 
 from sparingly._version import __version__
 from sparingly.base.cluster import cluster_client
 from sparingly.base.errors import UsageError, listing
+from sparingly.choose.pool.records import RANGE_BYTES
 
 if TYPE_CHECKING:
     from distributed import Client
+
+
+# --- Who does the work on a pool: this process, several of them, or the workers of a Dask cluster
+
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -27,7 +32,7 @@ RETRIES = 2
 _PATIENCE = 30
 
 
-class Crew(Protocol):
+class Executor(Protocol):
     """Whoever does pieces of work."""
 
     def each(
@@ -38,7 +43,7 @@ class Crew(Protocol):
 
 
 @dataclass(frozen=True)
-class Alone:
+class SerialExecutor:
     """This process."""
 
     def each(
@@ -50,7 +55,7 @@ class Alone:
 
 
 @dataclass(frozen=True)
-class Processes:
+class ProcessExecutor:
     """Several processes on this machine."""
 
     jobs: int
@@ -87,7 +92,7 @@ def _numbered(
 
 
 @dataclass(frozen=True, eq=False)
-class Workers:
+class ClusterExecutor:
     """The workers of a Dask cluster."""
 
     client: Client
@@ -124,8 +129,8 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def in_order(
-    crew: Crew, function: Callable[..., Result], work: Sequence[Piece], *shared: Any
+def map_in_order(
+    crew: Executor, function: Callable[..., Result], work: Sequence[Piece], *shared: Any
 ) -> list[Result]:
     """Return the results of all pieces in the order of the pieces."""
     found = dict(crew.each(function, work, *shared))
@@ -133,7 +138,7 @@ def in_order(
 
 
 @contextmanager
-def crew_of(jobs: int = 1, cluster: str | None = None, sees: Sequence[Path] = ()) -> Iterator[Crew]:
+def open_executor(jobs: int = 1, cluster: str | None = None, sees: Sequence[Path] = ()) -> Iterator[Executor]:
     """Yield who does the work.
 
     Args:
@@ -144,14 +149,14 @@ def crew_of(jobs: int = 1, cluster: str | None = None, sees: Sequence[Path] = ()
     if jobs < 1:
         raise UsageError(f"There is 1 process or more, not {jobs}.")
     if cluster is None:
-        yield Alone() if jobs == 1 else Processes(jobs)
+        yield SerialExecutor() if jobs == 1 else ProcessExecutor(jobs)
         return
     with cluster_client(cluster, jobs, "Working on a pool with a cluster", _PATIENCE) as client:
-        _check(client, cluster, [str(path) for path in sees])
-        yield Workers(client)
+        _check_workers(client, cluster, [str(path) for path in sees])
+        yield ClusterExecutor(client)
 
 
-def _check(client: Client, address: str, paths: list[str]) -> None:
+def _check_workers(client: Client, address: str, paths: list[str]) -> None:
     """Refuse workers of another version, and those that do not see the files."""
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
@@ -170,3 +175,50 @@ def _check(client: Client, address: str, paths: list[str]) -> None:
 
 def _report(paths: list[str]) -> tuple[str, list[str]]:
     return __version__, [path for path in paths if not Path(path).exists()]
+
+
+# --- How the work on a pool is cut and handed out; it has no influence on what is selected
+
+
+Progress = Callable[[int, int, str], None]
+
+
+class WorkOptions(TypedDict, total=False):
+    """How to do the work; every key may be left out.
+
+    Attributes:
+        rows: The records of a part, 100,000 unless given.
+        batch: The texts that are scored at once, 10,000 unless given.
+        stretch: The bytes of a large file that one worker takes at a time.
+        jobs: The number of processes, 1 unless given.
+        cluster: The address of a Dask scheduler, or ``local`` for one on this machine with ``jobs`` workers.
+        progress: Told how many stretches (then parts) are done, of how many, and what was read.
+    """
+
+    rows: int
+    batch: int
+    stretch: int
+    jobs: int
+    cluster: str | None
+    progress: Progress | None
+
+
+@dataclass(frozen=True)
+class WorkSettings:
+    """How the work is done."""
+
+    rows: int = 100_000
+    batch: int = 10_000
+    stretch: int = RANGE_BYTES
+    jobs: int = 1
+    cluster: str | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if min(self.rows, self.batch, self.stretch, self.jobs) < 1:
+            raise UsageError("rows, batch, stretch and jobs are 1 or more.")
+
+    def tell(self, done: int, of: int, what: str) -> None:
+        """Say how far the work is."""
+        if self.progress is not None:
+            self.progress(done, of, what)

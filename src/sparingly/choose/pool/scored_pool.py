@@ -14,20 +14,23 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Ints
 from sparingly.base.errors import InputError
-from sparingly.choose.pool.bad import Tally, total
-from sparingly.choose.pool.checksums import (
+from sparingly.choose.pool.near_duplicates import BANDS
+from sparingly.choose.pool.parts import (
+    BANDS_FILE,
     CHECKSUM,
     NO_CHECKSUMS,
+    TABLE,
+    PoolPart,
+    ScoringPlan,
     array_of,
     damaged,
     reading_table,
     values_problem,
     with_checksum,
 )
-from sparingly.choose.pool.crew import Alone, Crew, in_order
-from sparingly.choose.pool.languages import LANGUAGE, NOT_KNOWN
-from sparingly.choose.pool.minhash import BANDS
-from sparingly.choose.pool.parts import BANDS_FILE, TABLE, Part, Plan
+from sparingly.choose.pool.records import RecordCounts, add_counts
+from sparingly.choose.pool.sources import LANGUAGE, UNKNOWN_LANGUAGES
+from sparingly.choose.pool.workers import Executor, SerialExecutor, map_in_order
 from sparingly.data import files
 from sparingly.data.values import as_id, as_list, as_mapping, as_text, as_truth, as_whole, check_version
 
@@ -71,8 +74,8 @@ class ScoredPool:
     near: bool
     against: str | None
     passed_over: int
-    parts: tuple[Part, ...]
-    tally: Tally
+    parts: tuple[PoolPart, ...]
+    tally: RecordCounts
     duplicate_ids: int
     duplicate_examples: tuple[str, ...]
     languages: bool = False
@@ -81,10 +84,10 @@ class ScoredPool:
     other_files: int = 0
     other_examples: tuple[str, ...] = ()
     embedding: str | None = None
-    crew: Crew = field(default=Alone(), compare=False, repr=False)
+    crew: Executor = field(default=SerialExecutor(), compare=False, repr=False)
 
     @classmethod
-    def of(cls, plan: Plan, parts: Sequence[Part], others: Sequence[Path] = ()) -> ScoredPool:
+    def of(cls, plan: ScoringPlan, parts: Sequence[PoolPart], others: Sequence[Path] = ()) -> ScoredPool:
         """Put the parts together."""
         ordered = tuple(sorted(parts, key=lambda part: (part.file, part.line, part.name)))
         corpus = plan.corpus
@@ -95,10 +98,10 @@ class ScoredPool:
             None if corpus is None else corpus.digest,
             0 if corpus is None else corpus.tally.bad.total(),
             ordered,
-            total(part.tally for part in ordered),
+            add_counts(part.tally for part in ordered),
             0,
             (),
-            plan.languages != NOT_KNOWN,
+            plan.languages != UNKNOWN_LANGUAGES,
             notes=plan.scoring.notes,
             other_files=len(others),
             other_examples=tuple(str(file) for file in others[:_EXAMPLES]),
@@ -168,9 +171,10 @@ class ScoredPool:
             as_text(values.get("against"), "against"),
             count("passed_over"),
             tuple(
-                Part.from_dict(as_mapping(part, "parts")) for part in as_list(values.get("parts"), "parts")
+                PoolPart.from_dict(as_mapping(part, "parts"))
+                for part in as_list(values.get("parts"), "parts")
             ),
-            Tally.from_dict(values),
+            RecordCounts.from_dict(values),
             count("duplicate_ids"),
             texts("duplicate_examples"),
             as_truth(values.get("languages", False), "languages"),
@@ -199,7 +203,7 @@ class ScoredPool:
         """
         if not self.has_checksums:
             return
-        found = in_order(self.crew, Part.problem, self.parts, self.folder.resolve(), endings)
+        found = map_in_order(self.crew, PoolPart.problem, self.parts, self.folder.resolve(), endings)
         wrong = [place for place in found if place is not None]
         if wrong:
             path, problem = wrong[0]
@@ -210,7 +214,7 @@ class ScoredPool:
         """Return some columns of all sources, part after part."""
         import polars as pl
 
-        return pl.concat(in_order(self.crew, _columns, self._tables(), names))
+        return pl.concat(map_in_order(self.crew, _columns, self._tables(), names))
 
     def kept(self, name: str) -> pl.Series:
         """Return a kept column of all sources as texts, null where a source has none."""
@@ -220,7 +224,7 @@ class ScoredPool:
             # Other names cannot be written in a path, and are looked up one source at a time.
             found = (json.loads(kept).get(name) for kept in self.column("kept").to_series())
             return pl.Series(name, [_text(value) for value in found], pl.String)
-        return pl.concat(in_order(self.crew, _kept, self._tables(), name)).to_series()
+        return pl.concat(map_in_order(self.crew, _kept, self._tables(), name)).to_series()
 
     def labels(self, name: str) -> pl.Series:
         """Return a label of all sources: the language, where it is known, or a kept column."""
@@ -236,7 +240,7 @@ class ScoredPool:
             if len(inside):
                 asked.append((table, places[inside] - start, inside))
             start += part.tally.good
-        frames = in_order(self.crew, _rows, asked)
+        frames = map_in_order(self.crew, _rows, asked)
         if not frames:
             return pl.DataFrame({"item": []}, schema={"item": pl.String})
         return pl.concat(frames).sort("_asked").drop("_asked")
@@ -261,7 +265,7 @@ class ScoredPool:
             found[:, inside] = self._bands(part)[:, rows[inside] - (ends[place] - part.tally.good)]
         return found
 
-    def _bands(self, part: Part) -> Keys:
+    def _bands(self, part: PoolPart) -> Keys:
         """Return the bands of a part, as they lie in its file."""
         return array_of(part.path(self.folder, BANDS_FILE), (BANDS, part.tally.good))
 

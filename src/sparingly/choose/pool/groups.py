@@ -1,0 +1,302 @@
+"""A pool spread out in the space of its embeddings: clusters of clusters, and a path through them.
+
+A subsample that a hash of the ids takes is clustered (k-means), and every cluster once more. The leaves of
+that tree stand along a path on which neighbours are near: first the clusters, then the leaves of each. Every
+source belongs to the leaf that it is nearest to. A draw along that list, in a leaf by the hashes of the ids,
+takes of every stretch of it as many sources as their inclusion probabilities add up to, up to one at either
+end: so the sample is spread as the pool is, and the probabilities are exactly those that were asked for,
+whatever the clusters.
+
+Centres are rounded to half precision, so that distances are exact and the leaf of a source is the same
+whatever part it is in and whichever worker looks at it. The tree depends neither on the seed nor on files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
+from sparingly.base.errors import UnknownNameError, UsageError, listing
+from sparingly.base.rng import round_to_range
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.centres import cluster_means, kmeans, nearest_centres
+from sparingly.choose.design.units import quotas
+from sparingly.choose.pool.candidates import SourceFrame
+from sparingly.choose.pool.embeddings import over_vectors, vectors_at
+from sparingly.choose.pool.scored_pool import ScoredPool
+
+# --- A pool spread out in the space of its embeddings: clusters of clusters, and a path through them
+
+
+CLUSTERS = 1024
+_PURPOSE = "spread"
+_FEWEST, _PER_LEAF = 8_192, 16
+_BLOCK = 2**15
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterTree:
+    """Clusters along a path, and the centres of the leaves of each of them along the rest of it."""
+
+    clusters: Floats
+    leaves: tuple[Floats, ...]
+
+    @property
+    def starts(self) -> Ints:
+        """The number of the first leaf of every cluster."""
+        counts = np.array([len(inside) for inside in self.leaves], np.int64)
+        return np.cumsum(counts) - counts
+
+
+def leaves_of(pool: ScoredPool, frame: SourceFrame, count: int = CLUSTERS) -> Ints:
+    """Return the leaf of every source, numbered along the path; there are about ``count`` of them."""
+    if count < 2:
+        raise UsageError(f"There are 2 clusters or more, not {count}.")
+    tree = build_tree(vectors_at(pool, frame.place[_sample(frame, count)]).astype(np.float64), count)
+    return np.asarray(over_vectors(pool, nearest_leaves, tree)[frame.place], np.int64)
+
+
+def clusters_of(pool: ScoredPool, frame: SourceFrame, count: int) -> Ints:
+    """Return the cluster of every source, of ``count`` without any further level."""
+    if count < 2:
+        raise UsageError(f"There are 2 clusters or more, not {count}.")
+    points = vectors_at(pool, frame.place[_sample(frame, count)]).astype(np.float64)
+    tree = ClusterTree(_centres(points, count), ())
+    return np.asarray(over_vectors(pool, nearest_clusters, tree)[frame.place], np.int64)
+
+
+def _sample(frame: SourceFrame, count: int) -> Ints:
+    """Return the sources whose ids have the lowest hashes, in their order, enough of them to cluster."""
+    hashes = rng.stream(frame.key, 0, _PURPOSE)
+    most = min(len(frame), max(_FEWEST, _PER_LEAF * count))
+    lowest = np.argpartition(hashes, most - 1)[:most]
+    return np.asarray(lowest[np.argsort(hashes[lowest], kind="stable")])
+
+
+def build_tree(points: Floats, count: int) -> ClusterTree:
+    """Return the tree of some points: √count clusters, each with leaves by its share of the points."""
+    clusters = _centres(points, max(1, round(np.sqrt(count))))
+    own = nearest_centres(points, clusters)
+    sizes = np.bincount(own, minlength=len(clusters))
+    leaves, end = [], clusters[0]
+    for place, size in enumerate(sizes.tolist()):
+        wanted = max(1, round(count * size / len(points)))
+        inside = _centres(points[own == place], wanted, end) if size else clusters[place : place + 1]
+        leaves.append(inside)
+        end = inside[-1]
+    return ClusterTree(clusters, tuple(leaves))
+
+
+def _centres(points: Floats, count: int, start: Floats | None = None) -> Floats:
+    """Return the centres of k-means in half precision, along a path from the one nearest to ``start``."""
+    labels = kmeans(points, count, rng.generator(0, _PURPOSE))
+    centres = np.unique(cluster_means(points, labels).astype(np.float16).astype(np.float64), axis=0)
+    return centres[_path(centres, start)]
+
+
+def _path(points: Floats, start: Floats | None) -> Ints:
+    """Return an order in which each point is followed by the nearest one that is left.
+
+    It begins at the point nearest to ``start``, or at the one farthest from the middle.
+    """
+    if start is None:
+        first = int(_squares(points, points.mean(axis=0)).argmax())
+    else:
+        first = int(_squares(points, start).argmin())
+    order, left = [first], np.ones(len(points), bool)
+    left[first] = False
+    while left.any():
+        rows = np.flatnonzero(left)
+        nearest = int(rows[_squares(points[rows], points[order[-1]]).argmin()])
+        order.append(nearest)
+        left[nearest] = False
+    return np.array(order)
+
+
+def _squares(points: Floats, other: Floats) -> Floats:
+    gaps = points - other
+    return np.asarray(np.einsum("ij,ij->i", gaps, gaps))
+
+
+def nearest_clusters(vectors: NDArray[np.float16], tree: ClusterTree) -> NDArray[np.int32]:
+    """Return the nearest cluster of every vector."""
+    found = np.empty(len(vectors), np.int32)
+    for start in range(0, len(vectors), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        found[block] = nearest_centres(vectors[block].astype(np.float64), tree.clusters)
+    return found
+
+
+def nearest_leaves(vectors: NDArray[np.float16], tree: ClusterTree) -> NDArray[np.int32]:
+    """Return the leaf of every vector: the nearest one in the nearest cluster."""
+    own = nearest_clusters(vectors, tree)
+    found, starts = np.empty(len(vectors), np.int32), tree.starts
+    for place in np.unique(own).tolist():
+        rows = np.flatnonzero(own == place)
+        inside = np.asarray(vectors[rows], np.float64)
+        found[rows] = starts[place] + nearest_centres(inside, tree.leaves[place])
+    return found
+
+
+# --- Quotas: how much every group of sources gives, by a column, bands of length or utility, or clusters
+
+
+Quota = Literal["equal", "share"] | Mapping[str, int]
+
+LENGTH, UTILITY, EMBEDDING = "length", "utility", "embedding"
+MISSING = "(none)"
+
+
+@dataclass(frozen=True, eq=False)
+class SourceGroups:
+    """The groups of sources: their names, and the group of every source."""
+
+    names: tuple[str, ...]
+    of_row: Ints
+
+    def totals(self, values: Floats) -> Floats:
+        """Return the sum of a value over every group."""
+        return np.bincount(self.of_row, values, minlength=len(self.names)).astype(np.float64)
+
+
+def groups_of(pool: ScoredPool, frame: SourceFrame, by: str | None, bands: int) -> SourceGroups:
+    """Return the groups by a kept column, or by bands of ``length`` or ``utility`` with as many sources each.
+
+    Several, with commas between them, are crossed: ``domain,utility`` has the bands of every domain, with the
+    same bounds in all of them. Sources of one value are in one band, so that there can be fewer bands than
+    asked for. By ``embedding`` they are as many clusters of the sources' embeddings, of any size.
+    """
+    if by is None:
+        return SourceGroups(("",), np.zeros(len(frame), np.int64))
+    return reduce(_crossed, (_grouped(pool, frame, name, bands) for name in group_names(by)))
+
+
+def group_names(by: str | None) -> list[str]:
+    """Return what groups are made by."""
+    return [] if by is None else [name.strip() for name in by.split(",")]
+
+
+def _crossed(one: SourceGroups, other: SourceGroups) -> SourceGroups:
+    """Return the groups that are one of each; those without a source are left out."""
+    codes = one.of_row * len(other.names) + other.of_row
+    used = np.flatnonzero(np.bincount(codes))
+    pairs = [divmod(code, len(other.names)) for code in used.tolist()]
+    names = tuple(f"{one.names[first]}, {other.names[second]}" for first, second in pairs)
+    return SourceGroups(names, np.searchsorted(used, codes))
+
+
+def _grouped(pool: ScoredPool, frame: SourceFrame, by: str, bands: int) -> SourceGroups:
+    if by in (LENGTH, UTILITY):
+        return _bands(getattr(frame, by), by, bands)
+    if by == EMBEDDING:
+        return _clusters(clusters_of(pool, frame, bands))
+    labels = pool.labels(by)
+    if labels.null_count() == len(labels):
+        raise UnknownNameError("kept column", by, _kept_names(pool), f"Bands are by {LENGTH} or {UTILITY}.")
+    mine = labels.gather(frame.place).fill_null(MISSING)
+    names = mine.unique().sort()
+    codes = names.search_sorted(mine).to_numpy().astype(np.int64)
+    return SourceGroups(tuple(names.to_list()), codes)
+
+
+def _bands(values: Floats, by: str, bands: int) -> SourceGroups:
+    if bands < 2:
+        raise UsageError(f"There are 2 bands or more, not {bands}.")
+    # Rounded, so that the last bits of a utility cannot move a source into another band.
+    steps = round_to_range(values)
+    edges = np.unique(np.quantile(steps, np.arange(1, bands) / bands, method="lower"))
+    codes = np.searchsorted(edges, steps, side="left")
+    used, of_row = np.unique(codes, return_inverse=True)
+    spans = [(float(values[codes == code].min()), float(values[codes == code].max())) for code in used]
+    width = len(str(len(used)))
+    names = [f"{by} {place:0{width}d}: {low:g} to {high:g}" for place, (low, high) in enumerate(spans, 1)]
+    return SourceGroups(tuple(names), of_row.astype(np.int64))
+
+
+def _clusters(codes: Ints) -> SourceGroups:
+    used, of_row = np.unique(codes, return_inverse=True)
+    width = len(str(len(used)))
+    names = tuple(f"{EMBEDDING} {place:0{width}d}" for place in range(1, len(used) + 1))
+    return SourceGroups(names, of_row.astype(np.int64))
+
+
+def _kept_names(pool: ScoredPool) -> list[str]:
+    import json
+
+    some = pool.column("kept").to_series().head(1000)
+    return sorted({name for text in some for name in json.loads(text)})
+
+
+def shares_of(
+    budget: Budget | None, frame: SourceFrame, groups: SourceGroups, quota: Quota, costs: Floats | None
+) -> Floats:
+    """Return what every group may give in all, in sources or in cost; anchors are part of it.
+
+    Equal parts, or parts by size; what a small group cannot give goes to the others. Numbers by name are
+    taken as they are, and groups that are not named give nothing.
+    """
+    sizes = groups.totals(np.ones(len(frame)))
+    if isinstance(quota, Mapping):
+        return _by_name(quota, groups, sizes)
+    if budget is None:
+        raise UsageError("Say how much may be judged: budget=1000, or a share such as 1%.")
+    if budget.kind == "cost" and costs is not None:
+        totals = groups.totals(costs)
+        return quotas(budget.amount, totals, np.ones(len(sizes)) if quota == "equal" else totals, whole=False)
+    count = budget.count_of(len(frame), "sources")
+    return quotas(count, sizes, np.ones(len(sizes)) if quota == "equal" else sizes, whole=True)
+
+
+def with_quota(
+    frame: SourceFrame, groups: SourceGroups, quota: Quota
+) -> tuple[SourceFrame, SourceGroups, int]:
+    """Leave out the groups that numbers by name do not name: they could not be drawn, nor spoken for."""
+    if not isinstance(quota, Mapping):
+        return frame, groups, 0
+    for name, count in quota.items():
+        if name not in groups.names:
+            raise UnknownNameError("group", name, groups.names)
+        if count < 1:
+            raise UsageError(f"A group gives 1 or more sources, not {count}: leave out {name}.")
+    named = np.array([name in quota for name in groups.names], bool)
+    stays = named[groups.of_row] | frame.anchor
+    return frame.take(stays), SourceGroups(groups.names, groups.of_row[stays]), int((~stays).sum())
+
+
+def _by_name(quota: Mapping[str, int], groups: SourceGroups, sizes: Floats) -> Floats:
+    wanted = np.array([float(quota.get(name, 0)) for name in groups.names])
+    short = [name for name, most, size in zip(groups.names, wanted, sizes, strict=True) if most > size]
+    if short:
+        raise UsageError(f"There are fewer sources than the quota asks for in {listing(short)}.")
+    return wanted
+
+
+def after_anchors(
+    given: Floats, frame: SourceFrame, groups: SourceGroups, costs: Floats | None, *, by_name: bool = False
+) -> Floats:
+    """Return what the groups give beside the anchors, which are taken for certain.
+
+    An anchor counts towards the number of its group; with numbers by name, one of no named group is extra.
+    """
+    weights = np.ones(len(frame)) if costs is None else costs
+    anchors = groups.totals(np.where(frame.anchor, weights, 0.0))
+    if by_name:
+        over = [groups.names[place] for place in np.flatnonzero((anchors > given) & (given > 0))]
+        if over:
+            raise UsageError(f"There are more anchors than the quota asks for in {listing(over)}.")
+        return np.maximum(given - anchors, 0.0)
+    left = float(given.sum() - anchors.sum())
+    if left < 0:
+        raise UsageError(f"The anchors alone take {anchors.sum():g} of the budget of {given.sum():g}.")
+    free = groups.totals(np.where(frame.anchor, 0.0, weights))
+    wanted = np.maximum(given - anchors, 0.0)
+    if left == 0 or not wanted.any():
+        return np.zeros(len(given))
+    return quotas(left, np.where(wanted > 0, free, 0.0), wanted, whole=costs is None)
