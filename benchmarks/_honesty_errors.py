@@ -27,7 +27,7 @@ from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.estimate.full_set_p import full_set_p_values
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.agreement import FullSet
-from sparingly.infer.rank.compare import Replay, full_set, method_curve
+from sparingly.infer.rank.compare import MethodReplay, full_set, method_curve
 from sparingly.infer.rank.curve import SPA, random_curve, sizes_of
 from sparingly.infer.rank.pair_tests import t_tests
 
@@ -108,7 +108,7 @@ class Bench:
 
     def plain(self, method: str, seed: int) -> Floats:
         """Return the error and the accuracy of a selector with plain means, budgets × 2."""
-        again, sizes = Replay(self.data, self.data), np.array(self.sizes)
+        again, sizes = MethodReplay(self.data, self.data), np.array(self.sizes)
         found = [method_curve(again, self.full, method, sizes, name, seed).values for name in (MAE, SPA)]
         return np.array(found).T
 

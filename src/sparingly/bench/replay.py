@@ -30,7 +30,7 @@ from sparingly.data.build import reveal
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.rank.agreement import weighed
+from sparingly.infer.rank.agreement import with_selection_weights
 from sparingly.infer.rank.curve import sizes_of
 from sparingly.infer.rank.measures import model_means, prefix_means
 from sparingly.run.rounds.replay import Look, replay
@@ -234,7 +234,9 @@ def _last(looks: Iterator[Look], stop: str | None) -> tuple[Look, bool]:
 def _own(part: Part, held: Judgements) -> Outcome:
     """Return the means and the sign-flip test of what was judged, weighed as the selection weighs items."""
     rows = np.flatnonzero(held.asked.any(axis=1))
-    full = part.full if held.chosen is None else weighed(part.full, held.chosen, part.data, rows)
+    full = (
+        part.full if held.chosen is None else with_selection_weights(part.full, held.chosen, part.data, rows)
+    )
     scores, weights = np.where(held.asked, full.values, np.nan)[rows], full.weights_of(rows)
     return own_outcome(model_means(scores, weights), full.p_values_of(scores, full.keys[rows], weights))
 

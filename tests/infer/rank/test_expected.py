@@ -42,9 +42,9 @@ def test_models_with_rows_of_their_own_count_by_these(data: EvalSet) -> None:
     second = sparingly.next_round(data, "auto", 30, rounds=[first])
     assert isinstance(second, sparingly.Selection)
     assert second.models is not None
-    from sparingly.infer.rank.rank import expected_of
+    from sparingly.infer.rank.rank import _expected
 
-    found = expected_of(data, second, "overall")
+    found = _expected(data, second, "overall")
     assert found.labels.tolist() == [sum(name in row for row in second.models) for name in data.models]
 
 

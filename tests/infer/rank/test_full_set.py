@@ -58,4 +58,4 @@ def test_rows_are_checked(rows: list[int], sentence: str) -> None:
 
 def test_other_scores_must_have_the_same_shape() -> None:
     with pytest.raises(UsageError, match="shape"):
-        make().scored(np.zeros((2, 2)))
+        make().subset_scores(np.zeros((2, 2)))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sparingly.infer.rank.measures import model_means, prefix_means, settled
+from sparingly.infer.rank.measures import model_means, prefix_means, round_means
 
 cells = st.one_of(st.integers(-5, 5).map(float), st.just(float("nan")))
 
@@ -38,8 +38,8 @@ def test_model_means_leave_missing_cells_out() -> None:
 
 
 def test_settled_makes_equal_what_differs_in_the_last_bits_only() -> None:
-    rows = settled(np.array([[0.3, 0.1 + 0.2, 0.9, np.nan], [5.0, 5.0, 5.0, 5.0], [np.nan] * 4]))
+    rows = round_means(np.array([[0.3, 0.1 + 0.2, 0.9, np.nan], [5.0, 5.0, 5.0, 5.0], [np.nan] * 4]))
     assert rows[0, 0] == rows[0, 1] < rows[0, 2]
     assert rows[1].tolist() == [5.0] * 4
     assert np.isnan(rows[2]).all()
-    assert settled(np.array([1.0, 1.0 + 1e-8, 2.0]))[0] < settled(np.array([1.0, 1.0 + 1e-8, 2.0]))[1]
+    assert round_means(np.array([1.0, 1.0 + 1e-8, 2.0]))[0] < round_means(np.array([1.0, 1.0 + 1e-8, 2.0]))[1]

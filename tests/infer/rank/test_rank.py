@@ -9,7 +9,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.intervals import why_withheld
 from sparingly.infer.rank.measures import significance_groups
 from sparingly.infer.rank.pair_tests import least_p, wilcoxon_tests
-from sparingly.infer.rank.rank import SAME, TOO_SURE, rank, rank_scores
+from sparingly.infer.rank.rank import SAME_DIFFERENCES, TOO_SURE, rank, rank_scores
 from sparingly.show.report.markup import code
 
 
@@ -159,7 +159,7 @@ def test_a_constant_difference_of_few_items_is_no_proof() -> None:
     )
     drawn = sparingly.select(data, "uniform", 40)
     found = rank(data, drawn, "overall", estimator="weighted_mean")
-    assert SAME in found.notes
+    assert SAME_DIFFERENCES in found.notes
     assert [one.ranks for one in found.models] == ["1-2", "1-2"]
     assert found.p_values[0, 1] == 1.0
     assert found.models[0].chance_of_best is None

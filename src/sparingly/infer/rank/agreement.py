@@ -1,16 +1,15 @@
-"""Agreement: how close judging a subset comes to judging everything, by every measure at once."""
+"""Agreement of a subset with the full set: the full evaluation, what a selection asks for, every measure."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
@@ -20,29 +19,21 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.importance import importance
 from sparingly.data.selection import Selection
 from sparingly.infer.rank import measures
-from sparingly.infer.rank.measures import Groups, model_means, significance_groups
+from sparingly.infer.rank.measures import Groups, model_means, nan_as_none, significance_groups
 from sparingly.infer.rank.winners import pair_margins
-
-__all__ = [
-    "importance",
-    "weighed",
-]
-
-
-# The full evaluation, with everything that subsets are compared with computed once and kept.
 
 
 @dataclass(frozen=True, eq=False)
 class FullSet:
-    """True scores of all items, and the outcome of the evaluation that judges them all.
+    """The evaluation that judges everything: each of its results is computed once, when first needed.
 
     Attributes:
-        values: items × models, higher is better, NaN where not judged.
-        keys: one key per item, from its id; sign flips hang on it, so that they do not depend on the order.
-        seed: seed of the sign flips.
-        flips: number of sign flips where enumeration is out of reach.
-        method: how p-values are found (``sparingly.base.stats.sign_flip``).
-        weights: importance per item, for means and sign-flip tests (rank tests do not use it).
+        values: True scores, items × models, higher is better, NaN where not judged.
+        keys: One key per item, made from its id, so that sign flips do not depend on the order of items.
+        seed: Seed of the sign flips.
+        flips: Number of sign flips where enumeration is out of reach.
+        method: How p-values are computed (``sparingly.base.stats.sign_flip``).
+        weights: Importance per item, for means and sign-flip tests (rank tests do not use it).
     """
 
     values: Floats
@@ -80,12 +71,12 @@ class FullSet:
         return self.p_values_of(self.values, self.keys, self.weights)
 
     @property
-    def tested(self) -> bool:
-        """Whether the p-values are known already."""
+    def has_p_values(self) -> bool:
+        """Whether the p-values are computed already."""
         return "p_values" in self.__dict__
 
-    def keep_p_values(self, p_values: Floats) -> None:
-        """Keep p-values of all items that came out of another pass over them."""
+    def set_p_values(self, p_values: Floats) -> None:
+        """Store p-values of all items that another pass over them computed."""
         self.__dict__["p_values"] = p_values
 
     @cached_property
@@ -104,7 +95,7 @@ class FullSet:
         return pair_margins(self.values)
 
     def p_values_of(self, values: Floats, keys: Keys, weights: Floats | None) -> Floats:
-        """Return p-values of other scores, tested as the full set is."""
+        """Return the p-values of other scores by the same test."""
         return pair_p_values(
             values, keys=keys, seed=self.seed, flips=self.flips, method=self.method, weights=weights
         )
@@ -114,7 +105,7 @@ class FullSet:
         return None if self.weights is None else self.weights[rows]
 
     def checked_rows(self, rows: Ints | Sequence[int]) -> Ints:
-        """Return rows as distinct positions of items; raises when they are not."""
+        """Return rows as an array; raise UsageError unless they are distinct positions of items."""
         positions = np.asarray(rows)
         if positions.ndim != 1 or positions.size == 0 or not np.issubdtype(positions.dtype, np.integer):
             raise UsageError("A subset is a non-empty list of row numbers.")
@@ -124,8 +115,8 @@ class FullSet:
             raise UsageError("A subset holds every row once at most.")
         return positions.astype(np.int64)
 
-    def scored(self, subset_values: Floats | None) -> Floats:
-        """Return the scores that judge subsets: the true ones, or another matrix of the same shape."""
+    def subset_scores(self, subset_values: Floats | None) -> Floats:
+        """Return the scores by which subsets are judged: the true ones unless others are given."""
         if subset_values is None:
             return self.values
         if subset_values.shape != self.values.shape:
@@ -135,141 +126,131 @@ class FullSet:
         return subset_values
 
 
-# What a selection asks for: its items, and on which of them each model is judged.
-
-
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """The judgements that a selection asks for.
+class SelectedCells:
+    """The cells (item × model) that a selection asks for.
 
     Attributes:
-        rows: The chosen items, each once, in the order of the selection.
-        values: Scores of all items × models, NaN where a model is not asked for on a chosen item; None where
-            all models are judged on all chosen items.
+        rows: The selected items, each once, in the order of the selection.
+        values: Scores of all items × models, NaN where a model is not judged on a selected item; None where
+            all models are judged on all selected items.
     """
 
     rows: Ints
     values: Floats | None = None
 
-    def scores(self, whole: Floats) -> Floats:
-        """Return the scores of the chosen items, of the models that are asked for on each."""
-        return (whole if self.values is None else self.values)[self.rows]
+    def scores(self, full_values: Floats) -> Floats:
+        """Return the scores of the selected items, NaN where a model is not judged."""
+        return (full_values if self.values is None else self.values)[self.rows]
 
-    def counts(self, whole: Floats) -> Ints:
+    def counts(self, full_values: Floats) -> Ints:
         """Return on how many items each model is judged."""
-        return np.asarray((~np.isnan(self.scores(whole))).sum(axis=0))
+        return np.asarray((~np.isnan(self.scores(full_values))).sum(axis=0))
 
-    def notes(self, whole: Floats) -> tuple[str, ...]:
-        """Say what means and tests rest on where every model has items of its own."""
+    def notes(self, full_values: Floats) -> tuple[str, ...]:
+        """Say which items means and tests use where every model has its own items."""
         if self.values is None:
             return ()
-        judged = (~np.isnan(self.scores(whole))).astype(np.int64)
-        first, second = pair_indices(judged.shape[1])
-        shared = (judged.T @ judged)[first, second]
-        none = int((shared == 0).sum())
-        lost = f"; {none} of {len(shared)} pairs share none and stay undecided" if none else ""
-        own = _range(self.counts(whole))
+        judged = (~np.isnan(self.scores(full_values))).astype(np.int64)
+        shared = (judged.T @ judged)[pair_indices(judged.shape[1])]
+        unshared = int((shared == 0).sum())
+        lost = f"; {unshared} of {len(shared)} pairs share none and stay undecided" if unshared else ""
+        per_model = _range_text(self.counts(full_values))
         return (
-            f"models are judged on items of their own, {own} each: means and ranks are of these. P-values, "
-            f"groups and winners of pairs rest on what two models share, {_range(shared)} items{lost}.",
+            f"models are judged on items of their own, {per_model} each: means and ranks are of these. "
+            "P-values, groups and winners of pairs rest on what two models share, "
+            f"{_range_text(shared)} items{lost}.",
         )
 
 
-def asked_of(selection: Selection | Sequence[str], data: EvalSet, whole: Floats) -> Asked:
-    """Return what a selection asks for of the items of a set with scores ``whole`` (items × models).
+def selected_cells(selection: Selection | Sequence[str], data: EvalSet, values: Floats) -> SelectedCells:
+    """Return the cells of a set with scores ``values`` (items × models) that a selection asks for.
 
     Items that are not in the set are left out. A list of ids asks for all models.
     """
-    here = {name: place for place, name in enumerate(data.items)}
+    positions = {name: row for row, name in enumerate(data.items)}
     if not isinstance(selection, Selection) or selection.models is None:
         ids = selection.items if isinstance(selection, Selection) else selection
-        return Asked(np.array([here[name] for name in ids if name in here], np.int64))
-    columns = {name: place for place, name in enumerate(data.models)}
-    kept = [row for row, name in enumerate(selection.items) if name in here]
-    places = np.array([here[selection.items[row]] for row in kept], np.int64)
-    asked: NDArray[np.bool_] = np.zeros(whole.shape, bool)
-    for row, place in zip(kept, places, strict=True):
-        names = selection.models[row]
-        asked[place, [columns[name] for name in (names or data.models) if name in columns]] = True
-    rows = places[np.sort(np.unique(places, return_index=True)[1])]
-    if asked[rows].all():
-        return Asked(rows)
-    return Asked(rows, np.where(asked, whole, np.nan))
+        return SelectedCells(np.array([positions[name] for name in ids if name in positions], np.int64))
+    columns = {name: column for column, name in enumerate(data.models)}
+    cells: Mask = np.zeros(values.shape, bool)
+    rows: dict[int, None] = {}
+    for item, names in zip(selection.items, selection.models, strict=True):
+        if item in positions:
+            rows[positions[item]] = None
+            cells[positions[item], [columns[name] for name in (names or data.models) if name in columns]] = (
+                True
+            )
+    unique_rows = np.array(list(rows), np.int64)
+    if cells[unique_rows].all():
+        return SelectedCells(unique_rows)
+    return SelectedCells(unique_rows, np.where(cells, values, np.nan))
 
 
-def check_one_weight(selection: Selection, weights: Floats) -> None:
-    """Refuse an item that weighs more for one model than for another: means and tests take one weight."""
-    order = np.lexsort((weights, selection.items.astype(str)))
-    items, own = selection.items[order], weights[order]
-    differs = (items[1:] == items[:-1]) & (own[1:] > own[:-1] * (1.0 + 1e-9))
-    if differs.any():
-        name = items[1:][differs][0]
-        raise UsageError(
-            f'The item "{name}" has other probabilities for one model than for another, and a comparison '
-            "with the whole set gives every item one weight: use estimate and rank."
-        )
-
-
-def _range(counts: Ints) -> str:
+def _range_text(counts: Ints) -> str:
     low, high = int(counts.min()), int(counts.max())
     return str(low) if low == high else f"{low} to {high}"
 
 
-# Weights of items: how much each matters, and how many others a chosen one stands for.
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Weighed(FullSet):
-    """A full set whose subsets are weighed by their clusters, while its own outcome stays as it is."""
+class _WeightedSubsets(FullSet):
+    """A full set whose subsets are weighted as a selection says, while its own results stay."""
 
-    whole: FullSet
+    unweighted: FullSet
 
     @cached_property
     def means(self) -> Floats:
-        return self.whole.means
+        return self.unweighted.means
 
     @cached_property
     def p_values(self) -> Floats:
-        return self.whole.p_values
+        return self.unweighted.p_values
 
     @cached_property
     def groups(self) -> Groups:
-        return self.whole.groups
+        return self.unweighted.groups
 
 
-def weighed(full: FullSet, selection: Selection | Sequence[str], data: EvalSet, rows: Ints) -> FullSet:
-    """Return the full set with the weights by which a selection's items count, the truth unchanged."""
+def with_selection_weights(
+    full_set: FullSet, selection: Selection | Sequence[str], data: EvalSet, rows: Ints
+) -> FullSet:
+    """Return the full set with the weights of a selection's items, its own results unchanged."""
     weights = _selection_weights(selection, data, rows)
     if weights is None:
-        return full
-    how = {"seed": full.seed, "flips": full.flips}
-    return _Weighed(full.values, full.keys, **how, method=full.method, weights=weights, whole=full)
+        return full_set
+    settings = {name: getattr(full_set, name) for name in ("values", "keys", "seed", "flips", "method")}
+    return _WeightedSubsets(**settings, weights=weights, unweighted=full_set)
 
 
 def _selection_weights(selection: Selection | Sequence[str], data: EvalSet, rows: Ints) -> Floats | None:
-    """Return weights by which a selection's items stand for others; the other items keep theirs.
+    """Return how many items each selected item stands for; the other items keep their importance.
 
-    Items with unequal inclusion probabilities weigh one over them, as every estimate of the whole set must;
-    items that stand for clusters weigh as many items as the cluster has. None where all weigh the same.
+    Items with unequal inclusion probabilities count 1/π, as every estimate of the full set must; items that
+    stand for clusters count as many items as the cluster has. None where all count the same. Means and tests
+    take one weight per item, so an item that has another weight for another model is an error.
     """
     if not isinstance(selection, Selection):
         return None
-    own = np.ones(len(selection))
+    row_weights = np.ones(len(selection))
     if selection.weight is not None and selection.has_unequal_weights:
-        own = own * selection.weight
+        row_weights = row_weights * selection.weight
     if selection.cluster_weight is not None:
-        own = own * selection.cluster_weight
-    if np.ptp(own) == 0:
+        row_weights = row_weights * selection.cluster_weight
+    if np.ptp(row_weights) == 0:
         return None
-    check_one_weight(selection, own)
-    by_item = dict(zip(selection.items, own, strict=True))
-    known = importance(data)
-    weights = np.ones(len(data)) if known is None else known.copy()
+    order = np.lexsort((row_weights, selection.items.astype(str)))
+    items, ordered = selection.items[order], row_weights[order]
+    differs = (items[1:] == items[:-1]) & (ordered[1:] > ordered[:-1] * (1.0 + 1e-9))
+    if differs.any():
+        raise UsageError(
+            f'The item "{items[1:][differs][0]}" has other probabilities for one model than for another, and '
+            "a comparison with the whole set gives every item one weight: use estimate and rank."
+        )
+    by_item = dict(zip(selection.items, row_weights, strict=True))
+    item_importance = importance(data)
+    weights = np.ones(len(data)) if item_importance is None else item_importance.copy()
     weights[rows] *= [by_item[data.items[row]] for row in rows]
     return np.asarray(weights)
-
-
-# Agreement: how close judging a subset comes to judging everything, by every measure at once.
 
 
 @dataclass(frozen=True)
@@ -296,12 +277,9 @@ class Agreement:
     significance_retained_05: float
     significance_retained_001: float
 
-    def to_dict(self) -> dict[str, int | float | bool | None]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name, for JSON: a number that is not defined is None."""
-        return {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in asdict(self).items()
-        }
+        return dict(nan_as_none(asdict(self)))
 
 
 def agreement(
@@ -338,34 +316,37 @@ def agreement(
         1.0
     """
     values = np.asarray(values, np.float64)
-    known = item_keys(len(values), ids, keys)
-    full = FullSet(values, known, seed=seed, flips=flips, method=method, weights=weights)
-    return agreement_with(full, rows, subset_values=subset_values)
+    full_set = FullSet(
+        values, item_keys(len(values), ids, keys), seed=seed, flips=flips, method=method, weights=weights
+    )
+    return agreement_with(full_set, rows, subset_values=subset_values)
 
 
 def agreement_with(
-    full: FullSet, rows: Ints | Sequence[int], *, subset_values: Floats | None = None
+    full_set: FullSet, rows: Ints | Sequence[int], *, subset_values: Floats | None = None
 ) -> Agreement:
-    """Compare the outcome on some rows with a full set whose own outcome is computed only once."""
-    positions = full.checked_rows(rows)
-    scores = full.scored(subset_values)[positions]
-    weights = full.weights_of(positions)
+    """Compare the outcome on some rows with a full set whose own results are computed once."""
+    positions = full_set.checked_rows(rows)
+    scores = full_set.subset_scores(subset_values)[positions]
+    weights = full_set.weights_of(positions)
     means = model_means(scores, weights)
-    by_means = {name: float(measure(means, full.means)) for name, measure in measures.MEANS_MEASURES.items()}
+    by_means = {
+        name: float(measure(means, full_set.means)) for name, measure in measures.MEANS_MEASURES.items()
+    }
     changes = int(by_means.pop("rank_changes"))
     groups = significance_groups(scores, weights=weights)
     tests = pair_signed_rank(scores)
-    p_values = full.p_values_of(scores, full.keys[positions], weights)
+    p_values = full_set.p_values_of(scores, full_set.keys[positions], weights)
     return Agreement(
         n=len(positions),
-        n_full=len(full),
-        soft_pairwise_accuracy=float(soft_pairwise_accuracy(p_values, full.p_values)),
+        n_full=len(full_set),
+        soft_pairwise_accuracy=float(soft_pairwise_accuracy(p_values, full_set.p_values)),
         groups=len(groups),
-        groups_full=len(full.groups),
-        top_group_dice=measures.top_group_dice(groups, full.groups),
+        groups_full=len(full_set.groups),
+        top_group_dice=measures.top_group_dice(groups, full_set.groups),
         rank_changes=changes,
         ranking_changed=changes > 0,
-        significance_retained_05=measures.significance_retained(tests, full.signed_rank, 0.05),
-        significance_retained_001=measures.significance_retained(tests, full.signed_rank, 0.001),
+        significance_retained_05=measures.significance_retained(tests, full_set.signed_rank, 0.05),
+        significance_retained_001=measures.significance_retained(tests, full_set.signed_rank, 0.001),
         **by_means,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.full_set_p import USUAL, EffectPrior, effect_grid, error_scales
-from sparingly.infer.rank.pair_tests import checked, pair_errors, pair_tells
+from sparingly.infer.rank.pair_tests import checked_scores, pair_errors, pair_tells
 
 DRAWS = 20_000
 # Up to this ratio, unequal error variances of the models are laid to chance or skew.
@@ -56,16 +56,16 @@ def chance_of_best(
         >>> chance_of_best(np.array([1.0, 1.0, -9.0]), np.diag([1.0, 1.0, 1.0])).round(1)
         array([0.5, 0.5, 0. ])
     """
-    scores, covariance = checked(scores, covariance)
+    scores, covariance = checked_scores(scores, covariance)
     scored = np.flatnonzero(~np.isnan(scores))
     classes = _classes(scores[scored], covariance[np.ix_(scored, scored)])
     first = scored[[members[0] for members in classes]]
     usual = _UNITS if math.isinf(degrees) else degrees + 1.0
     count = np.broadcast_to(np.asarray(usual if units is None else units, np.float64), scores.shape)[first]
     normal = rng.generator(seed, "best").standard_normal((draws, len(first) - 1))
-    own = _chances(scores[first], covariance[np.ix_(first, first)], degrees, count, prior, normal)
+    shares = _shares_of_best(scores[first], covariance[np.ix_(first, first)], degrees, count, prior, normal)
     chance = np.zeros(len(scores))
-    for members, share in zip(classes, own, strict=True):
+    for members, share in zip(classes, shares, strict=True):
         chance[scored[members]] = share / len(members)
     return chance
 
@@ -89,40 +89,44 @@ def chance_of_better(
     """
     from scipy.special import ndtr
 
-    scores, covariance = checked(scores, covariance)
+    scores, covariance = checked_scores(scores, covariance)
     count = units if units is not None else _UNITS if math.isinf(degrees) else degrees + 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        seen = np.where(pair_tells(covariance), (scores[:, None] - scores) / pair_errors(covariance), np.nan)
-    known = np.isfinite(seen)
-    chance = np.full(seen.shape, np.nan)
-    if not known.any():
+        ratios = (scores[:, None] - scores) / pair_errors(covariance)
+    ratios = np.where(pair_tells(covariance), ratios, np.nan)
+    has_error = np.isfinite(ratios)
+    chance = np.full(ratios.shape, np.nan)
+    if not has_error.any():
         return chance
     effects = effect_grid(prior)
     room = effects.values**2 * count
-    total = (seen[known] ** 2).mean() / (1.0 + room)
-    models = int(known.any(axis=1).sum())
+    total = (ratios[has_error] ** 2).mean() / (1.0 + room)
+    models = int(has_error.any(axis=1).sum())
     weight = effects.log_weight - 0.5 * (np.log(1.0 + room) + total) * (models - 1)
     weight = np.exp(weight - weight.max())
     pull = np.sqrt(room / (1.0 + room))
-    each = [weight @ ndtr(pull[:, None] * seen[known] / math.sqrt(scale)) for scale in error_scales(degrees)]
-    chance[known] = np.mean(each, axis=0) / weight.sum()
+    chances = [
+        weight @ ndtr(pull[:, None] * ratios[has_error] / math.sqrt(scale)) for scale in error_scales(degrees)
+    ]
+    chance[has_error] = np.mean(chances, axis=0) / weight.sum()
     return chance
 
 
 def _classes(scores: Floats, covariance: Floats) -> list[list[int]]:
-    """Return models that may be the best, in classes of equals; those behind by a fixed amount are gone."""
-    apart = pair_tells(covariance)
+    """Return the models that may be the best in classes of equals, without those behind by a fixed amount."""
+    differs = pair_tells(covariance)
     step = 1e-9 * max(float(np.ptp(scores)), float(pair_errors(covariance).max()), 1e-300)
-    left, classes = list(range(len(scores))), []
-    while left:
-        alike = [place for place in left if place == left[0] or not apart[left[0], place]]
+    remaining, classes = list(range(len(scores))), []
+    while remaining:
+        first = remaining[0]
+        alike = [model for model in remaining if model == first or not differs[first, model]]
         top = max(scores[alike])
-        classes.append([place for place in alike if scores[place] >= top - step])
-        left = [place for place in left if place not in alike]
+        classes.append([model for model in alike if scores[model] >= top - step])
+        remaining = [model for model in remaining if model not in alike]
     return classes
 
 
-def _chances(
+def _shares_of_best(
     scores: Floats, covariance: Floats, degrees: float, units: Floats, prior: EffectPrior, normal: Floats
 ) -> Floats:
     """Return the share of posterior draws in which each model is the best; every pair has an error."""
@@ -132,8 +136,8 @@ def _chances(
     basis = _contrasts(count)
     raw = basis.T @ covariance @ basis
     mean = float(np.trace(raw)) / (count - 1)
-    errors, vectors = np.linalg.eigh(_alike(raw, covariance, basis, units, degrees, prior))
-    errors, seen = np.maximum(errors, 0.0), vectors.T @ (basis.T @ scores)
+    errors, vectors = np.linalg.eigh(_shrunk(raw, covariance, basis, units, degrees, prior))
+    errors, observed = np.maximum(errors, 0.0), vectors.T @ (basis.T @ scores)
     # Errors that are alike are estimated from all contrasts together (Satterthwaite).
     scales = error_scales(degrees * float(np.trace(raw)) ** 2 / float((raw**2).sum()))
     effects = effect_grid(prior)
@@ -141,14 +145,14 @@ def _chances(
     spread = np.repeat(effects.values**2 * single, len(scales))
     scale = np.tile(scales, len(effects.values))
     total = spread[:, None] + scale[:, None] * errors
-    likely = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
-    weight = likely + np.repeat(effects.log_weight, len(scales))
+    log_likelihood = -0.5 * (np.log(total) + observed**2 / total).sum(axis=1)
+    weight = log_likelihood + np.repeat(effects.log_weight, len(scales))
     weight = np.exp(weight - weight.max())
     cell = np.searchsorted(np.cumsum(weight) / weight.sum(), (np.arange(draws) + 0.5) / draws)
     noise = scale[cell, None] * errors
     pull = spread[cell, None] / (spread[cell, None] + noise)
-    drawn = (pull * seen + np.sqrt(pull * noise) * normal) @ (basis @ vectors).T
-    return np.bincount(drawn.argmax(axis=1), minlength=count) / draws
+    samples = (pull * observed + np.sqrt(pull * noise) * normal) @ (basis @ vectors).T
+    return np.bincount(samples.argmax(axis=1), minlength=count) / draws
 
 
 def _contrasts(count: int) -> Floats:
@@ -159,7 +163,7 @@ def _contrasts(count: int) -> Floats:
     return np.asarray(basis / np.sqrt(steps * (steps + 1.0)))
 
 
-def _alike(
+def _shrunk(
     raw: Floats, covariance: Floats, basis: Floats, units: Floats, degrees: float, prior: EffectPrior
 ) -> Floats:
     """Return the covariance of contrasts, shrunk to models with like and independent errors."""
@@ -170,9 +174,9 @@ def _alike(
         return raw
     # The variances whose sums come nearest to those of the differences: se_jk² = r_j + r_k.
     squares = pair_errors(covariance) ** 2
-    own = (squares.sum(axis=1) - squares.sum() / (2 * (count - 1))) / (count - 2)
-    own = np.maximum(own, 0.0) * units
-    middle = float(np.median(own[own > 0]))
-    ratio = np.clip(own / middle, 1 / _UNEQUAL, _UNEQUAL)
-    alike = basis.T @ np.diag(own / ratio / units) @ basis
+    variances = (squares.sum(axis=1) - squares.sum() / (2 * (count - 1))) / (count - 2)
+    variances = np.maximum(variances, 0.0) * units
+    middle = float(np.median(variances[variances > 0]))
+    ratio = np.clip(variances / middle, 1 / _UNEQUAL, _UNEQUAL)
+    alike = basis.T @ np.diag(variances / ratio / units) @ basis
     return np.asarray((1 - weight) * raw + weight * alike * (np.trace(raw) / np.trace(alike)))

@@ -1,10 +1,10 @@
-"""Selections and methods held against the full set: what judging everything would have said."""
+"""Selections and methods compared with the full set: what judging everything would have said."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -17,22 +17,19 @@ from sparingly.base.stats.sign_flip import Method as Test
 from sparingly.choose.crowd import Judge, Sides, sides_of
 from sparingly.choose.select import as_selector, select
 from sparingly.data.evalset import EvalSet
+from sparingly.data.importance import importance
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.infer.rank import curve as curves
-from sparingly.infer.rank import curve as parities
-from sparingly.infer.rank import winners
 from sparingly.infer.rank.agreement import (
     Agreement,
-    Asked,
     FullSet,
+    SelectedCells,
     agreement_with,
-    asked_of,
-    importance,
-    weighed,
+    selected_cells,
+    with_selection_weights,
 )
-from sparingly.infer.rank.measures import model_means, settled
-
-# Outcomes of an evaluation: models by their means, pairs of models by their winners, all against chosen.
+from sparingly.infer.rank.measures import model_means, nan_as_none, round_means
+from sparingly.infer.rank.winners import pair_margins
 
 
 @dataclass(frozen=True)
@@ -66,49 +63,44 @@ class PairOutcome:
     tied: int
 
 
-def model_outcomes(data: EvalSet, full: FullSet, asked: Asked) -> tuple[ModelOutcome, ...]:
+def _model_outcomes(data: EvalSet, full_set: FullSet, cells: SelectedCells) -> tuple[ModelOutcome, ...]:
     """Return every model's mean and rank, best on the whole set first."""
-    means = model_means(asked.scores(full.values), full.weights_of(asked.rows))
-    ranks, full_ranks = _ranks(means), _ranks(full.means)
+    means = model_means(cells.scores(full_set.values), full_set.weights_of(cells.rows))
+    ranks, full_ranks = _ranks(means), _ranks(full_set.means)
     outcomes = [
-        ModelOutcome(
-            name, float(full.means[place]), full_ranks[place] or 0, float(means[place]), ranks[place]
-        )
-        for place, name in enumerate(data.models)
+        ModelOutcome(name, float(full_set.means[column]), full_ranks[column] or 0, float(means[column]), rank)
+        for column, (name, rank) in enumerate(zip(data.models, ranks, strict=True))
     ]
     return tuple(sorted(outcomes, key=lambda outcome: (outcome.full_rank, outcome.model)))
 
 
 def _ranks(means: Floats) -> list[int | None]:
-    """Return ranks from 1 for the best mean; equal means share the better rank, a missing one has none."""
-    rounded = settled(means)
+    """Return ranks from 1 for the best mean; equal means share the better rank, NaN has none."""
+    rounded = round_means(means)
     return [None if np.isnan(mean) else 1 + int((rounded > mean).sum()) for mean in rounded]
 
 
-def pair_outcome(full: FullSet, asked: Asked, tie: float) -> PairOutcome:
+def _pair_outcome(full_set: FullSet, cells: SelectedCells, tie: float) -> PairOutcome:
     """Return how many of the whole set's winners of pairs a selection finds, and by how much they lead."""
-    whole = winners.pair_margins(full.values, tie)
-    part = winners.pair_margins(asked.scores(full.values), tie)
-    tied = int((whole == 0).sum())
-    decided = ~np.isnan(whole) & (whole != 0)
+    full_margins = pair_margins(full_set.values, tie)
+    margins = pair_margins(cells.scores(full_set.values), tie)
+    tied = int((full_margins == 0).sum())
+    decided = ~np.isnan(full_margins) & (full_margins != 0)
     if not decided.any():
         return PairOutcome(float("nan"), 0.0, float("nan"), tied)
     # A pair that the selection does not judge on any item has no lead there, and no winner is found.
-    here = np.nan_to_num(np.sign(whole) * part, nan=0.0)[decided]
+    leads = np.nan_to_num(np.sign(full_margins) * margins, nan=0.0)[decided]
     return PairOutcome(
-        success_rate=float((here > 0).mean()),
-        distance=float(np.abs(whole[decided]).mean()),
-        estimated_distance=float(here.mean()),
+        success_rate=float((leads > 0).mean()),
+        distance=float(np.abs(full_margins[decided]).mean()),
+        estimated_distance=float(leads.mean()),
         tied=tied,
     )
 
 
-# Selections and methods held against the full set: what judging everything would have said.
-
-
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A selection held against the whole set: models, agreement, winners of pairs, and what to mind."""
+    """A selection compared with the whole set: models, agreement, winners of pairs, and notes."""
 
     truth: str
     models: tuple[ModelOutcome, ...]
@@ -131,18 +123,12 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         columns = ("model", "rank, all", "rank, chosen", "mean, all", "mean, chosen")
-        rows = [(one.model, one.full_rank, one.rank, one.full_mean, one.mean) for one in self.models]
+        rows = [(row.model, row.full_rank, row.rank, row.full_mean, row.mean) for row in self.models]
         return html_table(columns, rows, str(self), "; ".join(self.notes))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values."""
-        return {
-            "truth": self.truth,
-            "models": [_plain(asdict(model)) for model in self.models],
-            "agreement": self.agreement.to_dict(),
-            "pairs": _plain(asdict(self.pairs)),
-            "notes": list(self.notes),
-        }
+        return dict(nan_as_none(asdict(self)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,7 +137,7 @@ class CurveComparison:
 
     truth: str
     method: str
-    curve: curves.Curve
+    curve: curves.AgreementCurve
     random: curves.RandomCurve
 
     def __repr__(self) -> str:
@@ -170,67 +156,70 @@ class CurveComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as plain values."""
+        random = {name: getattr(self.random, name) for name in ("values", "low", "high", "average", "runs")}
         return {
             "truth": self.truth,
             "method": self.method,
             "measure": self.curve.measure,
             "sizes": self.curve.sizes.tolist(),
-            "values": _numbers(self.curve.values),
-            "average": _number(self.curve.average),
-            "random": {
-                "values": _numbers(self.random.values),
-                "low": _numbers(self.random.low),
-                "high": _numbers(self.random.high),
-                "average": _number(self.random.average),
-                "runs": self.random.runs,
-            },
+            "values": nan_as_none(self.curve.values),
+            "average": nan_as_none(self.curve.average),
+            "random": nan_as_none(random),
         }
 
 
 def full_set(data: EvalSet, truth: str, *, seed: int = 0, flips: int = 1000, test: Test = "auto") -> FullSet:
-    """Return the outcome of judging everything by a truth, with what is computed from it kept."""
+    """Return the evaluation that judges everything by a truth."""
     values = data.truth(truth)
     return FullSet(values, data.keys, seed=seed, flips=flips, method=test, weights=importance(data))
 
 
 @dataclass(frozen=True)
-class Replay:
+class MethodReplay:
     """A judged set on which a method is run again.
 
     Attributes:
         part: The items and models that are judged.
-        seen: The same items, with the models that the method may look at.
+        visible: The same items, with the models that the method may look at.
         crowd: The models that it does look at, where these are not all it may.
     """
 
     part: EvalSet
-    seen: EvalSet
+    visible: EvalSet
     crowd: tuple[str, ...] = ()
 
     def select(self, method: str | Method, budget: Any, seed: int, rows: Ints | None = None) -> Selection:
         """Run the method on the items, or on those at some rows."""
-        view = self.seen if rows is None else self.seen.at(rows)
+        view = self.visible if rows is None else self.visible.at(rows)
         return select(view, method, budget, seed=seed, crowd=self.crowd or None, judge="all")
 
+    def order(self, method: str | Method, seed: int) -> Ints:
+        """Return the rows of all items in the order in which the method takes them."""
+        return self.part.positions(self.select(method, "100%", seed).items)
 
-def replay(data: EvalSet, truth: str, crowd: Iterable[str] | None = None, judge: Judge = "rest") -> Replay:
-    """Return what a method is run again on: with a crowd it looks at some models and others are judged."""
+
+def method_replay(
+    data: EvalSet, truth: str, crowd: Iterable[str] | None = None, judge: Judge = "rest"
+) -> MethodReplay:
+    """Return the set on which a method is run again; with a crowd it sees some models, others are judged."""
     sides = sides_of(data, crowd, judge)
     part, _ = judged_part(sides.of_judged(data), truth)
-    return Replay(part, part) if sides == Sides() else Replay(part, data.take(items=part.items), sides.crowd)
+    if sides == Sides():
+        return MethodReplay(part, part)
+    return MethodReplay(part, data.take(items=part.items), sides.crowd)
 
 
 def judged_part(data: EvalSet, truth: str) -> tuple[EvalSet, tuple[str, ...]]:
     """Return the items and models that have a score by the truth, and notes on those that have none."""
-    there = ~np.isnan(data.truth(truth))
-    if not there.any():
+    judged = ~np.isnan(data.truth(truth))
+    if not judged.any():
         raise DataError(f"No item has a score by {truth}.")
     notes = []
-    if not (items := there.any(axis=1)).all():
+    if not (items := judged.any(axis=1)).all():
         notes.append(f"{int((~items).sum())} of {len(data)} items have no score by {truth} and are left out.")
         data = data.at(np.flatnonzero(items))
-    if not (models := there.any(axis=0)).all():
-        absent = [data.models[place] for place in np.flatnonzero(~models)]
+    if not (models := judged.any(axis=0)).all():
+        absent = [data.models[column] for column in np.flatnonzero(~models)]
         notes.append(f"No score by {truth}, and so left out: {listing(absent)}.")
         data = data.take(models=[name for name in data.models if name not in absent])
     if len(data.models) < 2:
@@ -266,37 +255,32 @@ def agree(
         >>> everything.agreement.soft_pairwise_accuracy
         1.0
     """
-    data, said = _of_judged(data, selection)
-    part, notes = judged_part(data, truth)
-    notes = (*said, *notes)
-    full = full_set(part, truth, seed=seed, flips=flips, test=test)
+    notes: tuple[str, ...] = ()
+    judged = selection.judged if isinstance(selection, Selection) else None
+    if judged is not None and set(judged) != set(data.models):
+        count, data = len(data.models), data.take(models=judged)
+        names = f"{len(data.models)} of {count} models that the selection judges"
+        notes = (f"Only the {names} are compared: {listing(data.models)}.",)
+    part, part_notes = judged_part(data, truth)
+    reference = full_set(part, truth, seed=seed, flips=flips, test=test)
     ids = list(selection.items if isinstance(selection, Selection) else selection)
-    data.positions(ids)
-    asked = asked_of(selection, part, full.values)
-    if not len(asked.rows):
+    data.positions(ids)  # an unknown id is an error
+    cells = selected_cells(selection, part, reference.values)
+    if not len(cells.rows):
         raise DataError(f"No item of the selection has a score by {truth}.")
+    notes = (*notes, *part_notes)
     if lost := len(set(ids).difference(part.items)):
         notes = (*notes, f"{counted(lost, 'item')} of the selection without a score by {truth}.")
     if isinstance(selection, Selection) and not selection.is_probability_sample:
         notes = (*notes, RANKING_ONLY)
-    full = weighed(full, selection, part, asked.rows)
+    reference = with_selection_weights(reference, selection, part, cells.rows)
     return Comparison(
         truth,
-        model_outcomes(part, full, asked),
-        agreement_with(full, asked.rows, subset_values=asked.values),
-        pair_outcome(full, asked, tie),
-        (*notes, *asked.notes(full.values)),
+        _model_outcomes(part, reference, cells),
+        agreement_with(reference, cells.rows, subset_values=cells.values),
+        _pair_outcome(reference, cells, tie),
+        (*notes, *cells.notes(reference.values)),
     )
-
-
-def _of_judged(data: EvalSet, selection: Selection | Sequence[str]) -> tuple[EvalSet, tuple[str, ...]]:
-    """Return the set with no other models than those that a selection judges, and say so."""
-    judged = selection.judged if isinstance(selection, Selection) else None
-    if judged is None or set(judged) == set(data.models):
-        return data, ()
-    part = data.take(models=judged)
-    count = f"{len(part.models)} of {len(data.models)} models"
-    return part, (f"Only the {count} that the selection judges are compared: {listing(part.models)}.",)
 
 
 def curve(
@@ -321,13 +305,13 @@ def curve(
     """
     if runs < 1:
         raise UsageError(f"A curve needs at least one random run, not {runs}.")
-    again = replay(data, truth, crowd, judge)
-    full = full_set(again.part, truth, seed=seed, flips=flips, test=test)
-    wanted = default_shares(len(full)) if shares is None else shares
-    sizes = curves.sizes_of(wanted, len(full))
-    drawn = method_curve(again, full, method, sizes, measure, seed)
-    random = curves.random_curve(full, sizes, seed_list(seed, runs, "random curve"), measure)
-    return CurveComparison(truth, str(as_selector(method)), drawn, random)
+    replay = method_replay(data, truth, crowd, judge)
+    reference = full_set(replay.part, truth, seed=seed, flips=flips, test=test)
+    shares = default_shares(len(reference)) if shares is None else shares
+    sizes = curves.sizes_of(shares, len(reference))
+    by_method = method_curve(replay, reference, method, sizes, measure, seed)
+    random = curves.random_curve(reference, sizes, seed_list(seed, runs, "random curve"), measure)
+    return CurveComparison(truth, str(as_selector(method)), by_method, random)
 
 
 def parity(
@@ -337,28 +321,28 @@ def parity(
     *,
     shares: Sequence[float] | None = None,
     measure: str = curves.SPA,
-    rule: Literal["stays", "first_crossing"] = "stays",
+    rule: curves.Rule = "stays",
     seed: int = 0,
     runs: int = 20,
     flips: int = 1000,
     test: Test = "auto",
     crowd: Iterable[str] | None = None,
     judge: Judge = "rest",
-) -> parities.Parity:
+) -> curves.Parity:
     """Return the share of random selection's labels that a method needs for the same agreement.
 
     Below 1 the method saves labels; above 1 it is worse than a random sample. With a ``crowd`` the method
     sees these models only, and both are measured on the models to ``judge``.
     """
-    again = replay(data, truth, crowd, judge)
-    full = full_set(again.part, truth, seed=seed, flips=flips, test=test)
+    replay = method_replay(data, truth, crowd, judge)
+    reference = full_set(replay.part, truth, seed=seed, flips=flips, test=test)
     if not as_selector(method).is_nested:
         raise UsageError(
             "Parity needs a method whose smaller choices lie inside its larger ones, over single items."
         )
-    order = again.part.positions(again.select(method, "100%", seed).items)
-    wanted = default_shares(len(full)) if shares is None else shares
-    random = parities.random_parity(full, measure=measure, shares=wanted, rule=rule, runs=runs, seed=seed)
+    order = replay.order(method, seed)
+    shares = default_shares(len(reference)) if shares is None else shares
+    random = curves.random_parity(reference, measure=measure, shares=shares, rule=rule, runs=runs, seed=seed)
     return random.of(order)
 
 
@@ -368,30 +352,18 @@ def default_shares(items: int) -> tuple[float, ...]:
 
 
 def method_curve(
-    again: Replay, full: FullSet, method: str | Method, sizes: Ints, measure: str, seed: int
-) -> curves.Curve:
+    replay: MethodReplay, full_set: FullSet, method: str | Method, sizes: Ints, measure: str, seed: int
+) -> curves.AgreementCurve:
     """Return a method's agreement with the whole set over sizes."""
     if as_selector(method).is_nested:
-        order = again.part.positions(again.select(method, "100%", seed).items)
-        return curves.curve(full, order, sizes, measure)
-    points, reached = [], []
+        return curves.curve(full_set, replay.order(method, seed), sizes, measure)
+    values, counts = [], []
     for size in sizes:
-        chosen = again.select(method, int(size), seed)
-        asked = asked_of(chosen, again.part, full.values)
-        counted, count = weighed(full, chosen, again.part, asked.rows), len(asked.rows)
-        point = curves.curve(counted, asked.rows, [count], measure, subset_values=asked.values)
-        points.append(point.values[0])
-        reached.append(count if asked.values is None else round(float(asked.counts(full.values).mean())))
-    return curves.Curve(measure, np.array(reached, np.int64), np.array(points), len(full))
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
-def _numbers(values: Floats) -> list[float | None]:
-    return [_number(value) for value in values]
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: _number(value) if isinstance(value, float) else value for name, value in values.items()}
+        selection = replay.select(method, int(size), seed)
+        cells = selected_cells(selection, replay.part, full_set.values)
+        weighted = with_selection_weights(full_set, selection, replay.part, cells.rows)
+        count = len(cells.rows)
+        point = curves.curve(weighted, cells.rows, [count], measure, subset_values=cells.values)
+        values.append(point.values[0])
+        counts.append(count if cells.values is None else round(float(cells.counts(full_set.values).mean())))
+    return curves.AgreementCurve(measure, np.array(counts, np.int64), np.array(values), len(full_set))

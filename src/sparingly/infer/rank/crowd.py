@@ -1,4 +1,4 @@
-"""Artificial crowds put to the test: a method sees some models at random, and is measured on the others."""
+"""Artificial crowds: a method sees some models, drawn at random, and is measured on the others."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from sparingly.base.rng import keys_of, seed_list, stream
 from sparingly.base.stats.sign_flip import Method as Test
 from sparingly.choose.select import as_selector
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.rank.compare import default_shares, full_set, judged_part, method_curve, replay
+from sparingly.infer.rank.compare import default_shares, full_set, judged_part, method_curve, method_replay
 from sparingly.infer.rank.curve import SPA, mean_and_half_width, random_curve, sizes_of
+from sparingly.infer.rank.measures import nan_as_none
 
 
 @dataclass(frozen=True)
@@ -103,11 +104,11 @@ class CrowdCurve:
             "crowds": [list(names) for names in self.crowds],
             "judged": self.judged,
             "shares": list(self.shares),
-            "curve": _plain_bounds(self.values),
-            "random": _plain_bounds(self.random),
-            "average": _plain(asdict(self.average)),
-            "random_average": _plain(asdict(self.random_average)),
-            "gain": _plain(asdict(self.gain)),
+            "curve": nan_as_none(dict(zip(("values", "low", "high"), _bounds(self.values), strict=True))),
+            "random": nan_as_none(dict(zip(("values", "low", "high"), _bounds(self.random), strict=True))),
+            "average": nan_as_none(asdict(self.average)),
+            "random_average": nan_as_none(asdict(self.random_average)),
+            "gain": nan_as_none(asdict(self.gain)),
         }
 
 
@@ -141,17 +142,17 @@ def crowd(
     """
     part, _ = judged_part(data, truth)
     _check(len(part.models), truth, size, runs, draws)
-    wanted = tuple(default_shares(len(part)) if shares is None else shares)
+    shares = tuple(default_shares(len(part)) if shares is None else shares)
     crowds, values, random = [], [], []
     for run in seed_list(seed, runs, "crowds"):
-        crowds.append(_drawn(part.models, size, run))
-        again = replay(part, truth, crowds[-1])
-        full = full_set(again.part, truth, seed=seed, flips=flips, test=test)
-        sizes = sizes_of(wanted, len(full))
-        values.append(method_curve(again, full, method, sizes, measure, run).values)
-        random.append(random_curve(full, sizes, seed_list(run, draws, "random curve"), measure).values)
+        crowds.append(_random_crowd(part.models, size, run))
+        replay = method_replay(part, truth, crowds[-1])
+        reference = full_set(replay.part, truth, seed=seed, flips=flips, test=test)
+        sizes = sizes_of(shares, len(reference))
+        values.append(method_curve(replay, reference, method, sizes, measure, run).values)
+        random.append(random_curve(reference, sizes, seed_list(run, draws, "random curve"), measure).values)
     name, judged = str(as_selector(method)), len(part.models) - size
-    return CrowdCurve(truth, name, measure, tuple(crowds), judged, wanted, np.stack(values), np.stack(random))
+    return CrowdCurve(truth, name, measure, tuple(crowds), judged, shares, np.stack(values), np.stack(random))
 
 
 def _check(models: int, truth: str, size: int, runs: int, draws: int) -> None:
@@ -164,31 +165,22 @@ def _check(models: int, truth: str, size: int, runs: int, draws: int) -> None:
             f"A crowd of the {models} models has 1 to {models - 2} of them, so that two are left to judge, "
             f"not {size}."
         )
-    for what, count in (("crowd", runs), ("random draw", draws)):
+    for name, count in (("crowd", runs), ("random draw", draws)):
         if count < 1:
-            raise UsageError(f"At least one {what} is needed, not {count}.")
+            raise UsageError(f"At least one {name} is needed, not {count}.")
 
 
-def _drawn(models: tuple[str, ...], size: int, seed: int) -> tuple[str, ...]:
+def _random_crowd(models: tuple[str, ...], size: int, seed: int) -> tuple[str, ...]:
     """Draw a crowd that depends on the models' names and the seed only."""
     order = np.argsort(stream(keys_of(models), seed, "crowd"), kind="stable")
-    return tuple(sorted(models[place] for place in order[:size]))
+    return tuple(sorted(models[column] for column in order[:size]))
 
 
 def _mean(runs: Floats) -> MeanOverCrowds:
-    middle, half = (float(value) for value in mean_and_half_width(runs))
-    return MeanOverCrowds(middle, middle - half, middle + half)
+    return MeanOverCrowds(*(float(bound) for bound in _bounds(runs)))
 
 
 def _bounds(runs: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the mean over runs, and the low and the high end of its t interval."""
     middle, half = mean_and_half_width(runs)
     return middle, middle - half, middle + half
-
-
-def _plain_bounds(runs: Floats) -> dict[str, list[float | None]]:
-    named = zip(("values", "low", "high"), _bounds(runs), strict=True)
-    return {name: [None if np.isnan(value) else float(value) for value in values] for name, values in named}
-
-
-def _plain(values: dict[str, float]) -> dict[str, float | None]:
-    return {name: None if np.isnan(value) else value for name, value in values.items()}

@@ -22,11 +22,8 @@ from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.base.stats.signed_rank import prefix_pair_signed_rank
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.agreement import FullSet
-from sparingly.infer.rank.measures import LOWER_IS_BETTER, prefix_means, significance_groups
+from sparingly.infer.rank.measures import LOWER_IS_BETTER, nan_as_none, prefix_means, significance_groups
 from sparingly.infer.rank.winners import mean_bias, mean_success, prefix_margins
-
-# Curves: agreement with the full set as the budget grows along one order of the items.
-
 
 SHARES: tuple[float, ...] = tuple(round(0.05 * step, 2) for step in range(1, 11))
 SMALL_SET_SHARES: tuple[float, ...] = tuple(float(share) for share in np.linspace(0.25, 0.75, 10))
@@ -38,7 +35,7 @@ BY_RANK_TESTS = frozenset(
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class AgreementCurve:
     """Agreement at several subset sizes.
 
     Attributes:
@@ -65,7 +62,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class RandomCurve(Curve):
+class RandomCurve(AgreementCurve):
     """The mean curve of several random orders, with a t interval of that mean at each size.
 
     ``low`` and ``high`` are NaN for a single run. The interval is of the *mean* (sd/√runs): another curve
@@ -78,43 +75,58 @@ class RandomCurve(Curve):
 
 
 @dataclass(frozen=True)
-class _Nested:
+class _NestedSubsets:
     """Subsets of growing size along one order of the items."""
 
-    full: FullSet
+    full_set: FullSet
     sizes: Ints
     scores: Floats
     keys: rng.Keys
     weights: Floats | None
 
-    def each(self, measure: Callable[[Floats, Floats | None], float]) -> Floats:
-        """Apply a measure that has no shortcut to one subset after the other."""
-        return np.array(
-            [measure(self.scores[:k], None if self.weights is None else self.weights[:k]) for k in self.sizes]
+    def p_values(self) -> Floats:
+        """Return the sign-flip p-values of every subset, sizes × pairs."""
+        return prefix_pair_p_values(
+            self.scores,
+            self.sizes,
+            keys=self.keys,
+            seed=self.full_set.seed,
+            flips=self.full_set.flips,
+            method=self.full_set.method,
+            weights=self.weights,
         )
+
+    def groups(self) -> list[measures.Groups]:
+        """Return the significance groups of every subset."""
+        return [
+            significance_groups(
+                self.scores[:size], weights=None if self.weights is None else self.weights[:size]
+            )
+            for size in self.sizes
+        ]
 
 
 def sizes_of(shares: Iterable[float], items: int) -> Ints:
     """Return the subset sizes of shares, rounded down as published but never below one item."""
-    wanted = list(shares)
-    for share in wanted:
+    shares = list(shares)
+    for share in shares:
         if not 0.0 < share <= 1.0:
             raise UsageError(f"The shares of a curve lie above 0 and at most at 1, not at {share}.")
-    return np.array([max(1, int(np.floor(items * share + 1e-9))) for share in wanted], np.int64)
+    return np.array([max(1, int(np.floor(items * share + 1e-9))) for share in shares], np.int64)
 
 
 def curve(
-    full: FullSet,
+    full_set: FullSet,
     order: Ints | Sequence[int],
     sizes: Sequence[int] | Ints,
     measure: str = SPA,
     *,
     subset_values: Floats | None = None,
-) -> Curve:
+) -> AgreementCurve:
     """Measure the agreement of the first k items of an order with the full set, for every k in ``sizes``.
 
     Args:
-        full: the full set; its tests are computed once, however many curves are drawn.
+        full_set: the full set; its tests are computed once, however many curves are drawn.
         order: row numbers, best first; at least as many as the largest size.
         sizes: subset sizes (``sizes_of`` makes them from shares).
         measure: a name from ``measure_names()``. Beside the measures of ``Agreement`` there are
@@ -124,28 +136,29 @@ def curve(
     """
     if measure not in _MEASURES:
         raise UnknownNameError("measure", measure, _MEASURES)
-    rows = full.checked_rows(order)
-    wanted = np.asarray(sizes, np.int64)
-    if wanted.size == 0 or wanted.min() < 1 or wanted.max() > len(rows):
+    rows = full_set.checked_rows(order)
+    counts = np.asarray(sizes, np.int64)
+    if counts.size == 0 or counts.min() < 1 or counts.max() > len(rows):
         raise UsageError(f"The sizes of a curve must lie between 1 and the {len(rows)} items in order.")
-    ends_in_full = len(rows) == len(full) and subset_values is None and full.method != "analytic"
-    if measure == SPA and ends_in_full and not full.tested:
+    ends_in_full = len(rows) == len(full_set) and subset_values is None and full_set.method != "analytic"
+    if measure == SPA and ends_in_full and not full_set.has_p_values:
         # The last subset of a complete order is the full set: its own test comes with the same pass. (Counts
         # of flips do not depend on the order of summing; the analytic limit does, in its last bits.)
-        p_values = _p_values(_nested(full, rows, np.append(wanted, len(full)), None))
-        full.keep_p_values(p_values[-1])
-        return Curve(SPA, wanted, soft_pairwise_accuracy(p_values[:-1], full.p_values), len(full))
-    nested = _nested(full, rows[: wanted.max()], wanted, subset_values)
-    return Curve(measure, wanted, _MEASURES[measure](nested), len(full))
+        p_values = _nested_subsets(full_set, rows, np.append(counts, len(full_set)), None).p_values()
+        full_set.set_p_values(p_values[-1])
+        accuracy = soft_pairwise_accuracy(p_values[:-1], full_set.p_values)
+        return AgreementCurve(SPA, counts, accuracy, len(full_set))
+    nested = _nested_subsets(full_set, rows[: counts.max()], counts, subset_values)
+    return AgreementCurve(measure, counts, _MEASURES[measure](nested), len(full_set))
 
 
-def random_order(full: FullSet, seed: int) -> Ints:
+def random_order(full_set: FullSet, seed: int) -> Ints:
     """Return the items in an order that depends on their keys and the seed only."""
-    return np.argsort(rng.stream(full.keys, seed, "random order"), kind="stable")
+    return np.argsort(rng.stream(full_set.keys, seed, "random order"), kind="stable")
 
 
 def random_curve(
-    full: FullSet,
+    full_set: FullSet,
     sizes: Sequence[int] | Ints,
     seeds: Sequence[int],
     measure: str = SPA,
@@ -158,13 +171,13 @@ def random_curve(
         raise UsageError("A random curve needs at least one seed.")
     runs = np.stack(
         [
-            curve(full, random_order(full, seed), sizes, measure, subset_values=subset_values).values
+            curve(full_set, random_order(full_set, seed), sizes, measure, subset_values=subset_values).values
             for seed in seeds
         ]
     )
     middle, half = mean_and_half_width(runs, confidence)
-    wanted = np.asarray(sizes, np.int64)
-    return RandomCurve(measure, wanted, middle, len(full), middle - half, middle + half, len(seeds))
+    counts = np.asarray(sizes, np.int64)
+    return RandomCurve(measure, counts, middle, len(full_set), middle - half, middle + half, len(seeds))
 
 
 def mean_and_half_width(runs: Floats, confidence: float = 0.9) -> tuple[Floats, Floats]:
@@ -183,67 +196,41 @@ def measure_names() -> tuple[str, ...]:
     return tuple(_MEASURES)
 
 
-def _nested(full: FullSet, rows: Ints, sizes: Ints, subset_values: Floats | None) -> _Nested:
-    return _Nested(full, sizes, full.scored(subset_values)[rows], full.keys[rows], full.weights_of(rows))
+def _nested_subsets(
+    full_set: FullSet, rows: Ints, sizes: Ints, subset_values: Floats | None
+) -> _NestedSubsets:
+    scores = full_set.subset_scores(subset_values)[rows]
+    return _NestedSubsets(full_set, sizes, scores, full_set.keys[rows], full_set.weights_of(rows))
 
 
-def _soft_pairwise_accuracy(nested: _Nested) -> Floats:
-    return soft_pairwise_accuracy(_p_values(nested), nested.full.p_values)
-
-
-def _p_values(nested: _Nested) -> Floats:
-    full = nested.full
-    return prefix_pair_p_values(
-        nested.scores,
-        nested.sizes,
-        keys=nested.keys,
-        seed=full.seed,
-        flips=full.flips,
-        method=full.method,
-        weights=nested.weights,
+def _by_means(measure: measures.MeansMeasure) -> Callable[[_NestedSubsets], Floats]:
+    return lambda nested: measure(
+        prefix_means(nested.scores, nested.sizes, nested.weights), nested.full_set.means
     )
 
 
-def _by_means(measure: measures.MeansMeasure) -> Callable[[_Nested], Floats]:
-    def along(nested: _Nested) -> Floats:
-        return measure(prefix_means(nested.scores, nested.sizes, nested.weights), nested.full.means)
-
-    return along
+def _by_margins(measure: Callable[[Floats, Floats], Floats]) -> Callable[[_NestedSubsets], Floats]:
+    return lambda nested: measure(prefix_margins(nested.scores, nested.sizes), nested.full_set.margins)
 
 
-def _groups(nested: _Nested) -> Floats:
-    return nested.each(lambda scores, weights: len(significance_groups(scores, weights=weights)))
-
-
-def _top_group_dice(nested: _Nested) -> Floats:
-    best = nested.full.groups
-    return nested.each(
-        lambda scores, weights: measures.top_group_dice(significance_groups(scores, weights=weights), best)
+def _significance_retained(alpha: float) -> Callable[[_NestedSubsets], Floats]:
+    return lambda nested: measures.significance_retained_rows(
+        prefix_pair_signed_rank(nested.scores, nested.sizes), nested.full_set.signed_rank, alpha
     )
 
 
-def _significance_retained(alpha: float) -> Callable[[_Nested], Floats]:
-    def along(nested: _Nested) -> Floats:
-        tests = prefix_pair_signed_rank(nested.scores, nested.sizes)
-        return measures.significance_retained_rows(tests, nested.full.signed_rank, alpha)
-
-    return along
+def _top_group_dice(nested: _NestedSubsets) -> Floats:
+    full_groups = nested.full_set.groups
+    return np.array([measures.top_group_dice(groups, full_groups) for groups in nested.groups()])
 
 
-def _by_margins(measure: Callable[[Floats, Floats], Floats]) -> Callable[[_Nested], Floats]:
-    def along(nested: _Nested) -> Floats:
-        return measure(prefix_margins(nested.scores, nested.sizes), nested.full.margins)
-
-    return along
-
-
-_MEASURES: Mapping[str, Callable[[_Nested], Floats]] = MappingProxyType(
+_MEASURES: Mapping[str, Callable[[_NestedSubsets], Floats]] = MappingProxyType(
     {
-        SPA: _soft_pairwise_accuracy,
+        SPA: lambda nested: soft_pairwise_accuracy(nested.p_values(), nested.full_set.p_values),
         **{name: _by_means(measure) for name, measure in measures.MEANS_MEASURES.items()},
         "winner_success": _by_margins(mean_success),
         "winner_bias": _by_margins(mean_bias),
-        "groups": _groups,
+        "groups": lambda nested: np.array([len(groups) for groups in nested.groups()]),
         "top_group_dice": _top_group_dice,
         "significance_retained_05": _significance_retained(0.05),
         "significance_retained_001": _significance_retained(0.001),
@@ -305,19 +292,14 @@ class Parity:
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers by name, for JSON: a number that is not defined is None."""
-        plain = {"share": self.share, "raw": self.raw, "random_raw": self.random_raw}
-        lists = {"targets": self.targets, "target_sizes": self.target_sizes, "sizes": self.sizes}
-        return {
-            **{name: None if np.isnan(value) else value for name, value in plain.items()},
-            **{name: [None if np.isnan(v) else v for v in values.tolist()] for name, values in lists.items()},
-        }
+        return dict(nan_as_none(vars(self)))
 
 
 @dataclass(frozen=True, eq=False)
 class RandomParity:
     """Random selection's targets and its own parity, shared by all methods that are compared with it."""
 
-    full: FullSet
+    full_set: FullSet
     measure: str
     rule: Rule
     targets: Floats
@@ -328,25 +310,25 @@ class RandomParity:
 
     def of(self, order: Ints | Sequence[int]) -> Parity:
         """Return the parity of one order of all items, best first."""
-        sizes = self._reached(order)
+        sizes = self._needed_sizes(order)
         raw = float((sizes / self.target_sizes).mean())
         return Parity(raw / self.raw, raw, self.raw, self.targets, self.target_sizes, sizes)
 
-    def _reached(self, order: Ints | Sequence[int]) -> Floats:
-        if len(order) < len(self.full):
-            raise UsageError(f"Parity needs all {len(self.full)} items in order, not {len(order)}.")
+    def _needed_sizes(self, order: Ints | Sequence[int]) -> Floats:
+        if len(order) < len(self.full_set):
+            raise UsageError(f"Parity needs all {len(self.full_set)} items in order, not {len(order)}.")
         better = -1.0 if self.measure in LOWER_IS_BETTER else 1.0
         targets = better * self.targets
-        sizes, values = self._drawn(order, better, float(targets.max()))
+        sizes, values = self._curve_up_to(order, better, float(targets.max()))
         return np.array([parity_size(sizes, values, target, self.rule) for target in targets])
 
-    def _drawn(self, order: Ints | Sequence[int], better: float, highest: float) -> tuple[Ints, Floats]:
+    def _curve_up_to(self, order: Ints | Sequence[int], better: float, highest: float) -> tuple[Ints, Floats]:
         """Return the curve, higher is better: all of it, or up to where it first crosses every target."""
         step = _STEP if self.rule == "first_crossing" else len(self.dense)
         values = np.empty(0)
         for start in range(0, len(self.dense), step):
             sizes = self.dense[start : start + step]
-            part = curve(self.full, order, sizes, self.measure, subset_values=self.subset_values)
+            part = curve(self.full_set, order, sizes, self.measure, subset_values=self.subset_values)
             values = np.concatenate([values, better * part.values])
             if values.max() >= highest - _EQUAL and self.rule == "first_crossing":
                 break
@@ -357,14 +339,14 @@ def parity_size(sizes: Ints, values: Floats, target: float, rule: Rule = "stays"
     """Return the smallest size at which a curve (higher is better) reaches a target; NaN when none does."""
     if rule not in get_args(Rule):
         raise UnknownNameError("rule", rule, get_args(Rule))
-    reached = values >= target - _EQUAL
+    at_target = values >= target - _EQUAL
     if rule == "stays":
-        reached = np.logical_and.accumulate(reached[::-1])[::-1]
-    return float(sizes[int(np.argmax(reached))]) if reached.any() else float("nan")
+        at_target = np.logical_and.accumulate(at_target[::-1])[::-1]
+    return float(sizes[int(np.argmax(at_target))]) if at_target.any() else float("nan")
 
 
 def random_parity(
-    full: FullSet,
+    full_set: FullSet,
     *,
     measure: str = SPA,
     shares: Sequence[float] = SHARES,
@@ -384,15 +366,15 @@ def random_parity(
     if measure in _WITHOUT_A_BETTER_END:
         raise UsageError(f"Parity needs a measure that is better when higher or lower, not {measure}.")
     seeds = rng.seed_list(seed, 2 * runs, "parity")
-    target_sizes = sizes_of(shares, len(full))
-    targets = random_curve(full, target_sizes, seeds[:runs], measure, subset_values=subset_values).values
-    most = _DENSE_RANK_SIZES if measure in BY_RANK_TESTS else _DENSE_SIZES
-    dense = _dense_sizes(min(_SMALLEST, int(target_sizes.min())), len(full), most)
-    unscaled = RandomParity(full, measure, rule, targets, target_sizes, dense, 1.0, subset_values)
-    raw = float(np.mean([unscaled.of(random_order(full, held_out)).raw for held_out in seeds[runs:]]))
-    return RandomParity(full, measure, rule, targets, target_sizes, dense, raw, subset_values)
+    target_sizes = sizes_of(shares, len(full_set))
+    targets = random_curve(full_set, target_sizes, seeds[:runs], measure, subset_values=subset_values).values
+    limit = _DENSE_RANK_SIZES if measure in BY_RANK_TESTS else _DENSE_SIZES
+    dense = _dense_sizes(min(_SMALLEST, int(target_sizes.min())), len(full_set), limit)
+    unscaled = RandomParity(full_set, measure, rule, targets, target_sizes, dense, 1.0, subset_values)
+    raw = float(np.mean([unscaled.of(random_order(full_set, held_out)).raw for held_out in seeds[runs:]]))
+    return RandomParity(full_set, measure, rule, targets, target_sizes, dense, raw, subset_values)
 
 
-def _dense_sizes(smallest: int, items: int, most: int) -> Ints:
-    count = min(items - smallest + 1, most)
+def _dense_sizes(smallest: int, items: int, limit: int) -> Ints:
+    count = min(items - smallest + 1, limit)
     return np.unique(np.rint(np.linspace(smallest, items, count)).astype(np.int64))

@@ -14,12 +14,9 @@ from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
 from sparingly.base.stats.multiple_tests import shaffer
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.infer.rank.measures import settled
+from sparingly.infer.rank.measures import round_means
 
-# Which of two models is better: decided once for all pairs; ranks, groups and sentences follow from it.
-
-
-_FEW = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMERALS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +67,7 @@ class Decisions:
         A border lies between two neighbours in the order of scores where every model above is decided better
         than every model below it. Without such a border all models are in one group, whatever pairs differ.
         """
-        order = np.lexsort((np.arange(len(self.scores)), -settled(self.scores)))
+        order = np.lexsort((np.arange(len(self.scores)), -round_means(self.scores)))
         order = order[~np.isnan(self.scores[order])]
         inside = self.better[np.ix_(order, order)]
         # The first column from which on a row is decided to the end, greatest over the rows so far.
@@ -95,7 +92,7 @@ class Decisions:
         differ = f"{self.decided} of {self.pairs} pairs {verb} significantly"
         if groups < 2:
             return f"No clear-cut groups yet; {differ}."
-        count = _FEW[groups] if groups < len(_FEW) else str(groups)
+        count = _NUMERALS[groups] if groups < len(_NUMERALS) else str(groups)
         return f"{count.capitalize()} groups of models are clearly separated; {differ}."
 
 
@@ -134,12 +131,12 @@ def decide(p_values: Floats, scores: Floats, *, alpha: float = 0.05) -> Decision
     first, second = pair_indices(count)
     adjusted = np.full((count, count), np.nan)
     adjusted[first, second] = adjusted[second, first] = shaffer(p_values[first, second])
-    rounded = settled(scores)
+    rounded = round_means(scores)
     better = (adjusted <= alpha) & (rounded[:, None] > rounded[None, :])
     return Decisions(better, adjusted, scores, alpha)
 
 
-# Published rules that cut a ranked list into groups, by name.
+# Groups by published rules.
 
 
 def last_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Ints:
@@ -148,7 +145,7 @@ def last_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> In
     ``worse[j, k]`` is the one-sided p-value that model j is worse than model k; ``order`` has the models,
     best first. No correction for many tests: a long list of small steps gives more groups than are there.
     """
-    return _cut(order, worse, alpha, last_only=True)
+    return _published_groups(order, worse, alpha, last_only=True)
 
 
 def any_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Ints:
@@ -157,17 +154,16 @@ def any_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Int
     Models of rank r are not significantly worse than any other of rank r (p ≤ α counts as significant, as
     published). No correction for many tests.
     """
-    return _cut(order, worse, alpha, last_only=False)
+    return _published_groups(order, worse, alpha, last_only=False)
 
 
-def _cut(order: Ints, worse: Floats, alpha: float, *, last_only: bool) -> Ints:
+def _published_groups(order: Ints, worse: Floats, alpha: float, *, last_only: bool) -> Ints:
     check_alpha(alpha)
     group = np.zeros(len(worse), np.int64)
     members: list[int] = []
     current = 0
-    for model in (int(place) for place in order):
-        against = members[-1:] if last_only else members
-        p = worse[model, against]
+    for model in order.tolist():
+        p = worse[model, members[-1:] if last_only else members]
         beaten = (p < alpha).any() if last_only else (p <= alpha).any()
         if not members or beaten:
             current, members = current + 1, []
@@ -176,7 +172,7 @@ def _cut(order: Ints, worse: Floats, alpha: float, *, last_only: bool) -> Ints:
     return group
 
 
-# Non-inferiority and equivalence: is a model no worse than another by more than a margin?.
+# Tests with a margin: non-inferiority and equivalence.
 
 
 Question = Literal["non-inferior", "equivalent", "superior"]

@@ -9,24 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.levels import check_alpha
 from sparingly.base.stats import correlation
 from sparingly.base.stats.correlation import average_ranks
 from sparingly.base.stats.pairs import checked_sizes, pair_indices
 from sparingly.base.stats.signed_rank import SignedRank, signed_rank
+from sparingly.data.values import plain
 
-# Means of models over the items on which they were judged, for one set and for growing subsets.
+Groups = tuple[tuple[int, ...], ...]
+MeansMeasure = Callable[[Floats, Floats], Floats]
+
+
+def nan_as_none(values: Any) -> Any:
+    """Return values for JSON: NaN as None, arrays as lists, floats as floats."""
+    return plain(values, most=-1.0)
 
 
 def model_means(scores: Floats, weights: Floats | None = None) -> Floats:
     """Return each model's (weighted) mean Σwy / Σw over its judged items; NaN for a model without any."""
-    whole: Floats = prefix_means(scores, [len(scores)], weights)[0]
-    return whole
+    means: Floats = prefix_means(scores, [len(scores)], weights)[0]
+    return means
 
 
 def prefix_means(scores: Floats, sizes: Sequence[int] | Ints, weights: Floats | None = None) -> Floats:
@@ -42,22 +49,15 @@ def prefix_means(scores: Floats, sizes: Sequence[int] | Ints, weights: Floats | 
     return np.asarray(means[places])
 
 
-def settled(means: Floats) -> Floats:
+def round_means(means: Floats) -> Floats:
     """Round means (… × models) to 1e-9 of their range, for comparing and ranking only.
 
-    The last bits of a sum depend on the order of summing; without this, two models that are equal in truth
-    would be ranked by it.
+    The last bits of a sum depend on the order of summing, and must not rank two models that are equal.
     """
     low = np.where(np.isnan(means), np.inf, means).min(axis=-1, keepdims=True, initial=np.inf)
     high = np.where(np.isnan(means), -np.inf, means).max(axis=-1, keepdims=True, initial=-np.inf)
     step = np.where(high > low, (high - low) * 1e-9, 1.0)
     return np.where(high > low, np.round((means - low) / step), means)
-
-
-# Significance groups: models in order, cut where a model is significantly worse than the one before it.
-
-
-Groups = tuple[tuple[int, ...], ...]
 
 
 def significance_groups(scores: Floats, *, alpha: float = 0.05, weights: Floats | None = None) -> Groups:
@@ -82,7 +82,7 @@ def significance_groups(scores: Floats, *, alpha: float = 0.05, weights: Floats 
     scores = np.asarray(scores, np.float64)
     check_alpha(alpha)
     means = model_means(scores, weights)
-    rounded = settled(means)
+    rounded = round_means(means)
     order = [int(model) for model in np.argsort(-rounded, kind="stable") if not np.isnan(means[model])]
     if not order:
         return ()
@@ -96,96 +96,93 @@ def significance_groups(scores: Floats, *, alpha: float = 0.05, weights: Floats 
     return tuple(tuple(group) for group in groups)
 
 
-# How close the outcome on a subset is to the outcome on the full set (Zouhar et al. 2025, App. B.1).
+# Measures of agreement between means on subsets and on the full set.
 
 
-MeansMeasure = Callable[[Floats, Floats], Floats]
-
-
-def pairwise_accuracy(subset: Floats, full: Floats) -> Floats:
+def pairwise_accuracy(subset: Floats, full_set: Floats) -> Floats:
     """Return the share of model pairs in the same order; a pair tied on one side only counts one half.
 
     It is soft pairwise accuracy with p-values of 0, ½ and 1; a pair tied on both sides agrees. A model that
     the subset did not judge is tied with all others.
     """
     ordered = np.nan_to_num(_pair_signs(subset), nan=0.0)
-    return np.asarray((1.0 - 0.5 * np.abs(ordered - _pair_signs(full))).mean(axis=-1))
+    return np.asarray((1.0 - 0.5 * np.abs(ordered - _pair_signs(full_set))).mean(axis=-1))
 
 
-def pearson(subset: Floats, full: Floats) -> Floats:
+def pearson(subset: Floats, full_set: Floats) -> Floats:
     """Return Pearson's correlation of the model means (sensitive to outlying models); 0 when constant."""
-    return _by_rows(correlation.pearson_rows, full, subset)
+    return _by_rows(correlation.pearson_rows, full_set, subset)
 
 
-def spearman(subset: Floats, full: Floats) -> Floats:
+def spearman(subset: Floats, full_set: Floats) -> Floats:
     """Return Spearman's rank correlation of the model means; 0 when constant."""
-    return _by_rows(correlation.spearman_rows, full, settled(subset))
+    return _by_rows(correlation.spearman_rows, full_set, round_means(subset))
 
 
-def kendall_b(subset: Floats, full: Floats) -> Floats:
+def kendall_b(subset: Floats, full_set: Floats) -> Floats:
     """Return Kendall's tau-b of the model means: right minus wrong pairs, ties taken out; 0 when constant."""
-    return _by_rows(correlation.kendall_b_rows, full, settled(subset))
+    return _by_rows(correlation.kendall_b_rows, full_set, round_means(subset))
 
 
-def kendall_c(subset: Floats, full: Floats) -> Floats:
+def kendall_c(subset: Floats, full_set: Floats) -> Floats:
     """Return Kendall's tau-c of the model means: ties pull it towards 0; 0 when constant."""
-    return _by_rows(correlation.kendall_c_rows, full, settled(subset))
+    return _by_rows(correlation.kendall_c_rows, full_set, round_means(subset))
 
 
-def top1_match(subset: Floats, full: Floats) -> Floats:
+def top1_match(subset: Floats, full_set: Floats) -> Floats:
     """Return 1 when the subset's best model is the full set's best, else 0.
 
     With several best models on the subset: the share of them that are best on the full set. Use it when the
     evaluation exists to pick one model.
     """
-    return _over_winners(subset, _winners(full).astype(np.float64))
+    return _over_winners(subset, _winners(full_set).astype(np.float64))
 
 
-def top1_percentile(subset: Floats, full: Floats) -> Floats:
+def top1_percentile(subset: Floats, full_set: Floats) -> Floats:
     """Return the share of the other models that the subset's best model beats on the full set (ties: ½).
 
     1 when the winner is right, 0 when it is the worst model; the mean over models tied for best. It says how
     much is lost by picking a wrong winner.
     """
-    rounded = settled(full)
+    rounded = round_means(full_set)
     beaten = (rounded[:, None] > rounded).sum(axis=1) + 0.5 * ((rounded[:, None] == rounded).sum(axis=1) - 1)
-    return _over_winners(subset, beaten / (len(full) - 1))
+    return _over_winners(subset, beaten / (len(full_set) - 1))
 
 
-def mean_absolute_error(subset: Floats, full: Floats) -> Floats:
+def mean_absolute_error(subset: Floats, full_set: Floats) -> Floats:
     """Return the mean over models of |mean on the subset − mean on the full set|; lower is better.
 
     Informative selections are off by design: use it when the scores themselves will be published.
     """
-    return _mean_over_judged(np.abs(subset - full))
+    return _mean_over_judged(np.abs(subset - full_set))
 
 
-def root_mean_squared_error(subset: Floats, full: Floats) -> Floats:
+def root_mean_squared_error(subset: Floats, full_set: Floats) -> Floats:
     """Return the root of the mean squared difference of the model means; lower is better."""
-    return np.sqrt(_mean_over_judged((subset - full) ** 2))
+    return np.sqrt(_mean_over_judged((subset - full_set) ** 2))
 
 
-def rank_changes(subset: Floats, full: Floats) -> Floats:
+def rank_changes(subset: Floats, full_set: Floats) -> Floats:
     """Return the number of models whose (average) rank differs from the full set's (Knowles 2021).
 
     A model without a judgement in the subset has no rank there, and counts as changed.
     """
-    differs = average_ranks(settled(subset)) != average_ranks(settled(full))
+    differs = average_ranks(round_means(subset)) != average_ranks(round_means(full_set))
     return np.asarray(differs.sum(axis=-1), np.float64)
 
 
-def top_group_dice(subset: Groups, full: Groups) -> float:
+def top_group_dice(subset: Groups, full_set: Groups) -> float:
     """Return the Sørensen–Dice overlap 2|A ∩ B| / (|A| + |B|) of the two best groups.
 
     Fairer than the top-1 match where several models share the first place.
     """
-    if not subset or not full:
+    if not subset or not full_set:
         return 0.0
-    first, second = set(subset[0]), set(full[0])
+    first, second = set(subset[0]), set(full_set[0])
     return 2.0 * len(first & second) / (len(first) + len(second))
 
 
-def significance_retained(subset: SignedRank, full: SignedRank, alpha: float = 0.05) -> float:
+def significance_retained(subset: SignedRank, full_set: SignedRank, alpha: float = 0.05) -> float:
     """Return the share of the full set's significant pairs that the subset finds too, with the same sign.
 
     Significant: two-sided Wilcoxon p < alpha (Ruan et al. 2024, at .05 and .001). NaN when the full set has
@@ -199,16 +196,16 @@ def significance_retained(subset: SignedRank, full: SignedRank, alpha: float = 0
         >>> significance_retained(part, everything)  # five items cannot reach p < .05
         0.0
     """
-    return float(significance_retained_rows(subset, full, alpha))
+    return float(significance_retained_rows(subset, full_set, alpha))
 
 
-def significance_retained_rows(subset: SignedRank, full: SignedRank, alpha: float) -> Floats:
+def significance_retained_rows(subset: SignedRank, full_set: SignedRank, alpha: float) -> Floats:
     """Return the share of significant pairs that are found, for tests of several subsets (… × pairs)."""
-    significant = full.p < alpha
+    significant = full_set.p < alpha
     if not significant.any():
         return np.full(subset.p.shape[:-1], np.nan)
-    found = (subset.p < alpha) & (subset.direction == full.direction)
-    return np.asarray(found[..., significant].mean(axis=-1))
+    retained = (subset.p < alpha) & (subset.direction == full_set.direction)
+    return np.asarray(retained[..., significant].mean(axis=-1))
 
 
 MEANS_MEASURES: Mapping[str, MeansMeasure] = MappingProxyType(
@@ -229,18 +226,18 @@ LOWER_IS_BETTER = frozenset({"mean_absolute_error", "root_mean_squared_error", "
 
 
 def _pair_signs(means: Floats) -> Floats:
-    rounded = settled(means)
+    rounded = round_means(means)
     first, second = pair_indices(means.shape[-1])
     return np.sign(rounded[..., first] - rounded[..., second])
 
 
-def _by_rows(rows: Callable[[Floats, Floats], Floats], full: Floats, subset: Floats) -> Floats:
+def _by_rows(rows: Callable[[Floats, Floats], Floats], full_set: Floats, subset: Floats) -> Floats:
     flat = subset.reshape(-1, subset.shape[-1])
-    return rows(full, flat).reshape(subset.shape[:-1])
+    return rows(full_set, flat).reshape(subset.shape[:-1])
 
 
-def _winners(means: Floats) -> NDArray[np.bool_]:
-    rounded = np.where(np.isnan(means), -np.inf, settled(means))
+def _winners(means: Floats) -> Mask:
+    rounded = np.where(np.isnan(means), -np.inf, round_means(means))
     return np.asarray((rounded == rounded.max(axis=-1, keepdims=True)) & ~np.isnan(means))
 
 

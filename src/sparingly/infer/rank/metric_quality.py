@@ -1,4 +1,4 @@
-"""How good must a metric be? Every metric's correlation with the truth beside what selecting by it gains."""
+"""How good must a metric be? Each metric's correlation with the truth, and what selecting by it gains."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sparingly.data.describe.metrics import correlation
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.compare import curve, judged_part
 from sparingly.infer.rank.curve import SPA
+from sparingly.infer.rank.measures import nan_as_none
 
 _PLACE = "{metric}"
 
@@ -56,7 +57,7 @@ class MetricQualities:
     metrics: tuple[MetricQuality, ...]
 
     def __repr__(self) -> str:
-        helpful = sum(one.gain > 0 for one in self.metrics)
+        helpful = sum(row.gain > 0 for row in self.metrics)
         return (
             f"MetricQualities({self.measure} by {self.truth}: {helpful} of {len(self.metrics)} metrics "
             f"are better than random under {self.method})"
@@ -68,16 +69,15 @@ class MetricQualities:
     def _repr_html_(self) -> str:
         columns = ("metric", "r, pooled", "r, differences", "average", "random", "gain")
         rows = [
-            (one.metric, one.pooled, one.differences, one.average, one.random, one.gain)
-            for one in self.metrics
+            (row.metric, row.pooled, row.differences, row.average, row.random, row.gain)
+            for row in self.metrics
         ]
         return html_table(columns, rows, repr(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rows as plain values."""
-        rows = [{**asdict(one), "gain": one.gain} for one in self.metrics]
-        plain = [{key: None if value != value else value for key, value in row.items()} for row in rows]
-        return {"truth": self.truth, "method": self.method, "measure": self.measure, "metrics": plain}
+        rows = nan_as_none([{**asdict(row), "gain": row.gain} for row in self.metrics])
+        return {"truth": self.truth, "method": self.method, "measure": self.measure, "metrics": rows}
 
 
 def metric_quality(
@@ -122,21 +122,22 @@ def metric_quality(
     part, _ = judged_part(data, truth)
     rows: list[MetricQuality] = []
     for name in _candidates(part, truth, metrics):
-        drawn = curve(
+        comparison = curve(
             part,
             parse_method(method.replace(_PLACE, format_value(text_value(name)))),
             truth,
             shares=shares,
             measure=measure,
             seed=seed,
-            runs=1 if rows else runs,  # random selection knows no metric: its runs are drawn once
+            runs=1 if rows else runs,  # random selection does not depend on the metric
             flips=flips,
             test=test,
         )
-        found = correlation(part.metrics[name], part.truth(truth))
-        random = rows[0].random if rows else drawn.random.average
-        rows.append(MetricQuality(name, found.pooled, found.differences, drawn.curve.average, random))
-    rows.sort(key=lambda one: -np.inf if one.pooled is None else one.pooled, reverse=True)
+        truth_r = correlation(part.metrics[name], part.truth(truth))
+        random = rows[0].random if rows else comparison.random.average
+        average = comparison.curve.average
+        rows.append(MetricQuality(name, truth_r.pooled, truth_r.differences, average, random))
+    rows.sort(key=lambda row: -np.inf if row.pooled is None else row.pooled, reverse=True)
     return MetricQualities(truth, method, measure, tuple(rows))
 
 

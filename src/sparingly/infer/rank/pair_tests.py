@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.sign_flip import AUTO_LIMIT, pair_p_values
 from sparingly.base.stats.signed_rank import pair_signed_rank
-
-# Scores with their joint covariance: standard errors of differences, and which of them tell anything.
-
 
 # What subtracting two equal variances leaves, as a share of their root; and of means, as a share of them.
 _ROUNDING, _MEAN_ROUNDING = 1e-7, 1e-12
@@ -30,28 +26,21 @@ def pair_errors(covariance: Floats) -> Floats:
     return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
 
-def pair_tells(covariance: Floats, scores: Floats | None = None) -> NDArray[np.bool_]:
-    """Return for which pairs there is any error, models × models: none is left where it is mere rounding.
+def pair_tells(covariance: Floats, scores: Floats | None = None) -> Mask:
+    """Return which pairs have an error that is more than rounding, models × models.
 
     An error is rounding below 1e-7 of the root of the two variances' sum, and below 1e-12 of the scores.
     """
-    own = np.maximum(np.diag(covariance), 0.0)
-    least = _ROUNDING * np.sqrt(own[:, None] + own[None, :])
+    variances = np.maximum(np.diag(covariance), 0.0)
+    smallest = _ROUNDING * np.sqrt(variances[:, None] + variances[None, :])
     if scores is not None:
         size = np.abs(scores)
-        least = np.maximum(least, _MEAN_ROUNDING * np.maximum(size[:, None], size[None, :]))
-    return np.asarray(pair_errors(covariance) > least)
+        smallest = np.maximum(smallest, _MEAN_ROUNDING * np.maximum(size[:, None], size[None, :]))
+    return np.asarray(pair_errors(covariance) > smallest)
 
 
-def heavier_tails(generator: np.random.Generator, degrees: float, size: int) -> Floats:
-    """Return √(χ²/df) for every draw, by which normal draws are divided to become those of a t."""
-    if math.isinf(degrees):
-        return np.ones(size)
-    return np.sqrt(generator.chisquare(degrees, size) / degrees)
-
-
-def checked(scores: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Return scores and covariance as arrays that belong together, or say what does not fit."""
+def checked_scores(scores: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Return scores and covariance as arrays; raise UsageError unless they fit together."""
     scores, covariance = np.asarray(scores, np.float64), np.asarray(covariance, np.float64)
     count = len(scores) if scores.ndim == 1 else -1
     if covariance.shape != (count, count):
@@ -59,15 +48,12 @@ def checked(scores: Floats, covariance: Floats) -> tuple[Floats, Floats]:
             f"A ranking needs one score per model and their covariance, not {scores.shape} "
             f"and {covariance.shape}."
         )
-    known = ~np.isnan(scores)
-    if not known.any():
+    scored = ~np.isnan(scores)
+    if not scored.any():
         raise UsageError("No model has a score, so there is nothing to rank.")
-    if not np.isfinite(covariance[np.ix_(known, known)]).all():
+    if not np.isfinite(covariance[np.ix_(scored, scored)]).all():
         raise UsageError("The covariance of the scores has missing or infinite values.")
     return scores, covariance
-
-
-# Tests of every pair of models, by name: t, paired permutation, Wilcoxon.
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +80,9 @@ class PairTests:
         A rank test asks about typical differences and a score is a mean: where the two contradict each other,
         nothing is decided.
         """
-        apart = scores[:, None] - scores[None, :]
-        against = ((apart > 0) & (self.worse < self.worse.T)) | ((apart < 0) & (self.worse > self.worse.T))
-        return np.where(against, 1.0, self.two_sided)
+        difference = scores[:, None] - scores[None, :]
+        lower_wins = (difference > 0) & (self.worse < self.worse.T)
+        return np.where(lower_wins | lower_wins.T, 1.0, self.two_sided)
 
 
 def t_tests(
@@ -107,7 +93,7 @@ def t_tests(
     certain: bool = True,
     two_sided: Floats | None = None,
 ) -> PairTests:
-    """Test μ_j < μ_k by t = (μ̂_j − μ̂_k)/se_jk; it honours weights, documents and predictions.
+    """Test μ_j < μ_k by t = (μ̂_j − μ̂_k)/se_jk; it accounts for weights, documents and predictions.
 
     ``two_sided`` holds p-values in place of those of Student's t, such as ``Estimate.pair_p_values``, which
     belong to the printed intervals of differences; the guards hold for them, too.
@@ -128,13 +114,13 @@ def t_tests(
     tail = stdtr(degrees, ratio)
     if two_sided is not None:
         tail = np.where(difference < 0, two_sided / 2.0, 1.0 - two_sided / 2.0)
-    least = np.full(tail.shape, least_p(degrees))
+    smallest = np.full(tail.shape, least_p(degrees))
     if two_sided is not None:
-        least[(errors == 0) & (two_sided == 0)] = 0.0
-    tail = np.maximum(tail, least)
+        smallest[(errors == 0) & (two_sided == 0)] = 0.0
+    tail = np.maximum(tail, smallest)
     # Without any error left the sign decides; without a difference nothing speaks against the null.
-    sure = np.where((difference < 0) & certain, 0.0, 1.0)
-    worse = np.where(has_error, tail, sure)
+    without_error = np.where((difference < 0) & certain, 0.0, 1.0)
+    worse = np.where(has_error, tail, without_error)
     worse[np.isnan(difference) | np.isnan(errors) | np.isnan(tail)] = np.nan
     np.fill_diagonal(worse, np.nan)
     return PairTests("t", worse)
@@ -161,9 +147,9 @@ def permutation_tests(scores: Floats, keys: Keys, *, seed: int = 0, flips: int =
     count = scores.shape[1]
     upper = _square(1.0 - p_better, count)
     worse = np.where(np.tri(count, k=-1, dtype=bool), 1.0 - upper.T, upper)
-    differ = np.array([(np.abs(scores.T - own) > 0).sum(axis=1) for own in scores.T])
-    least = np.where(differ > AUTO_LIMIT, 1.0 / (flips + 1.0), 2.0 ** -np.minimum(differ, AUTO_LIMIT))
-    return PairTests("permutation", _without_strangers(np.maximum(worse, least), scores))
+    differ = np.array([(np.abs(scores.T - column) > 0).sum(axis=1) for column in scores.T])
+    smallest = np.where(differ > AUTO_LIMIT, 1.0 / (flips + 1.0), 2.0 ** -np.minimum(differ, AUTO_LIMIT))
+    return PairTests("permutation", _where_compared(np.maximum(worse, smallest), scores))
 
 
 def wilcoxon_tests(scores: Floats) -> PairTests:
@@ -175,7 +161,7 @@ def wilcoxon_tests(scores: Floats) -> PairTests:
     less, greater = (pair_signed_rank(scores, side).p for side in ("less", "greater"))
     worse = _square(less, count)
     worse.T[np.triu_indices(count, 1)] = greater
-    return PairTests("wilcoxon", _without_strangers(worse, scores))
+    return PairTests("wilcoxon", _where_compared(worse, scores))
 
 
 def _square(pairs: Floats, count: int) -> Floats:
@@ -185,8 +171,8 @@ def _square(pairs: Floats, count: int) -> Floats:
     return square
 
 
-def _without_strangers(worse: Floats, scores: Floats) -> Floats:
-    """Put NaN where two models were never judged on the same item, and on the diagonal."""
+def _where_compared(worse: Floats, scores: Floats) -> Floats:
+    """Return p-values with NaN on the diagonal and where two models share no judged item."""
     judged = (~np.isnan(scores)).astype(np.float64)
     worse[judged.T @ judged == 0] = np.nan
     np.fill_diagonal(worse, np.nan)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UnknownNameError, UsageError, listing
 from sparingly.base.format import counted, ends_text
 from sparingly.base.registry import Method
@@ -30,10 +29,10 @@ from sparingly.infer.estimate.scale import Scale
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.decisions import any_member_groups, decide, last_member_groups
-from sparingly.infer.rank.measures import settled
+from sparingly.infer.rank.measures import round_means
 from sparingly.infer.rank.pair_tests import (
     PairTests,
-    checked,
+    checked_scores,
     least_p,
     pair_errors,
     pair_tells,
@@ -47,53 +46,25 @@ if TYPE_CHECKING:
     from sparingly.infer.estimate.bradley_terry import BradleyTerry
 
 
-# What judging everything is expected to say, beside a ranking: from the labels that were asked for.
-
-
-def expected_of(data: EvalSet, selection: Selection | None, aspect: str) -> Expected:
-    """Return what judging everything is expected to say, from every label that was asked for."""
-    labels = data.truth(aspect)
-    if selection is not None:
-        rows = np.unique(data.positions(selection.items))
-        kept = np.full(labels.shape, np.nan)
-        kept[rows] = np.where(asked_models(data, selection, rows), labels[rows], np.nan)
-        labels = kept
-    return expect(data, labels, aspect=aspect)
-
-
-def asked_models(data: EvalSet, selection: Selection, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which models each item is to be judged on."""
-    if selection.models is None:
-        return np.ones((len(rows), len(data.models)), bool)
-    asked = np.zeros((len(rows), len(data.models)), bool)
-    places = np.searchsorted(rows, data.positions(selection.items))
-    for place, names in zip(places, selection.models, strict=True):
-        asked[place] |= np.array([names is None or name in names for name in data.models])
-    return asked
-
-
-# What a ranking is made of: the models' scores, their joint covariance, and the judgements item by item.
-
-
-SAME = (
+SAME_DIFFERENCES = (
     "some models differ by the same amount on every judged item: the error of that difference is unknown, "
     "so nothing is decided between them."
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class ItemScores:
     """Judgements item by item: items × models, the items' keys, and how many items each stands for."""
 
     scores: Floats
     keys: Keys
     weights: Floats
 
-    def of_models(self, places: list[int]) -> Judged:
+    def of_models(self, columns: list[int]) -> ItemScores:
         """Return the judgements of some models; an item with none of them is left out."""
-        scores = self.scores[:, places]
-        there = ~np.isnan(scores).all(axis=1)
-        return Judged(scores[there], self.keys[there], self.weights[there])
+        scores = self.scores[:, columns]
+        judged = ~np.isnan(scores).all(axis=1)
+        return ItemScores(scores[judged], self.keys[judged], self.weights[judged])
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,131 +86,132 @@ class JointScores:
 
     @property
     def has_same_differences(self) -> bool:
-        """Whether two models differ by the same on every judged item, which is no proof."""
-        apart = np.abs(self.scores[:, None] - self.scores[None, :]) > 0
+        """Whether two models differ by the same amount on every judged item, which proves nothing."""
+        differs = np.abs(self.scores[:, None] - self.scores[None, :]) > 0
         unknown = np.isfinite(pair_errors(self.covariance)) & ~pair_tells(self.covariance, self.scores)
         if self.p_values is not None:
             unknown &= ~(self.p_values < 1.0)
-        return not self.certain and bool((apart & unknown).any())
+        return not self.certain and bool((differs & unknown).any())
 
     @property
     def has_errors(self) -> bool:
         """Whether the error of any difference is known."""
-        known = np.isfinite(pair_errors(self.covariance))
-        np.fill_diagonal(known, False)
-        return self.freedom >= 1 and bool(known.any())
+        finite = np.isfinite(pair_errors(self.covariance))
+        np.fill_diagonal(finite, False)
+        return self.freedom >= 1 and bool(finite.any())
 
     @property
     def order(self) -> list[int]:
         """The models' places, best first; equal scores by name, those without a score last."""
-        means = settled(self.scores)
+        means = round_means(self.scores)
         keys = [(bool(np.isnan(mean)), -mean, name) for mean, name in zip(means, self.models, strict=True)]
         return sorted(range(len(keys)), key=keys.__getitem__)
 
-    def of_models(self, places: NDArray[np.int64]) -> JointScores:
-        """Return what there is of some models."""
-        names = tuple(self.models[place] for place in places)
-        inside = np.ix_(places, places)
+    def of_models(self, columns: Ints) -> JointScores:
+        """Return the joint scores of some models."""
+        square = np.ix_(columns, columns)
         return replace(
             self,
-            models=names,
-            scores=self.scores[places],
-            covariance=self.covariance[inside],
-            units=None if self.units is None else self.units[places],
-            p_values=None if self.p_values is None else self.p_values[inside],
+            models=tuple(self.models[column] for column in columns),
+            scores=self.scores[columns],
+            covariance=self.covariance[square],
+            units=None if self.units is None else self.units[columns],
+            p_values=None if self.p_values is None else self.p_values[square],
         )
 
     def tests(self) -> PairTests:
         """Return the test of every pair by its error."""
-        given = self.scores, self.covariance, self.freedom
-        return t_tests(*given, certain=self.certain, two_sided=self.p_values)
+        return t_tests(
+            self.scores, self.covariance, self.freedom, certain=self.certain, two_sided=self.p_values
+        )
 
-    def scored(self) -> tuple[JointScores, tuple[str, ...]]:
-        """Return the models that have a score, and what to say of the others and of unknown errors."""
-        there = np.flatnonzero(~np.isnan(self.scores))
-        if len(there) < 2:
+    def with_scores(self) -> tuple[JointScores, tuple[str, ...]]:
+        """Return the models that have a score, and notes on the others and on unknown errors."""
+        scored = np.flatnonzero(~np.isnan(self.scores))
+        if len(scored) < 2:
             raise DataError("A ranking needs two models that were judged.")
-        part = self.of_models(there)
+        part = self.of_models(scored)
         lost = [name for name, score in zip(self.models, self.scores, strict=True) if np.isnan(score)]
         notes = (f"not judged, so not ranked: {listing(lost)}.",) if lost else ()
-        return part, (*notes, *((SAME,) if part.has_same_differences else ()))
+        return part, (*notes, *((SAME_DIFFERENCES,) if part.has_same_differences else ()))
 
 
-def joint_of(found: Estimate) -> JointScores:
-    """Return what an estimate tells; an error of 0 is certainty only where everything is judged."""
-    certain = found.pairs is not None and found.pairs.whole
-    freedom = math.inf if certain else found.freedom
-    if found.pairs is None or certain:
-        return JointScores(found.models, found.scores, found.covariance, freedom, certain)
-    return JointScores(
-        found.models,
-        found.scores,
-        found.covariance,
-        freedom,
-        certain,
-        found.pairs.units,
-        found.pair_p_values(),
-    )
+def joint_of(result: Estimate) -> JointScores:
+    """Return the joint scores of an estimate; an error of 0 is certain only where everything is judged."""
+    base = (result.models, result.scores, result.covariance)
+    if result.pairs is None:
+        return JointScores(*base, result.freedom, certain=False)
+    if result.pairs.whole:
+        return JointScores(*base, math.inf)
+    return JointScores(*base, result.freedom, False, result.pairs.units, result.pair_p_values())
 
 
-def joint_of_strengths(found: BradleyTerry) -> JointScores:
-    """Return what comparisons tell of the models' strengths."""
-    return JointScores(found.models, found.strengths, found.covariance, found.freedom, certain=False)
-
-
-def joint_of_arrays(
-    models: tuple[str, ...], scores: Floats, covariance: Floats, freedom: float
-) -> JointScores:
-    """Return given arrays; with finite degrees of freedom an error of 0 is no certainty."""
-    return JointScores(models, *checked(scores, covariance), freedom, certain=math.isinf(freedom))
-
-
-def joint_of_chosen(found: Estimate, judged: Judged) -> JointScores:
-    """Return the means over the chosen items, by what they stand for, as if these were a sample.
+def joint_of_chosen(models: tuple[str, ...], judged: ItemScores) -> JointScores:
+    """Return the weighted means over the chosen items, with errors as if these were a sample.
 
     Σ̂_jk = n/(n − 1) Σ_i w_i² a_ij a_ik / (W_j W_k) with a the distance from the mean and W_j = Σ_i w_i over
     the items on which model j was judged.
     """
-    there = ~np.isnan(judged.scores)
-    share = there * judged.weights[:, None]
-    if (there.sum(axis=0) < 2).any():
+    scored = ~np.isnan(judged.scores)
+    share = scored * judged.weights[:, None]
+    if (scored.sum(axis=0) < 2).any():
         raise DataError("Every model must be judged on two items or more to be ranked.")
     total = share.sum(axis=0)
-    means = np.where(there, judged.scores, 0.0).T @ judged.weights / total
-    away = np.where(there, judged.scores - means, 0.0) * share / total
+    means = np.where(scored, judged.scores, 0.0).T @ judged.weights / total
+    deviations = np.where(scored, judged.scores - means, 0.0) * share / total
     n = len(judged.scores)
-    return JointScores(found.models, means, away.T @ away * n / (n - 1), float(n - 1), certain=False)
+    covariance = deviations.T @ deviations * n / (n - 1)
+    return JointScores(models, means, covariance, float(n - 1), certain=False)
 
 
-def judged_items(data: EvalSet, selection: Selection | None, aspect: str) -> Judged:
-    """Return what was judged, of the items and models that the selection asks for."""
-    scores = data.truth(aspect)
+def item_scores(data: EvalSet, selection: Selection | None, aspect: str) -> ItemScores:
+    """Return the judgements that the selection asks for; all of them without a selection."""
+    scores, everyone = data.truth(aspect), list(range(len(data.models)))
     if selection is None:
-        return Judged(scores, data.keys, np.ones(len(data))).of_models(list(range(len(data.models))))
+        return ItemScores(scores, data.keys, np.ones(len(data))).of_models(everyone)
     rows, first = np.unique(data.positions(selection.items), return_index=True)
     weights = np.ones(len(rows)) if selection.cluster_weight is None else selection.cluster_weight[first]
-    inside = np.where(asked_models(data, selection, rows), scores[rows], np.nan)
-    return Judged(inside, data.keys[rows], weights).of_models(list(range(len(data.models))))
+    scores = np.where(_selected_models(data, selection, rows), scores[rows], np.nan)
+    return ItemScores(scores, data.keys[rows], weights).of_models(everyone)
+
+
+def _selected_models(data: EvalSet, selection: Selection, rows: Ints) -> Mask:
+    """Return which models the selection judges on each item."""
+    if selection.models is None:
+        return np.ones((len(rows), len(data.models)), bool)
+    cells: Mask = np.zeros((len(rows), len(data.models)), bool)
+    positions = np.searchsorted(rows, data.positions(selection.items))
+    for position, names in zip(positions, selection.models, strict=True):
+        cells[position] |= np.array([names is None or name in names for name in data.models])
+    return cells
+
+
+def _expected(data: EvalSet, selection: Selection | None, aspect: str) -> Expected:
+    """Return what judging everything is expected to say, from every label that the selection asks for."""
+    labels = data.truth(aspect)
+    if selection is not None:
+        rows = np.unique(data.positions(selection.items))
+        selected = np.full(labels.shape, np.nan)
+        selected[rows] = np.where(_selected_models(data, selection, rows), labels[rows], np.nan)
+        labels = selected
+    return expect(data, labels, aspect=aspect)
 
 
 def check_errors(decisions: Estimate) -> None:
-    """Say that too few units are judged to decide who is better, and what to do: another target, or more."""
+    """Raise DataError where too few units are judged to decide who is better, and say what to do."""
     if joint_of(decisions).of_models(np.flatnonzero(~np.isnan(decisions.scores))).has_errors:
         return
     if decisions.pairs is None:
         raise DataError("These scores have no errors, so nothing can be decided between the models.")
-    units, drawn = math.floor(decisions.pairs.errors.units), decisions.pairs.errors.drawn
-    unit = "document" if "document" in drawn else "item"
-    few = f"Only {counted(units, unit)} {'is' if units == 1 else 'are'} judged, too few to say"
+    units = math.floor(decisions.pairs.errors.units)
+    unit = "document" if "document" in decisions.pairs.errors.drawn else "item"
+    too_few = f"Only {counted(units, unit)} {'is' if units == 1 else 'are'} judged, too few to say"
     if decisions.target == "population" and decisions.pairs.sample.is_whole:
         raise DataError(
-            f"{few} who is better on inputs like these; use --target set to rank the models on this set."
+            f"{too_few} who is better on inputs like these; use --target set to rank the models on this set."
         )
     more = f"judge at least {LEAST}." if units < LEAST else "judge more."
-    raise DataError(f"{few} who is better: {more}")
-
-
-# ``rank``: the order of the models, and how much of it the judgements support.
+    raise DataError(f"{too_few} who is better: {more}")
 
 
 Test = Literal["t", "permutation", "wilcoxon"]
@@ -279,14 +251,14 @@ def rank(
         estimator: How scores are estimated; see ``estimate``.
         target: What all numbers speak about: this ``set``, or the ``population`` of inputs like these. Unless
             given, scores and intervals are those of this set and decisions those of inputs like these.
-        test: The test of each pair: ``t`` honours weights, documents and predictions; ``permutation`` and
-            ``wilcoxon`` are for items that were all as likely to be drawn.
+        test: The test of each pair: ``t`` accounts for weights, documents and predictions; ``permutation``
+            and ``wilcoxon`` are for items that were all as likely to be drawn.
         groups_by: ``decisions``, or a published rule without correction: ``algorithm1`` of Zouhar et al.
             2025, or that of ``mt_metrics_eval``.
         alpha: The error rate of all decisions together; one less it is the level of intervals.
         scale: The lowest and the highest score that there can be; what the data tells of it unless given.
         expect: Whether to say what judging everything is expected to show, too (``sparingly.expect``).
-        seed: Settles draws; the same seed gives the same answer.
+        seed: Seed of the draws; the same seed gives the same answer.
 
     Examples:
         >>> import sparingly
@@ -302,39 +274,47 @@ def rank(
     if selection is not None and selection.judged is not None:
         data = data.take(models=selection.judged)
     _check_weights(data, selection, test, groups_by)
-    how: dict[str, Any] = {"estimator": estimator, "level": round(1 - alpha, 12), "seed": seed}
-    shown = estimate(data, selection, aspect, target=targets.scores, **how)
-    base = shown
-    if shown.target != CHOSEN and targets.decisions != targets.scores:
-        base = estimate(data, selection, aspect, target=targets.decisions, **how, interval="none")
-    found = _of_judged(
-        judged_items(data, selection, shown.aspect), shown, base, (test, groups_by, alpha, seed)
-    )
-    expected = expected_of(data, selection, shown.aspect) if expect else None
-    return replace(found, selection=selection, expected=expected)
+    settings: dict[str, Any] = {"estimator": estimator, "level": round(1 - alpha, 12), "seed": seed}
+    scores = estimate(data, selection, aspect, target=targets.scores, **settings)
+    decisions = scores
+    if scores.target != CHOSEN and targets.decisions != targets.scores:
+        decisions = estimate(data, selection, aspect, target=targets.decisions, **settings, interval="none")
+    judged = item_scores(data, selection, scores.aspect)
+    ranking = _rank_judged(judged, scores, decisions, test, groups_by, alpha, seed)
+    expected = _expected(data, selection, scores.aspect) if expect else None
+    return replace(ranking, selection=selection, expected=expected)
 
 
-def _of_judged(
-    judged: Judged, shown: Estimate, base: Estimate, how: tuple[Test, GroupsBy, float, int]
+def _rank_judged(
+    judged: ItemScores,
+    scores: Estimate,
+    decisions: Estimate,
+    test: Test,
+    groups_by: GroupsBy,
+    alpha: float,
+    seed: int,
 ) -> Ranking:
-    """Return the ranking from the scores to be shown and those that decisions are based on."""
-    test, groups_by, alpha, seed = how
-    on_chosen = base.target == CHOSEN
-    joint, notes = (joint_of_chosen(base, judged) if on_chosen else joint_of(base)).scored()
+    """Return the ranking from the scores that are shown and those that decisions are based on."""
+    on_chosen = decisions.target == CHOSEN
+    joint = joint_of_chosen(decisions.models, judged) if on_chosen else joint_of(decisions)
+    joint, notes = joint.with_scores()
     if not on_chosen:
-        check_errors(base)
-    judged = judged.of_models([shown.models.index(name) for name in joint.models])
-    ranking = _ranked(joint, _tests(test, judged, joint, seed), _columns_of(shown), alpha, seed)
-    ranking = _with_standardised(ranking, shown, judged)
-    ranking = _regrouped(ranking, joint, judged, groups_by, seed)
-    notes = (*shown.notes, *base.notes, *notes, *ranking.notes, *((TOO_SURE,) if on_chosen else ()))
+        check_errors(decisions)
+    judged = judged.of_models([scores.models.index(name) for name in joint.models])
+    ranking = _ranking(joint, _pair_tests(test, judged, joint, seed), _columns_of(scores), alpha, seed)
+    ranking = _with_standardised(ranking, scores, judged)
+    ranking = _with_published_groups(ranking, joint, judged, groups_by, seed)
+    notes = (*scores.notes, *decisions.notes, *notes, *ranking.notes, *((TOO_SURE,) if on_chosen else ()))
+    signature = scores.signature
     return replace(
         ranking,
-        **{name: getattr(shown, name) for name in ("aspect", "estimator", "n", "size", "is_rate")},
-        target=base.target,
-        scores_of=shown.target,
-        signature=_signature(shown, base.target, test, groups_by, alpha),
-        would_be_significant=None if on_chosen else _would_show(base, joint, alpha),
+        **{name: getattr(scores, name) for name in ("aspect", "estimator", "n", "size", "is_rate")},
+        target=decisions.target,
+        scores_of=scores.target,
+        signature=None
+        if signature is None
+        else RankingSignature(signature, test, groups_by, alpha, decisions.target),
+        would_be_significant=None if on_chosen else _would_show(decisions, joint, alpha),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -359,21 +339,22 @@ def rank_scores(
     names = models or tuple(f"model {place + 1}" for place in range(len(scores)))
     if len(names) != len(scores):
         raise UsageError(f"There are {len(scores)} scores but {len(names)} names of models.")
-    joint = joint_of_arrays(tuple(names), scores, covariance, degrees)
-    errors, nothing = np.sqrt(np.maximum(np.diag(joint.covariance), 0.0)), np.full(len(names), np.nan)
-    return _ranked(
-        joint, joint.tests(), _Columns(joint.models, errors, nothing, nothing, [""] * len(names)), alpha, seed
-    )
+    # With finite degrees of freedom an error of 0 is not certain.
+    certain = math.isinf(degrees)
+    joint = JointScores(tuple(names), *checked_scores(scores, covariance), degrees, certain=certain)
+    errors, missing = np.sqrt(np.maximum(np.diag(joint.covariance), 0.0)), np.full(len(names), np.nan)
+    columns = _Columns(joint.models, errors, missing, missing, [""] * len(names))
+    return _ranking(joint, joint.tests(), columns, alpha, seed)
 
 
 def rank_estimates(scores: Estimate, decisions: Estimate, *, alpha: float = 0.05, seed: int = 0) -> Ranking:
-    """Rank models by estimates that are there: one to be shown, one for what decisions speak about.
+    """Rank models by two estimates: one whose scores are shown, one on which decisions are based.
 
-    For campaigns and rounds, where scores come from more than one draw. It says why nothing can be ranked.
+    For campaigns and rounds, where scores come from more than one draw.
     """
-    joint, notes = joint_of(decisions).scored()
+    joint, notes = joint_of(decisions).with_scores()
     check_errors(decisions)
-    ranking = _ranked(joint, joint.tests(), _columns_of(scores), alpha, seed)
+    ranking = _ranking(joint, joint.tests(), _columns_of(scores), alpha, seed)
     return replace(
         ranking,
         **{name: getattr(scores, name) for name in ("aspect", "estimator", "n", "size", "is_rate")},
@@ -383,27 +364,27 @@ def rank_estimates(scores: Estimate, decisions: Estimate, *, alpha: float = 0.05
     )
 
 
-def rank_strengths(found: BradleyTerry, *, aspect: str, target: str, alpha: float, seed: int = 0) -> Ranking:
+def rank_strengths(fit: BradleyTerry, *, aspect: str, target: str, alpha: float, seed: int = 0) -> Ranking:
     """Rank models by their strengths, from comparisons of two outputs at a time.
 
-    A model without a strength (one that won every comparison, say) is not ranked. It may be the best all the
-    same, so that then no chance to be the best is given.
+    A model without a strength (one that won every comparison, say) is not ranked. It may still be the best,
+    so that no chance to be the best is given then.
     """
-    joint, _ = joint_of_strengths(found).scored()
-    lost = [
-        f"{name}: {why}, so not ranked." for name, why in zip(found.models, found.status, strict=True) if why
-    ]
-    texts = [ends_text(low, high) for low, high in zip(found.low, found.high, strict=True)]
-    columns = _Columns(found.models, found.standard_errors, found.low, found.high, texts)
-    ranking = _ranked(joint, joint.tests(), columns, alpha, seed)
-    models = tuple(replace(one, chance_of_best=None) for one in ranking.models) if lost else ranking.models
+    joint, _ = JointScores(
+        fit.models, fit.strengths, fit.covariance, fit.freedom, certain=False
+    ).with_scores()
+    lost = [f"{name}: {why}, so not ranked." for name, why in zip(fit.models, fit.status, strict=True) if why]
+    texts = [ends_text(low, high) for low, high in zip(fit.low, fit.high, strict=True)]
+    columns = _Columns(fit.models, fit.standard_errors, fit.low, fit.high, texts)
+    ranking = _ranking(joint, joint.tests(), columns, alpha, seed)
+    models = tuple(replace(row, chance_of_best=None) for row in ranking.models) if lost else ranking.models
     return replace(
         ranking,
         models=models,
         aspect=aspect,
         estimator="bradley_terry",
-        n=found.comparisons,
-        size=found.comparisons,
+        n=fit.comparisons,
+        size=fit.comparisons,
         unit="comparisons",
         target=target,
         scores_of=target,
@@ -421,43 +402,43 @@ class _Columns(NamedTuple):
     intervals: Sequence[str]
 
 
-def _columns_of(found: Estimate) -> _Columns:
-    """Return what an estimate shows: an error of 0 whose interval is withheld is not known."""
-    exact = np.array([kind == EXACT for kind in found.intervals])
-    errors = np.where((found.standard_errors == 0) & ~exact, np.nan, found.standard_errors)
-    texts = [found.interval_text(place) for place in range(len(found.models))]
-    return _Columns(found.models, errors, found.low, found.high, texts)
+def _columns_of(result: Estimate) -> _Columns:
+    """Return the columns of an estimate; an error of 0 without an exact interval is unknown."""
+    exact = np.array([kind == EXACT for kind in result.intervals])
+    errors = np.where((result.standard_errors == 0) & ~exact, np.nan, result.standard_errors)
+    texts = [result.interval_text(column) for column in range(len(result.models))]
+    return _Columns(result.models, errors, result.low, result.high, texts)
 
 
-def _ranked(joint: JointScores, tests: PairTests, shown: _Columns, alpha: float, seed: int) -> Ranking:
+def _ranking(joint: JointScores, tests: PairTests, columns: _Columns, alpha: float, seed: int) -> Ranking:
     """Return the ranking: all pairs decided once, the models in order with what follows from it."""
     decisions = decide(tests.agreeing(joint.scores), joint.scores, alpha=alpha)
-    best = _chances(joint, seed)
-    beside = [shown.models.index(name) for name in joint.models]
+    chances = _chances_of_best(joint, seed)
+    shown_at = [columns.models.index(name) for name in joint.models]
     order = joint.order
     models = tuple(
         RankedModel(
-            model=joint.models[place],
-            score=plain(joint.scores[place]),
-            standard_error=plain(shown.standard_errors[beside[place]]),
+            model=joint.models[column],
+            score=plain(joint.scores[column]),
+            standard_error=plain(columns.standard_errors[shown_at[column]]),
             standardised=None,
             rank=rank,
-            best_rank=int(decisions.best_rank[place]),
-            worst_rank=int(decisions.worst_rank[place]),
-            group=int(decisions.group[place]) or None,
-            chance_of_best=None if np.isnan(best[place]) else float(best[place]),
-            low=plain(shown.low[beside[place]]),
-            high=plain(shown.high[beside[place]]),
-            interval=shown.intervals[beside[place]],
+            best_rank=int(decisions.best_rank[column]),
+            worst_rank=int(decisions.worst_rank[column]),
+            group=int(decisions.group[column]) or None,
+            chance_of_best=None if np.isnan(chances[column]) else float(chances[column]),
+            low=plain(columns.low[shown_at[column]]),
+            high=plain(columns.high[shown_at[column]]),
+            interval=columns.intervals[shown_at[column]],
         )
-        for rank, place in enumerate(order, start=1)
+        for rank, column in enumerate(order, start=1)
     )
-    inside = np.ix_(order, order)
+    square = np.ix_(order, order)
     return Ranking(
         models=models,
-        p_values=tests.two_sided[inside],
-        corrected=decisions.adjusted[inside],
-        covariance=joint.covariance[inside],
+        p_values=tests.two_sided[square],
+        corrected=decisions.adjusted[square],
+        covariance=joint.covariance[square],
         freedom=joint.freedom,
         test=tests.test,
         alpha=alpha,
@@ -466,7 +447,7 @@ def _ranked(joint: JointScores, tests: PairTests, shown: _Columns, alpha: float,
     )
 
 
-def _chances(joint: JointScores, seed: int) -> Floats:
+def _chances_of_best(joint: JointScores, seed: int) -> Floats:
     """Return every model's chance to be the best; NaN where some error is unknown."""
     scored = ~np.isnan(joint.scores)
     if joint.has_same_differences or not np.isfinite(joint.covariance[np.ix_(scored, scored)]).all():
@@ -487,13 +468,13 @@ def _too_few(joint: JointScores, tests: PairTests, alpha: float) -> tuple[str, .
     )
 
 
-def _regrouped(
-    ranking: Ranking, joint: JointScores, judged: Judged, groups_by: GroupsBy, seed: int
+def _with_published_groups(
+    ranking: Ranking, joint: JointScores, judged: ItemScores, groups_by: GroupsBy, seed: int
 ) -> Ranking:
     """Return the ranking with the groups of a published rule."""
     if groups_by == DECISIONS:
         return ranking
-    order = np.array([place for place in joint.order if not np.isnan(joint.scores[place])])
+    order = np.array([column for column in joint.order if not np.isnan(joint.scores[column])])
     if groups_by == "algorithm1":
         group = last_member_groups(order, wilcoxon_tests(judged.scores).worse, alpha=ranking.alpha)
     else:
@@ -501,12 +482,12 @@ def _regrouped(
         group = any_member_groups(order, worse, alpha=ranking.alpha)
     by_name = dict(zip(joint.models, group.tolist(), strict=True))
     models = tuple(
-        one if one.group is None else replace(one, group=by_name[one.model]) for one in ranking.models
+        row if row.group is None else replace(row, group=by_name[row.model]) for row in ranking.models
     )
     return replace(ranking, models=models, groups_by=groups_by)
 
 
-def _tests(test: Test, judged: Judged, joint: JointScores, seed: int) -> PairTests:
+def _pair_tests(test: Test, judged: ItemScores, joint: JointScores, seed: int) -> PairTests:
     if test == "t":
         return joint.tests()
     if test == "wilcoxon":
@@ -515,45 +496,39 @@ def _tests(test: Test, judged: Judged, joint: JointScores, seed: int) -> PairTes
     return permutation_tests(judged.scores, judged.keys, seed=seed, flips=flips)
 
 
-def _with_standardised(ranking: Ranking, found: Estimate, judged: Judged) -> Ranking:
+def _with_standardised(ranking: Ranking, result: Estimate, judged: ItemScores) -> Ranking:
     """Return the ranking with scores in standard deviations of single judgements from their mean."""
-    if found.pairs is None:
+    if result.pairs is None:
         values, share = judged.scores, np.repeat(judged.weights[:, None], judged.scores.shape[1], axis=1)
     else:
-        values, share = found.pairs.sample.scores, found.pairs.sample.share
-    there = ~np.isnan(values)
-    weights, inside = share[there], values[there]
-    centre = float(np.average(inside, weights=weights))
-    spread = float(np.sqrt(np.average((inside - centre) ** 2, weights=weights)))
-    away = [None if one.score is None else (one.score - centre) / (spread or 1.0) for one in ranking.models]
-    models = [replace(one, standardised=own) for one, own in zip(ranking.models, away, strict=True)]
-    return replace(ranking, models=tuple(models))
+        values, share = result.pairs.sample.scores, result.pairs.sample.share
+    scored = ~np.isnan(values)
+    weights, values = share[scored], values[scored]
+    centre = float(np.average(values, weights=weights))
+    spread = float(np.sqrt(np.average((values - centre) ** 2, weights=weights)))
+    models = tuple(
+        row if row.score is None else replace(row, standardised=(row.score - centre) / (spread or 1.0))
+        for row in ranking.models
+    )
+    return replace(ranking, models=models)
 
 
-def _would_show(found: Estimate, joint: JointScores, alpha: float) -> Floats | None:
+def _would_show(result: Estimate, joint: JointScores, alpha: float) -> Floats | None:
     """Return how likely judging everything shows each difference, as a matrix in the ranking's order."""
-    if found.pairs is None or found.pairs.sample.is_whole:
+    if result.pairs is None or result.pairs.sample.is_whole:
         return None
-    square = full_set_chances(found.scores, found.pairs, alpha=alpha)
-    order = [found.models.index(joint.models[place]) for place in joint.order]
+    square = full_set_chances(result.scores, result.pairs, alpha=alpha)
+    order = [result.models.index(joint.models[column]) for column in joint.order]
     return np.asarray(square[np.ix_(order, order)])
 
 
-def _signature(
-    found: Estimate, decisions: str, test: Test, groups_by: GroupsBy, alpha: float
-) -> RankingSignature | None:
-    if found.signature is None:
-        return None
-    return RankingSignature(found.signature, test, groups_by, alpha, decisions)
-
-
-def _check_choice(kind: str, given: str, known: tuple[str, ...]) -> None:
-    if given not in known:
-        raise UnknownNameError(kind, given, known)
+def _check_choice(kind: str, choice: str, choices: tuple[str, ...]) -> None:
+    if choice not in choices:
+        raise UnknownNameError(kind, choice, choices)
 
 
 def _check_weights(data: EvalSet, selection: Selection | None, test: Test, groups_by: GroupsBy) -> None:
-    """Refuse tests that know nothing of weights where items count differently."""
+    """Raise UsageError where items count differently and the test or rule ignores weights."""
     rule = test if test != "t" else groups_by
     if rule == DECISIONS:
         return

@@ -40,10 +40,8 @@ from sparingly.infer.estimate.result import (
 )
 from sparingly.infer.expect.expect import Expected
 from sparingly.infer.rank.decisions import Decisions, MarginTest, Question, margin_test
-from sparingly.infer.rank.measures import settled
+from sparingly.infer.rank.measures import round_means
 from sparingly.infer.rank.pair_tests import pair_errors, pair_tells
-
-# The signature of a ranking: the line from which it can be re-derived.
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class ClaimSignature:
 
 @dataclass(frozen=True)
 class RankingSignature:
-    """How a ranking came about: the signature of its scores, how pairs were decided, and for what target."""
+    """The line from which a ranking can be re-derived: that of its scores, and how pairs were decided."""
 
     scores: EstimateSignature
     test: str
@@ -84,8 +82,9 @@ class RankingSignature:
             *self.scores.about,
             f"decisions:{self.decisions}",
             f"test:{self.test}",
+            f"groups_by:{self.groups_by}",
+            f"alpha:{format_number(self.alpha)}",
         ]
-        parts += [f"groups_by:{self.groups_by}", f"alpha:{format_number(self.alpha)}"]
         parts += [f"scale:{self.scores.scale_text}"] if self.scores.scale_text else []
         parts += [] if self.claim is None else [f"claim:{self.claim}"]
         return "|".join((*parts, *self.scores.origin))
@@ -125,10 +124,17 @@ class RankingSignature:
         )
 
 
-# The ranking: models in order, with the ranks, groups and tests that the judgements support.
-
-
 FORMAT, VERSION = "sparingly/ranking", 1
+# The fields of a ranking that its file holds as they are, and all keys of the file.
+_PLAIN_FIELDS = (
+    *("aspect", "target", "scores_of", "estimator", "n", "size", "is_rate"),
+    *("test", "groups_by", "alpha", "certain"),
+)
+_MATRICES = ("p_values", "corrected", "covariance")
+_KEYS = {
+    *("format", "version", "signature", "selection", "freedom", "models", "groups", "notes", "claim"),
+    *("would_be_significant", *_MATRICES, *_PLAIN_FIELDS),
+}
 # Groups that follow from the decisions, and published rules in words.
 DECISIONS = "decisions"
 _PUBLISHED = {
@@ -245,8 +251,8 @@ class Ranking:
             return f"{counted(len(self.models), 'model')} compared on {self.aspect}, from given scores"
         unit = self.unit.removesuffix("s")
         judged = counted(self.n, unit) if self.size in (None, self.n) else f"{self.n} of {self.size} {unit}s"
-        done = " judged" if self.unit == "items" else ""
-        return f"{counted(len(self.models), 'model')} compared on {self.aspect}, {judged}{done}"
+        verb = " judged" if self.unit == "items" else ""
+        return f"{counted(len(self.models), 'model')} compared on {self.aspect}, {judged}{verb}"
 
     @property
     def scores_head(self) -> str:
@@ -266,32 +272,34 @@ class Ranking:
     @property
     def decisions(self) -> Decisions:
         """Which models are significantly better than which, in the order of the ranking."""
-        scores = np.array([np.nan if one.score is None else one.score for one in self.models])
+        scores = self._scores
         better = (self.corrected <= self.alpha) & (scores[:, None] > scores[None, :])
         return Decisions(better, self.corrected, scores, self.alpha)
 
     @property
     def may_be_best(self) -> tuple[str, ...]:
         """The models that are not ruled out as the best: none is significantly better."""
-        return tuple(one.model for one in self.models if one.best_rank == 1 and one.score is not None)
+        return tuple(row.model for row in self.models if row.best_rank == 1 and row.score is not None)
 
-    def answer(self, named: Callable[[str], str] = str) -> str:
-        """Return who is best and which groups there are, in two sentences; ``named`` marks up names."""
-        where = "" if self.n is None else f" on {place_of(self.target)}"
+    def answer(self, mark_up: Callable[[str], str] = str) -> str:
+        """Say in two sentences who is best and which groups there are; ``mark_up`` is applied to names."""
+        place = "" if self.n is None else f" on {place_of(self.target)}"
         leaders, rivals = self._leaders()
         if len(leaders) == 1 and not rivals:
-            return f"{named(leaders[0])} is the best model{where}. {self.group_sentence}"
+            return f"{mark_up(leaders[0])} is the best model{place}. {self.group_sentence}"
         has = "has" if len(leaders) == 1 else "share"
-        head = f"{_joined([named(name) for name in leaders])} {has} the highest score"
+        head = f"{_sentence_list([mark_up(name) for name in leaders])} {has} the highest score"
         if not rivals:
-            return f"{head}: none is shown to be the best{where}. {self.group_sentence}"
-        several = f"{_joined([named(name) for name in rivals])} {'is' if len(rivals) == 1 else 'are'}"
-        return f"{head}, but {several} not ruled out as the best{where}. {self.group_sentence}"
+            return f"{head}: none is shown to be the best{place}. {self.group_sentence}"
+        several = (
+            f"{_sentence_list([mark_up(name) for name in rivals])} {'is' if len(rivals) == 1 else 'are'}"
+        )
+        return f"{head}, but {several} not ruled out as the best{place}. {self.group_sentence}"
 
     def _leaders(self) -> tuple[list[str], list[str]]:
         """Return the models that share the highest score, and the others that may be the best."""
-        scores = settled(np.array([np.nan if one.score is None else one.score for one in self.models]))
-        leaders = [one.model for one, score in zip(self.models, scores, strict=True) if score == scores[0]]
+        scores = round_means(self._scores)
+        leaders = [row.model for row, score in zip(self.models, scores, strict=True) if score == scores[0]]
         return leaders, [name for name in self.may_be_best if name not in leaders]
 
     @property
@@ -305,20 +313,20 @@ class Ranking:
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The significance groups, best first."""
         numbers = sorted({model.group for model in self.models if model.group is not None})
-        return tuple(tuple(one.model for one in self.models if one.group == number) for number in numbers)
+        return tuple(tuple(row.model for row in self.models if row.group == number) for number in numbers)
 
     def __repr__(self) -> str:
         return f"Ranking({self.headline})"
 
     def __str__(self) -> str:
         """Return who is best, and the possible ranks of all models."""
-        ranks = ", ".join(f"{one.model} {one.ranks}" for one in self.models)
+        ranks = ", ".join(f"{row.model} {row.ranks}" for row in self.models)
         return f"{self.answer()} Possible ranks: {ranks}."
 
     def _repr_html_(self) -> str:
         rows = [
-            (one.ranks, one.model, self.score_text(one), self.error_text(one), one.interval, one.group)
-            for one in self.models
+            (row.ranks, row.model, self.score_text(row), self.error_text(row), row.interval, row.group)
+            for row in self.models
         ]
         columns = (self.ranks_head, "model", self.scores_head, "standard error", self.level_head, "group")
         return html_table(columns, rows, self.answer(), "; ".join((self.headline, *self.notes)))
@@ -333,19 +341,18 @@ class Ranking:
 
     def margin_test(self, question: Question, model: str, against: str, margin: float) -> MarginTest:
         """Ask whether a model is non-inferior, equivalent or superior to another, with a margin."""
-        one, other = self._place(model), self._place(against)
-        if one == other:
+        first, second = self._position(model), self._position(against)
+        if first == second:
             raise UsageError(f"A claim is about two models, not about {model} and itself.")
         if self.target == "chosen":
             raise UsageError(
                 "A claim needs a random sample with known probabilities; these items were picked."
             )
-        scores = [np.nan if held.score is None else held.score for held in self.models]
-        has_error = pair_tells(self.covariance, np.asarray(scores))[one, other]
-        error = float(pair_errors(self.covariance)[one, other]) if has_error else 0.0
+        has_error = pair_tells(self.covariance, self._scores)[first, second]
+        error = float(pair_errors(self.covariance)[first, second]) if has_error else 0.0
         return margin_test(
             question,
-            scores[one] - scores[other],
+            float(self._scores[first] - self._scores[second]),
             error,
             margin,
             degrees=self.freedom,
@@ -358,29 +365,16 @@ class Ranking:
     def with_claim(self, question: Question, model: str, against: str, margin: float) -> Ranking:
         """Return the ranking with the answer to a question with a margin, in its signature too."""
         claim = self.margin_test(question, model, against, margin)
-        signed = None if self.signature is None else self.signature.with_claim(claim)
-        return replace(self, claim=claim, signature=signed)
+        signature = None if self.signature is None else self.signature.with_claim(claim)
+        return replace(self, claim=claim, signature=signature)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ranking as plain values, as its file holds it; what is not known is None."""
-        names = (
-            "aspect",
-            "target",
-            "scores_of",
-            "estimator",
-            "n",
-            "size",
-            "is_rate",
-            "test",
-            "groups_by",
-            "alpha",
-            "certain",
-        )
         return {
             "format": FORMAT,
             "version": VERSION,
             "signature": None if self.signature is None else self.signature.to_dict(),
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in _PLAIN_FIELDS},
             # None stands for infinitely many, which JSON cannot write.
             "freedom": plain(self.freedom) if np.isfinite(self.freedom) else None,
             "models": [asdict(model) for model in self.models],
@@ -405,116 +399,83 @@ class Ranking:
     @classmethod
     def load(cls, path: str | Path) -> Ranking:
         """Read a ranking from its file."""
-        return load_ranking(Path(path))
+        try:
+            return ranking_from(as_mapping(files.read_json(Path(path)), "ranking"))
+        except InputError as error:
+            raise error.at(file=Path(path)) from None
 
-    def _place(self, model: str) -> int:
-        names = [held.model for held in self.models]
+    @property
+    def _scores(self) -> Floats:
+        return np.array([np.nan if row.score is None else row.score for row in self.models])
+
+    def _position(self, model: str) -> int:
+        names = [row.model for row in self.models]
         if model not in names:
             raise UnknownNameError("model", model, names)
         return names.index(model)
 
 
-def _joined(names: Sequence[str], most: int = 5) -> str:
-    """Return names as a list in a sentence: a few, and how many more there are."""
-    if len(names) > most:
-        return listing(names, most)
-    *before, last = names
-    return f"{', '.join(before)} and {last}" if before else last
+def _sentence_list(names: Sequence[str], limit: int = 5) -> str:
+    """Return names as a list in a sentence: up to ``limit``, and how many more there are."""
+    if len(names) > limit:
+        return listing(names, limit)
+    *earlier, last = names
+    return f"{', '.join(earlier)} and {last}" if earlier else last
 
 
-# Rankings read back from their files.
-
-
-_KNOWN = frozenset(
-    (
-        "format",
-        "version",
-        "signature",
-        "selection",
-        "aspect",
-        "target",
-        "scores_of",
-        "estimator",
-        "n",
-        "size",
-        "is_rate",
-        "test",
-        "groups_by",
-        "alpha",
-        "certain",
-        "freedom",
-        "models",
-        "groups",
-        "p_values",
-        "corrected",
-        "would_be_significant",
-        "covariance",
-        "notes",
-        "claim",
-    )
-)
-
-
-def load_ranking(path: Path) -> Ranking:
-    """Read a ranking from its file."""
-    try:
-        return ranking_from(as_mapping(files.read_json(path), "ranking"))
-    except InputError as error:
-        raise error.at(file=path) from None
+# Reading a ranking from its file.
 
 
 def ranking_from(values: Mapping[str, Any]) -> Ranking:
     """Make a ranking from the values of its file."""
     check_version(dict(values), FORMAT, VERSION)
-    models = tuple(_model(row, f"models[{place}]") for place, row in enumerate(_listed(values)))
-    signature, claim, shows = values.get("signature"), values.get("claim"), values.get("would_be_significant")
-    held: dict[str, Any] = {name: _count(values.get(name), name) for name in ("n", "size")}
-    held |= {name: said(values, name, name) for name in ("test", "groups_by", "aspect", "estimator")}
-    made = Ranking(
+    rows = [as_mapping(row, "models") for row in as_list(values.get("models"), "models")]
+    names = [as_id(row.get("model"), "models[].model") for row in rows]
+    if not names or len(set(names)) < len(names):
+        raise InputError("every model is named once", field="models")
+    models = tuple(_model(row, f"models[{number}]") for number, row in enumerate(rows))
+    signature, claim = values.get("signature"), values.get("claim")
+    parts: dict[str, Any] = {name: _count(values.get(name), name) for name in ("n", "size")}
+    parts |= {name: said(values, name, name) for name in ("test", "groups_by", "aspect", "estimator")}
+    parts |= {name: as_matrix(values.get(name), name, len(rows)) for name in _MATRICES}
+    if values.get("would_be_significant") is not None:
+        matrix = as_matrix(values["would_be_significant"], "would_be_significant", len(rows))
+        parts["would_be_significant"] = matrix
+    if not isinstance(values.get("certain"), bool):
+        raise InputError(f"{shown(values.get('certain'))} is neither true nor false", field="certain")
+    ranking = Ranking(
         models=models,
-        p_values=as_matrix(values.get("p_values"), "p_values", len(models)),
-        corrected=as_matrix(values.get("corrected"), "corrected", len(models)),
-        covariance=as_matrix(values.get("covariance"), "covariance", len(models)),
         freedom=freedom_of(values),
-        would_be_significant=None if shows is None else as_matrix(shows, "would_be_significant", len(models)),
-        **held,
+        **parts,
         alpha=as_number(values.get("alpha"), "alpha"),
         target=target_of(values),
         # Before, scores and decisions spoke of the same.
         scores_of=target_of({**values, "target": values.get("scores_of", values.get("target"))}),
         is_rate=is_rate_of(values),
         notes=notes_of(values),
-        certain=_yes(values.get("certain"), "certain"),
+        certain=values["certain"],
         signature=None
         if signature is None
         else RankingSignature.from_dict(as_mapping(signature, "signature")),
         claim=None if claim is None else _claim(as_mapping(claim, "claim")),
         selection=selection_of(values),
-        unknown={name: value for name, value in values.items() if name not in _KNOWN},
+        unknown={name: value for name, value in values.items() if name not in _KEYS},
     )
-    if [list(group) for group in made.groups] != values.get("groups"):
+    if [list(group) for group in ranking.groups] != values.get("groups"):
         raise InputError("the groups are not those of the models", field="groups")
-    return made
-
-
-def _listed(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    rows = [as_mapping(row, "models") for row in as_list(values.get("models"), "models")]
-    names = [as_id(row.get("model"), "models[].model") for row in rows]
-    if not names or len(set(names)) < len(names):
-        raise InputError("every model is named once", field="models")
-    return rows
+    return ranking
 
 
 def _model(row: Mapping[str, Any], field: str) -> RankedModel:
-    numbers, ranks = (
-        ("score", "standard_error", "standardised", "chance_of_best", "low", "high"),
-        ("best_rank", "worst_rank"),
-    )
-    held: dict[str, Any] = {name: _number(row.get(name), f"{field}.{name}") for name in numbers}
-    held |= {name: as_whole(row.get(name), f"{field}.{name}") for name in ("rank", *ranks)}
+    numbers = ("score", "standard_error", "standardised", "chance_of_best", "low", "high")
+    parts: dict[str, Any] = {name: as_number(row.get(name), f"{field}.{name}") for name in numbers}
+    parts = {name: None if np.isnan(number) else number for name, number in parts.items()}
+    parts |= {
+        name: as_whole(row.get(name), f"{field}.{name}") for name in ("rank", "best_rank", "worst_rank")
+    }
     return RankedModel(
         model=as_id(row.get("model"), f"{field}.model"),
-        **held,
+        **parts,
         group=_count(row.get("group"), f"{field}.group"),
         interval=as_text(row.get("interval"), f"{field}.interval") or "",
     )
@@ -527,27 +488,16 @@ def _claim(values: Mapping[str, Any]) -> MarginTest:
             f"{shown(question)} is none of {', '.join(get_args(Question))}", field="claim.question"
         )
     numbers = ("margin", "difference", "error", "p_value", "alpha")
-    made = MarginTest(
+    claim = MarginTest(
         question=question,  # type: ignore[arg-type]
         model=said(values, "model", "claim.model"),
         against=said(values, "against", "claim.against"),
         **{name: as_number(values.get(name), f"claim.{name}") for name in numbers},
     )
-    if values.get("shown") is not made.shown:
+    if values.get("shown") is not claim.shown:
         raise InputError("the answer does not follow from the p-value", field="claim.shown")
-    return made
-
-
-def _number(value: Any, field: str) -> float | None:
-    number = as_number(value, field)
-    return None if np.isnan(number) else number
+    return claim
 
 
 def _count(value: Any, field: str) -> int | None:
     return None if value is None else as_whole(value, field)
-
-
-def _yes(value: Any, field: str) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise InputError(f"{shown(value)} is neither true nor false", field=field)

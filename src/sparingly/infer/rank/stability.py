@@ -9,22 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.errors import UsageError
 from sparingly.base.format import html_table
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.base.stats.correlation import average_ranks
-from sparingly.base.stats.signed_rank import signed_rank
 from sparingly.choose.crowd import Judge
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.rank.agreement import FullSet, asked_of, weighed
-from sparingly.infer.rank.compare import Replay, full_set, replay
-from sparingly.infer.rank.measures import model_means, rank_changes, settled
+from sparingly.infer.rank.agreement import FullSet, selected_cells, with_selection_weights
+from sparingly.infer.rank.compare import MethodReplay, full_set, method_replay
+from sparingly.infer.rank.measures import model_means, nan_as_none, rank_changes, round_means
 from sparingly.infer.rank.winners import SuccessRate, pair_margins, subsample, success_of
-
-# Stability: does the ranking of the models survive another draw of the items?.
 
 
 @dataclass(frozen=True)
@@ -99,19 +96,19 @@ def stability(subset_means: Floats, full_means: Floats) -> Stability:
             f"Stability needs draws × models and their means, not {subset_means.shape}, {full_means.shape}."
         )
     changes = rank_changes(subset_means, full_means).astype(int)
-    ranks = np.nan_to_num(average_ranks(settled(subset_means)), nan=0.0)
-    kinds = np.unique(ranks, axis=0, return_counts=True)[1]
+    ranks = np.nan_to_num(average_ranks(round_means(subset_means)), nan=0.0)
+    repeats = np.unique(ranks, axis=0, return_counts=True)[1]
     draws = len(subset_means)
     pairs = draws * (draws - 1) / 2
-    alike = float((kinds * (kinds - 1) / 2).sum())
+    equal_pairs = float((repeats * (repeats - 1) / 2).sum())
     return Stability(
         changes=tuple(int(change) for change in changes),
         changed_share=float((changes > 0).mean()),
         best=int(changes.min()),
         median=float(np.median(changes)),
         worst=int(changes.max()),
-        differing_pairs=1.0 - alike / pairs if pairs else 0.0,
-        draws_differ=len(kinds) > 1,
+        differing_pairs=1.0 - equal_pairs / pairs if pairs else 0.0,
+        draws_differ=len(repeats) > 1,
     )
 
 
@@ -130,20 +127,17 @@ def stability_over_sets(sets: Sequence[Stability]) -> StabilityOverSets:
         >>> over.best, over.worst, over.differing_share
         (0, 1, 0.5)
     """
-    runs = {len(one.changes) for one in sets}
+    runs = {len(result.changes) for result in sets}
     if len(runs) != 1:
         raise UsageError("Stability over several sets needs at least one set, and as many draws of each.")
-    changed = (np.array([one.changes for one in sets]) > 0).sum(axis=0)
+    changed = (np.array([result.changes for result in sets]) > 0).sum(axis=0)
     return StabilityOverSets(
         sets=len(sets),
         best=int(changed.min()),
         median=float(np.median(changed)),
         worst=int(changed.max()),
-        differing_share=float(np.mean([one.draws_differ for one in sets])),
+        differing_share=float(np.mean([result.draws_differ for result in sets])),
     )
-
-
-# The same method drawn again and again: does its ranking hold, and does it find the winners?.
 
 
 SEPARATE = (
@@ -176,14 +170,7 @@ class Draws:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values."""
-        return {
-            **{name: value for name, value in vars(self).items() if isinstance(value, str | float)},
-            "stability": asdict(self.stability),
-            "success": {
-                name: None if value != value else value for name, value in asdict(self.success).items()
-            },
-            "notes": list(self.notes),
-        }
+        return dict(nan_as_none(asdict(self)))
 
 
 def draws(
@@ -207,88 +194,50 @@ def draws(
     weighed by one over them, and where every model has a draw of its own, its mean is over its own items.
     With a ``crowd`` the method sees these models only, and the models to ``judge`` are compared.
     """
-    again = replay(data, truth, crowd, judge)
-    full = full_set(again.part, truth)
+    replay = method_replay(data, truth, crowd, judge)
+    reference = full_set(replay.part, truth)
     amount = Budget.parse(budget)
     seeds = seed_list(seed, runs, "draws")
     if not seeds:
         raise UsageError("Draws need at least one run.")
-    drawn = [_run(again, full, method, amount, subsample(full.keys, one, share), one, tie) for one in seeds]
-    chosen, part = (np.concatenate([getattr(run, name) for run in drawn]) for name in ("chosen", "part"))
-    found = success_of(chosen, part)
-    held = stability(np.array([run.means for run in drawn]), full.means)
-    notes = SEPARATE if any(run.separate for run in drawn) else ()
-    return Draws(truth, str(as_selector(method)), str(amount), share, held, found, notes)
+    results = [
+        _one_draw(replay, reference, method, amount, subsample(reference.keys, run, share), run, tie)
+        for run in seeds
+    ]
+    selected = np.concatenate([result.selected_margins for result in results])
+    success = success_of(selected, np.concatenate([result.part_margins for result in results]))
+    ranks = stability(np.array([result.means for result in results]), reference.means)
+    notes = SEPARATE if any(result.is_separate for result in results) else ()
+    return Draws(truth, str(as_selector(method)), str(amount), share, ranks, success, notes)
 
 
-class _Run(NamedTuple):
-    """One run: the models' means, and the margins of their pairs on what was chosen and on the whole part."""
+class _OneDraw(NamedTuple):
+    """The models' means in one run, and the margins of their pairs on the selection and on the whole part."""
 
     means: Floats
-    chosen: Floats
-    part: Floats
-    separate: bool
+    selected_margins: Floats
+    part_margins: Floats
+    is_separate: bool
 
 
-def _run(
-    again: Replay, full: FullSet, method: str | Method, budget: Budget, rows: Ints, seed: int, tie: float
-) -> _Run:
-    """Run the method on some rows; every model counts by the items that are asked for of it."""
+def _one_draw(
+    replay: MethodReplay,
+    full_set: FullSet,
+    method: str | Method,
+    budget: Budget,
+    rows: Ints,
+    seed: int,
+    tie: float,
+) -> _OneDraw:
+    """Run the method on some rows; every model counts by the items on which it is judged."""
     too_many = budget.kind == "count" and budget.amount > len(rows)
-    selection = again.select(method, Budget("count", len(rows)) if too_many else budget, seed, rows)
-    asked = asked_of(selection, again.part, full.values)
-    scores = asked.scores(full.values)
-    counted = weighed(full, selection, again.part, asked.rows)
-    return _Run(
-        model_means(scores, counted.weights_of(asked.rows)),
+    selection = replay.select(method, Budget("count", len(rows)) if too_many else budget, seed, rows)
+    cells = selected_cells(selection, replay.part, full_set.values)
+    scores = cells.scores(full_set.values)
+    weighted = with_selection_weights(full_set, selection, replay.part, cells.rows)
+    return _OneDraw(
+        model_means(scores, weighted.weights_of(cells.rows)),
         pair_margins(scores, tie),
-        pair_margins(full.values[rows], tie),
-        asked.values is not None,
+        pair_margins(full_set.values[rows], tie),
+        cells.values is not None,
     )
-
-
-# How methods stand against each other over many settings: first, second, and significantly better.
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How a method stands among others over many settings.
-
-    Attributes:
-        method: The method.
-        first: Share of settings in which no other method is better.
-        first_or_second: Share of settings in which at most one is better.
-        mean: Its mean over the settings.
-        p_better: One-sided Wilcoxon p-value, over settings, that it is better than the reference method.
-    """
-
-    method: str
-    first: float
-    first_or_second: float
-    mean: float
-    p_better: float
-
-
-def standings(methods: Sequence[str], scores: Floats, reference: str) -> list[Standing]:
-    """Compare methods over settings (settings x methods, higher is better), as Ruan et al. (2024) do.
-
-    A setting is an evaluation set with an aspect and a budget. Ties share a place. The Wilcoxon test pairs
-    a method with the reference over the settings.
-    """
-    if reference not in methods:
-        raise UnknownNameError("method", reference, methods)
-    if scores.ndim != 2 or scores.shape[1] != len(methods) or not len(scores):
-        raise UsageError(f"Standings need settings x {len(methods)} methods, not the shape {scores.shape}.")
-    better = (scores[:, None, :] > scores[:, :, None] + 1e-12).sum(axis=2)
-    base = scores[:, list(methods).index(reference)]
-    tests = signed_rank(scores - base[:, None], alternative="greater")
-    return [
-        Standing(
-            name,
-            float((better[:, place] == 0).mean()),
-            float((better[:, place] <= 1).mean()),
-            float(scores[:, place].mean()),
-            float(tests.p[place]),
-        )
-        for place, name in enumerate(methods)
-    ]

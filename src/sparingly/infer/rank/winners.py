@@ -8,15 +8,14 @@ the *margin* of a pair is P_A − P_B, its sign names the winner and its size is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError, listing
 from sparingly.base.format import html_table
 from sparingly.base.stats.pairs import check_tie, checked_sizes, pair_count, pair_indices, preferred
@@ -24,12 +23,11 @@ from sparingly.base.stats.sign_flip import Ids, item_keys
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
+from sparingly.infer.rank.measures import nan_as_none
 
-# Margins of pairs of models from preferences: by how many more items one is preferred to the other.
-# An item's preference for A over B is 1, −1, 0 for a tie, or between them when it is soft. Several judgements
-# of one item and pair are averaged first, so that an item counts once however many people judged it. The mean
-# over items is the margin P_A − P_B of Ashury Tahan et al. 2024 (Label-Efficient Model Selection for Text
-# Generation, eq. 1): ties are in the denominator.
+# Margins from preferences. An item's preference for A over B is 1, −1, 0 for a tie, or between them when it
+# is soft. Several judgements of one item and pair are averaged first, so that an item counts once however
+# many people judged it. The mean over items is the margin P_A − P_B: ties are in the denominator.
 
 
 # A mean of votes smaller than this is rounding: the votes cancel.
@@ -81,14 +79,14 @@ def margins_and_counts(
 
 def item_votes(preferences: Preferences, models: int, rows: Ints | Sequence[int] | None = None) -> Votes:
     """Return one vote for every item and pair that were judged: the mean of its judgements."""
-    there = ~np.isnan(preferences.value) & (preferences.first != preferences.second)
+    valid = ~np.isnan(preferences.value) & (preferences.first != preferences.second)
     if rows is not None:
-        there &= np.isin(preferences.item, np.asarray(rows, np.int64))
-    first, second = preferences.first[there].astype(np.int64), preferences.second[there].astype(np.int64)
-    value = np.where(first < second, 1.0, -1.0) * preferences.value[there]
+        valid &= np.isin(preferences.item, np.asarray(rows, np.int64))
+    first, second = preferences.first[valid].astype(np.int64), preferences.second[valid].astype(np.int64)
+    value = np.where(first < second, 1.0, -1.0) * preferences.value[valid]
     pair = pair_places(np.minimum(first, second), np.maximum(first, second), models)
     pairs = max(pair_count(models), 1)
-    cells, place = np.unique(preferences.item[there].astype(np.int64) * pairs + pair, return_inverse=True)
+    cells, place = np.unique(preferences.item[valid].astype(np.int64) * pairs + pair, return_inverse=True)
     per_item = np.bincount(place, value, len(cells)) / np.bincount(place, minlength=len(cells))
     return Votes(cells // pairs, cells % pairs, per_item)
 
@@ -101,7 +99,7 @@ def pair_places(low: Ints, high: Ints, models: int) -> Ints:
     return low * (2 * models - low - 1) // 2 + high - low - 1
 
 
-# Which of two models wins, by how much, and how often a subset finds the winner.
+# Margins from scores, and how often a subset finds the winner.
 
 
 Chooser = Callable[[Ints, int], Ints]
@@ -149,8 +147,8 @@ def pair_margins(values: Floats, tie: float = 0.0) -> Floats:
         array([0.25])
     """
     values = np.asarray(values, np.float64)
-    whole: Floats = prefix_margins(values, [len(values)], tie)[0]
-    return whole
+    margins: Floats = prefix_margins(values, [len(values)], tie)[0]
+    return margins
 
 
 def prefix_margins(values: Floats, sizes: Sequence[int] | Ints, tie: float = 0.0) -> Floats:
@@ -173,41 +171,41 @@ def prefix_margins(values: Floats, sizes: Sequence[int] | Ints, tie: float = 0.0
     return np.asarray(margins[places])
 
 
-def distance_bias(subset: Floats, full: Floats) -> Floats:
+def distance_bias(subset: Floats, full_set: Floats) -> Floats:
     """Return the estimated minus the true winning distance, signed towards the full set's winner.
 
     sign(full)·subset − |full|, per pair; NaN for a pair tied on the full set. Random subsets average 0.
     """
-    return np.where(_decided(full), np.sign(full) * subset - np.abs(full), np.nan)
+    return np.where(_decided(full_set), np.sign(full_set) * subset - np.abs(full_set), np.nan)
 
 
-def success(subset: Floats, full: Floats) -> Floats:
+def success(subset: Floats, full_set: Floats) -> Floats:
     """Return 1 where the subset names the full set's winner, 0 where not, NaN where the full set ties."""
-    return np.where(_decided(full), (np.sign(subset) == np.sign(full)).astype(np.float64), np.nan)
+    return np.where(_decided(full_set), (np.sign(subset) == np.sign(full_set)).astype(np.float64), np.nan)
 
 
-def mean_success(subset: Floats, full: Floats) -> Floats:
+def mean_success(subset: Floats, full_set: Floats) -> Floats:
     """Return the share of the full set's winners that subsets (… × pairs) find; NaN when all pairs tie.
 
     A pair that the subset does not judge on any item has no winner there, and counts as not found.
     """
-    decided = _decided(full)
+    decided = _decided(full_set)
     if not decided.any():
         return np.full(subset.shape[:-1], np.nan)
-    return np.asarray(success(subset[..., decided], full[decided]).mean(axis=-1))
+    return np.asarray(success(subset[..., decided], full_set[decided]).mean(axis=-1))
 
 
-def mean_bias(subset: Floats, full: Floats) -> Floats:
+def mean_bias(subset: Floats, full_set: Floats) -> Floats:
     """Return the mean over pairs of estimated minus true winning distance; NaN when all pairs tie.
 
     Above 0 when subsets (… × pairs) exaggerate the winner's lead, as informative selections do (Ashury Tahan
     et al. 2024, Fig. 5). A pair that the subset does not judge on any item has a lead of 0 there.
     """
-    decided = _decided(full)
+    decided = _decided(full_set)
     if not decided.any():
         return np.full(subset.shape[:-1], np.nan)
     leads = np.nan_to_num(subset[..., decided], nan=0.0)
-    return np.asarray(distance_bias(leads, full[decided]).mean(axis=-1))
+    return np.asarray(distance_bias(leads, full_set[decided]).mean(axis=-1))
 
 
 def success_rate(
@@ -242,43 +240,43 @@ def success_rate(
         >>> found.rate, found.bias
         (1.0, 0.0)
     """
-    known = item_keys(_item_count(values, ids, keys), ids, keys)
+    hashed = item_keys(_item_count(values, ids, keys), ids, keys)
     margins_of = _margins_of(values, tie)
     if not seeds:
         raise UsageError("A success rate needs at least one seed.")
-    full, subset = [], []
+    full_margins, subset_margins = [], []
     for seed in seeds:
-        rows = subsample(known, seed, share)
+        rows = subsample(hashed, seed, share)
         chosen = np.asarray(choose(rows, seed), np.int64)
         if chosen.size == 0 or not np.isin(chosen, rows).all():
             raise UsageError("A selection must choose at least one row, and only rows that it was given.")
-        full.append(margins_of(rows))
-        subset.append(margins_of(chosen))
-    return success_of(np.concatenate(subset), np.concatenate(full))
+        full_margins.append(margins_of(rows))
+        subset_margins.append(margins_of(chosen))
+    return success_of(np.concatenate(subset_margins), np.concatenate(full_margins))
 
 
-def success_of(subset: Floats, full: Floats) -> SuccessRate:
+def success_of(subset: Floats, full_set: Floats) -> SuccessRate:
     """Return how often margins on subsets name the winner of those on the full (sub)sample, run by run.
 
     A pair that a subset does not judge on any item has no winner there, and counts as not found.
     """
-    decided = _decided(full)
+    decided = _decided(full_set)
     runs = int(decided.sum())
-    tied = int((full == 0.0).sum())
+    tied = int((full_set == 0.0).sum())
     if runs == 0:
         nan = float("nan")
         return SuccessRate(nan, nan, 0, nan, tied, nan, nan, nan)
-    subset, full = np.nan_to_num(subset[decided], nan=0.0), full[decided]
-    rate = float(success(subset, full).mean())
+    subset, full_set = np.nan_to_num(subset[decided], nan=0.0), full_set[decided]
+    rate = float(success(subset, full_set).mean())
     return SuccessRate(
         rate=rate,
         standard_error=float(np.sqrt(rate * (1.0 - rate) / runs)),
         runs=runs,
         inconclusive=float((subset == 0.0).mean()),
         tied=tied,
-        distance=float(np.abs(full).mean()),
-        estimated_distance=float((np.sign(full) * subset).mean()),
-        bias=float(distance_bias(subset, full).mean()),
+        distance=float(np.abs(full_set).mean()),
+        estimated_distance=float((np.sign(full_set) * subset).mean()),
+        bias=float(distance_bias(subset, full_set).mean()),
     )
 
 
@@ -294,8 +292,8 @@ def _item_count(values: Floats | Preferences, ids: Ids | None, keys: rng.Keys | 
     """Return the number of items; preferences know only those that were compared."""
     if not isinstance(values, Preferences):
         return len(values)
-    named = ids if keys is None else keys
-    return int(values.item.max(initial=-1)) + 1 if named is None else len(named)
+    identified = ids if keys is None else keys
+    return int(values.item.max(initial=-1)) + 1 if identified is None else len(identified)
 
 
 def _margins_of(values: Floats | Preferences, tie: float) -> Callable[[Ints], Floats]:
@@ -311,14 +309,11 @@ def _margins_of(values: Floats | Preferences, tie: float) -> Callable[[Ints], Fl
     return lambda rows: pair_margins_from_preferences(values, models, rows)
 
 
-def _decided(margins: Floats) -> NDArray[np.bool_]:
+def _decided(margins: Floats) -> Mask:
     return np.asarray(~np.isnan(margins) & (margins != 0.0))
 
 
-# Winners of pairs of models by the preferences that people gave, or by scores turned into preferences.
-# From Ashury Tahan et al. 2024 (Label-Efficient Model Selection for Text Generation, section 3). The margin
-# of a pair is P_A − P_B over the items (see ``preference_margins`` for how several judgements of one item
-# count): its sign names the winner, its size is the winning distance.
+# Winners by the preferences that people gave, or by scores turned into preferences.
 
 
 @dataclass(frozen=True)
@@ -348,8 +343,8 @@ class Winners:
     pairs: tuple[PairWinner, ...]
 
     def __repr__(self) -> str:
-        judged = [one for one in self.pairs if one.items]
-        tied = sum(one.winner is None for one in judged)
+        judged = [pair for pair in self.pairs if pair.items]
+        tied = sum(pair.winner is None for pair in judged)
         won = len(judged) - tied
         return f"Winners(by {self.by}: {won} of {len(self.pairs)} pairs have a winner, {tied} tie)"
 
@@ -358,24 +353,23 @@ class Winners:
 
     def _repr_html_(self) -> str:
         columns = ("first", "second", "winner", "distance", "items")
-        rows = [(one.first, one.second, one.winner, one.distance, one.items) for one in self.pairs]
+        rows = [(pair.first, pair.second, pair.winner, pair.distance, pair.items) for pair in self.pairs]
         return html_table(columns, rows, repr(self))
 
-    def between(self, one: str, other: str) -> PairWinner:
+    def between(self, first: str, second: str) -> PairWinner:
         """Return the outcome of two models, named in any order."""
         for pair in self.pairs:
-            if {pair.first, pair.second} == {one, other}:
+            if {pair.first, pair.second} == {first, second}:
                 return pair
         names = sorted({name for pair in self.pairs for name in (pair.first, pair.second)})
-        for name in (one, other):
+        for name in (first, second):
             if name not in names:
                 raise UnknownNameError("model", name, names)
-        raise UsageError(f"A pair has two models, not {one} twice.")
+        raise UsageError(f"A pair has two models, not {first} twice.")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain values: a distance that is not known is None."""
-        pairs = [asdict(one) for one in self.pairs]
-        return {"by": self.by, "pairs": [{**one, "distance": _known(one["distance"])} for one in pairs]}
+        return dict(nan_as_none(asdict(self)))
 
 
 def winners(
@@ -405,20 +399,23 @@ def winners(
     """
     if isinstance(items, Selection) and items.judged is not None:
         data = data.take(models=items.judged)
-    rows = None if items is None else data.positions(_ids(items))
+    ids = items.items if isinstance(items, Selection) else items
+    rows = None if ids is None else data.positions(list(ids))
     if rows is not None and not len(rows):
         raise UsageError("Winners need at least one item.")
     if truth is not None:
         if aspect is not None:
             raise UsageError("Give a truth or an aspect of the preferences, not both.")
         scores = data.truth(truth) if rows is None else data.truth(truth)[rows]
-        margins, counts, by = pair_margins(scores, tie), _judged_together(scores), truth
+        judged = (~np.isnan(scores)).astype(np.float64)
+        counts = np.rint((judged.T @ judged)[pair_indices(scores.shape[1])]).astype(np.int64)
+        margins, by = pair_margins(scores, tie), truth
     else:
         if tie != 0.0:
             raise UsageError("A tie width goes with a truth: preferences that were given name their ties.")
         table, by = own_preferences(data, aspect)
         margins, counts = margins_and_counts(table, len(data.models), rows)
-    return Winners(by, tuple(_pairs(data.models, margins, counts)))
+    return Winners(by, tuple(_pair_winners(data.models, margins, counts)))
 
 
 def own_preferences(data: EvalSet, aspect: str | None) -> tuple[Preferences, str]:
@@ -426,33 +423,18 @@ def own_preferences(data: EvalSet, aspect: str | None) -> tuple[Preferences, str
     table = data.preferences
     if not len(table):
         raise MissingDataError("The set has no preferences. Name scores to derive them from: truth=….")
-    named = [table.aspects[code] for code in np.unique(table.aspect) if code >= 0]
+    names = [table.aspects[code] for code in np.unique(table.aspect) if code >= 0]
     if aspect is not None:
-        if aspect not in named:
-            raise UnknownNameError("aspect of the preferences", aspect, named)
+        if aspect not in names:
+            raise UnknownNameError("aspect of the preferences", aspect, names)
         return table.take(table.aspect == table.aspects.index(aspect)), aspect
     if len(np.unique(table.aspect)) > 1:
-        raise UsageError(f"The preferences are about several aspects. Choose one: {listing(named)}.")
-    return table, named[0] if named else "preferences"
+        raise UsageError(f"The preferences are about several aspects. Choose one: {listing(names)}.")
+    return table, names[0] if names else "preferences"
 
 
-def _judged_together(scores: Floats) -> Ints:
-    judged = (~np.isnan(scores)).astype(np.float64)
-    return np.rint((judged.T @ judged)[pair_indices(scores.shape[1])]).astype(np.int64)
-
-
-def _pairs(models: tuple[str, ...], margins: Floats, counts: Ints) -> list[PairWinner]:
-    found = []
+def _pair_winners(models: tuple[str, ...], margins: Floats, counts: Ints) -> Iterator[PairWinner]:
     for first, second, margin, count in zip(*pair_indices(len(models)), margins, counts, strict=True):
         names = models[first], models[second]
         winner = None if np.isnan(margin) or margin == 0.0 else names[int(margin < 0.0)]
-        found.append(PairWinner(*names, winner, float(abs(margin)), int(count)))
-    return found
-
-
-def _ids(items: Selection | Sequence[str]) -> Sequence[str]:
-    return list(items.items if isinstance(items, Selection) else items)
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+        yield PairWinner(*names, winner, float(abs(margin)), int(count))
