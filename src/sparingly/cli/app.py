@@ -12,30 +12,6 @@ from cyclopts.exceptions import CycloptsError
 
 from sparingly._version import __version__
 from sparingly.base.errors import EXIT_DONE, SparinglyError, UsageError, exit_code, one_line
-from sparingly.cli.agree import agree
-from sparingly.cli.assign import assign
-from sparingly.cli.bench import bench
-from sparingly.cli.campaign import campaign
-from sparingly.cli.cite import cite
-from sparingly.cli.convert import convert
-from sparingly.cli.demo import demo
-from sparingly.cli.diff import diff
-from sparingly.cli.distil import distil
-from sparingly.cli.estimate import estimate
-from sparingly.cli.export import export
-from sparingly.cli.figure import figure
-from sparingly.cli.import_ import import_
-from sparingly.cli.info import info
-from sparingly.cli.methods import methods
-from sparingly.cli.plan import plan
-from sparingly.cli.pool import pool
-from sparingly.cli.rank import rank
-from sparingly.cli.raters import raters
-from sparingly.cli.report import report, writeup
-from sparingly.cli.select import select
-from sparingly.cli.serve import serve
-from sparingly.cli.strengths import strengths
-from sparingly.cli.verify import verify
 from sparingly.show.terminal.console import PipedConsole
 
 _HELP = """Choose which outputs people should judge, and see what judging everything would have said.
@@ -45,10 +21,42 @@ _HELP = """Choose which outputs people should judge, and see what judging everyt
 _EPILOGUE = (
     "Exit codes: 0 done, 1 the answer is no, 2 wrong use or input. Add --json to any command for machines."
 )
+# Each command with its module and function, in the order of the help page.
+COMMANDS = {
+    "info": "info:info",
+    "methods": "methods:methods",
+    "plan": "plan:plan",
+    "select": "select:select",
+    "verify": "verify:verify",
+    "writeup": "report:writeup",
+    "assign": "assign:assign",
+    "raters": "raters:raters",
+    "estimate": "estimate:estimate",
+    "rank": "rank:rank",
+    "strengths": "strengths:strengths",
+    "agree": "agree:agree",
+    "report": "report:report",
+    "diff": "diff:diff",
+    "figure": "figure:figure",
+    "convert": "convert:convert",
+    "demo": "demo:demo",
+    "bench": "bench:bench",
+    "export": "export:export",
+    "import": "import_:import_",
+    "serve": "serve:serve",
+    "pool": "pool:pool",
+    "campaign": "campaign:campaign",
+    "distil": "distil:distil",
+    "--cite": "cite:cite",
+}
 
 
-def build() -> App:
-    """Return the application with all of its commands."""
+def build(*, import_all: bool = True) -> App:
+    """Return the application with all of its commands.
+
+    Args:
+        import_all: Import every command's module, as help pages need, not only that of the command that runs.
+    """
     app = App(
         name="sparingly",
         help=_HELP,
@@ -61,16 +69,10 @@ def build() -> App:
         suppress_keyboard_interrupt=False,
         console=PipedConsole(),
     )
-    choosing, inferring = (info, methods, plan, select, verify, writeup), (estimate, rank, strengths, agree)
-    for command in (*choosing, assign, raters, *inferring, report, diff, figure, convert, demo, bench):
-        app.command(command)
-    app.command(export)
-    app.command(import_, name="import")
-    app.command(serve)
-    app.command(pool)
-    app.command(campaign)
-    app.command(distil)
-    app.command(cite, name="--cite")
+    for name, place in COMMANDS.items():
+        app.command(f"sparingly.cli.{place}", name=name)
+        if import_all:
+            app[name]
     app.register_install_completion_command(add_to_startup=False)
     return app
 
@@ -83,7 +85,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         if odd := next((given for given in arguments if "\0" in given), None):
             raise UsageError(f'The argument "{odd}" holds a NUL character, and no name or value may.')
-        result = build()(ordered)
+        result = build(import_all=not ordered or ordered[0].startswith("-"))(ordered)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of a pipe has gone (``| head``): be silent, and do not complain at exit either.

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Console
 
-from sparingly.infer.analysis.changes import Changes, ModelChange
-from sparingly.infer.rank.compare import Comparison, CurveComparison
-from sparingly.infer.rank.curve import Parity
-from sparingly.infer.rank.stability import Draws
 from sparingly.show.terminal.console import (
     Series,
     chart,
@@ -19,6 +17,12 @@ from sparingly.show.terminal.console import (
     number,
     percent,
 )
+
+if TYPE_CHECKING:
+    from sparingly.infer.analysis.changes import Changes, ModelChange
+    from sparingly.infer.rank.compare import Comparison, CurveComparison
+    from sparingly.infer.rank.curve import Parity
+    from sparingly.infer.rank.stability import Draws
 
 # --- agreement, curves, parity --------------------------------------------------------------------
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from sparingly.base.format import counted
-from sparingly.run.campaign.draw import Step
-from sparingly.run.campaign.record import Recorded
-from sparingly.run.campaign.release import Release
-from sparingly.run.campaign.status import SetStatus, Status
-from sparingly.run.exchange.export_import import Exported
-from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.tool import PHRASES, Exchange
-from sparingly.run.verification import Verification
 from sparingly.show.terminal.console import line, make_console, make_table, notes
+
+if TYPE_CHECKING:
+    from sparingly.run.campaign.draw import Step
+    from sparingly.run.campaign.record import Recorded
+    from sparingly.run.campaign.release import Release
+    from sparingly.run.campaign.status import SetStatus, Status
+    from sparingly.run.exchange.export_import import Exported
+    from sparingly.run.exchange.report import Taken
+    from sparingly.run.verification import Verification
 
 # --- status ---------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -15,10 +15,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sparingly.base.arrays import Floats
 from sparingly.base.errors import one_line
 from sparingly.base.format import number_text as number
 from sparingly.base.format import share_text as percent
+
+if TYPE_CHECKING:
+    from sparingly.base.arrays import Floats
 
 __all__ = [
     "PipedConsole",

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from sparingly.base.errors import listing
 from sparingly.base.format import counted
-from sparingly.data.describe import Description, Representation
-from sparingly.data.describe.representation import Leaning, Share
-from sparingly.data.evalset import EvalSet
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
+
+if TYPE_CHECKING:
+    from sparingly.data.describe import Description, Representation
+    from sparingly.data.describe.representation import Leaning, Share
+    from sparingly.data.evalset import EvalSet
 
 # --- an evaluation set ----------------------------------------------------------------------------
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shlex
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from sparingly.base.format import error_text
-from sparingly.infer.plan.outlook import Precision
-from sparingly.infer.plan.plan import Plan
-from sparingly.infer.plan.sample_size import SampleSize
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
+
+if TYPE_CHECKING:
+    from sparingly.infer.plan.outlook import Precision
+    from sparingly.infer.plan.plan import Plan
+    from sparingly.infer.plan.sample_size import SampleSize
 
 
 def show_plan(plan: Plan, data: str = "DATA", console: Console | None = None, most: int = 5) -> None:

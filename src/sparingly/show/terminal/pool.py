@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
 
 from sparingly.base.errors import listing
 from sparingly.choose.distil.apply import Applied, weak_notes
-from sparingly.choose.distil.model import DistilledModel
 from sparingly.choose.pool.candidates import REASONS
 from sparingly.choose.pool.records import PROBLEM_KINDS
-from sparingly.choose.pool.scored_pool import ScoredPool
-from sparingly.choose.pool.select import PoolSelection
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
 from sparingly.show.terminal.selection import show_selection
+
+if TYPE_CHECKING:
+    from sparingly.choose.distil.model import DistilledModel
+    from sparingly.choose.pool.scored_pool import ScoredPool
+    from sparingly.choose.pool.select import PoolSelection
 
 # --- pools ----------------------------------------------------------------------------------------
 

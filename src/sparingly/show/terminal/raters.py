@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from sparingly.base.format import counted
-from sparingly.infer.estimate.rater_effects import Severity
-from sparingly.run.raters.agreement import RaterAgreement
-from sparingly.run.raters.assignment import Assignment
-from sparingly.run.raters.controls import ControlReport
-from sparingly.run.raters.predictability import Predictability
-from sparingly.run.raters.report import RaterReport
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
+
+if TYPE_CHECKING:
+    from sparingly.infer.estimate.rater_effects import Severity
+    from sparingly.run.raters.agreement import RaterAgreement
+    from sparingly.run.raters.assignment import Assignment
+    from sparingly.run.raters.controls import ControlReport
+    from sparingly.run.raters.predictability import Predictability
+    from sparingly.run.raters.report import RaterReport
 
 _MOST_PAIRS = 15
 

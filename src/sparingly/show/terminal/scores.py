@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
 
 from sparingly.base.format import counted
 from sparingly.base.format import percent as chance_text
-from sparingly.infer.estimate.bradley_terry import BradleyTerry
-from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected
-from sparingly.infer.rank.ranking import RankedModel, Ranking
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, number, percent
+
+if TYPE_CHECKING:
+    from sparingly.infer.estimate.bradley_terry import BradleyTerry
+    from sparingly.infer.estimate.result import Estimate
+    from sparingly.infer.rank.ranking import RankedModel, Ranking
 
 # --- scores and rankings --------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -10,8 +11,10 @@ from sparingly.base.errors import listing
 from sparingly.base.format import counted
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.result import Estimate
-from sparingly.run.verify import Result, Verification
 from sparingly.show.terminal.console import line, make_console, make_table, notes, number
+
+if TYPE_CHECKING:
+    from sparingly.run.verify import Result, Verification
 
 # --- selections -----------------------------------------------------------------------------------
 
