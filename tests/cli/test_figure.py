@@ -164,7 +164,12 @@ def test_an_error_is_one_line(command: Command, tmp_path: Path, line: str, sente
 
 
 def test_missing_cells_are_noted(command: Command, tmp_path: Path) -> None:
-    outputs = [["one thing", "another"], ["the same", None], ["x y", "x z"], ["a b c", "a b d"]]
+    outputs: list[list[str | None]] = [
+        ["one thing", "another"],
+        ["the same", None],
+        ["x y", "x z"],
+        ["a b c", "a b d"],
+    ]
     scores = np.array([[1.0, 2.0], [3.0, np.nan], [2.0, 1.0], [2.0, np.nan]])
     data = sparingly.EvalSet.from_arrays(
         list("wxyz"), ["a b", "c (+)"], outputs=outputs, aspects={"q": scores}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import DataError
-from sparingly.data.build import build, parts_of, rebuild
+from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences, Ratings
 from tests.data.hand_made import DATA
 
@@ -87,36 +87,40 @@ def one_rating(item: int, model: int) -> Ratings:
 )
 def test_what_does_not_fit(parts: dict[str, Any], sentence: str) -> None:
     with pytest.raises(DataError) as caught:
-        build(parts.pop("items", ["a", "b"]), parts.pop("models", ["m", "n"]), **parts)
+        EvalSet.from_arrays(parts.pop("items", ["a", "b"]), parts.pop("models", ["m", "n"]), **parts)
     assert str(caught.value).startswith(sentence)
 
 
 def test_ids_are_text() -> None:
-    data = build([10, np.int64(9)], ["m"], metrics={"x": [[1.0], [2.0]]})
+    data = EvalSet.from_arrays([10, np.int64(9)], ["m"], metrics={"x": [[1.0], [2.0]]})
     assert data.items.tolist() == ["10", "9"]
     assert data.metrics["x"].tolist() == [[1.0], [2.0]]
 
 
 def test_a_cell_may_hold_a_list() -> None:
-    data = build(["a"], ["m", "n"], cells={"spans": [[[1, 2], [3]]]})
+    data = EvalSet.from_arrays(["a"], ["m", "n"], cells={"spans": [[[1, 2], [3]]]})
     assert data.cells["spans"].tolist() == [[[1, 2], [3]]]
     assert data.cells["spans"].shape == (1, 2)
 
 
 def test_columns_of_documents_and_domains_are_text() -> None:
-    data = build(["a", "b", "c"], ["m"], columns={"document": [1, None, NAN], "domain": ["x", "", 2]})
+    data = EvalSet.from_arrays(
+        ["a", "b", "c"], ["m"], columns={"document": [1, None, NAN], "domain": ["x", "", 2]}
+    )
     assert data.columns["document"].tolist() == ["1", None, None]
     assert data.columns["domain"].tolist() == ["x", "", "2"]
 
 
 def test_building_from_its_parts_gives_a_set_back() -> None:
-    again = build(list(DATA.items), list(DATA.models), **parts_of(DATA))
+    again = EvalSet.from_arrays(list(DATA.items), list(DATA.models), **DATA.parts())
     assert again.digest() == DATA.digest()
     assert again.file_order.tolist() == DATA.file_order.tolist()
     view = DATA.take(["a", "c"], ["small"])
-    assert rebuild(view).digest() == view.digest()
+    assert view.with_parts().digest() == view.digest()
 
 
 def test_a_set_without_items_or_models() -> None:
-    assert build([], []).shape == (0, 0)
-    assert build([], ["m"], metrics={"x": np.empty((0, 1))}, preferences=Preferences()).shape == (0, 1)
+    assert EvalSet.from_arrays([], []).shape == (0, 0)
+    assert EvalSet.from_arrays(
+        [], ["m"], metrics={"x": np.empty((0, 1))}, preferences=Preferences()
+    ).shape == (0, 1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.text import Call, Items, format_call, text_value
-from sparingly.data.combine import Combination, truth, truth_fields
+from sparingly.data.combine import Combination
 from sparingly.data.evalset import EvalSet
 
 NAN = np.nan
@@ -44,7 +44,7 @@ DATA = EvalSet.from_arrays(
     ],
 )
 def test_truth(text: str, expected: object) -> None:
-    np.testing.assert_array_equal(truth(DATA, text), expected)
+    np.testing.assert_array_equal(DATA.truth(text), expected)
     np.testing.assert_array_equal(DATA.truth(text), expected)
 
 
@@ -72,7 +72,7 @@ def test_a_missing_part_is_missing_in_the_whole_even_with_no_weight() -> None:
 )
 def test_truth_that_is_none(text: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
-        truth(DATA, text)
+        DATA.truth(text)
     assert str(caught.value).startswith(sentence)
 
 
@@ -97,8 +97,8 @@ def test_a_combination_becomes_an_aspect() -> None:
     ],
 )
 def test_the_fields_behind_a_truth(text: str, expected: tuple[str, ...]) -> None:
-    assert truth_fields(DATA, text) == expected
-    assert DATA.digest(truth_fields(DATA, text))
+    assert DATA.truth_fields(text) == expected
+    assert DATA.digest(DATA.truth_fields(text))
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=4))

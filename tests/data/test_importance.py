@@ -7,7 +7,7 @@ import pytest
 
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
-from sparingly.data.importance import checked_weights, importance
+from sparingly.data.store import checked_weights
 
 
 def made(**columns: Any) -> EvalSet:
@@ -15,17 +15,17 @@ def made(**columns: Any) -> EvalSet:
 
 
 def test_weights_have_mean_one() -> None:
-    assert importance(made(weight=[1.0, 2.0, 3.0])) == pytest.approx([0.5, 1.0, 1.5])
+    assert made(weight=[1.0, 2.0, 3.0]).importance == pytest.approx([0.5, 1.0, 1.5])
 
 
 def test_equal_or_no_weights_are_none() -> None:
-    assert importance(made()) is None
-    assert importance(made(weight=[2.0, 2.0, 2.0])) is None
+    assert made().importance is None
+    assert made(weight=[2.0, 2.0, 2.0]).importance is None
 
 
 def test_items_without_a_weight_are_counted() -> None:
     with pytest.raises(DataError, match=r"1 of 3 items have no weight\."):
-        importance(made(weight=[1.0, None, 3.0]))
+        assert made(weight=[1.0, None, 3.0]).importance is None
 
 
 @pytest.mark.parametrize("wrong", [[0.0, 0.0], [-1.0, 2.0]])

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 
 import sparingly
-from sparingly.data.build import reveal
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Ratings
 
@@ -31,7 +30,7 @@ def judged() -> EvalSet:
 
 def test_only_the_scores_and_ratings_of_the_given_cells_are_seen() -> None:
     cells = np.array([[True, False], [False, True], [False, False]])
-    seen = reveal(judged(), cells)
+    seen = judged().reveal(cells)
     np.testing.assert_array_equal(np.isnan(seen.aspects["mqm"]), ~cells)
     kept = seen.ratings
     assert list(zip(kept.item.tolist(), kept.model.tolist(), strict=True)) == [(0, 0), (1, 1), (2, 2)]
@@ -40,20 +39,20 @@ def test_only_the_scores_and_ratings_of_the_given_cells_are_seen() -> None:
 
 def test_preferences_are_seen_row_by_row() -> None:
     data = judged()
-    seen = reveal(data, np.zeros(data.shape, bool), np.array([False, True, True]))
+    seen = data.reveal(np.zeros(data.shape, bool), np.array([False, True, True]))
     assert seen.preferences.item.tolist() == [1, 2]
 
 
 def test_a_view_keeps_its_items_and_models() -> None:
     data = judged().take(items=["b", "c"], models=["y"])
-    seen = reveal(data, np.array([[True], [False]]))
+    seen = data.reveal(np.array([[True], [False]]))
     assert seen.models == ("y",)
     np.testing.assert_array_equal(seen.aspects["mqm"], [[3.0], [np.nan]])
 
 
 def test_the_rest_of_the_set_is_as_it_was() -> None:
     data = sparingly.load_demo()
-    seen = reveal(data, np.zeros(data.shape, bool))
+    seen = data.reveal(np.zeros(data.shape, bool))
     assert set(data.metrics) == set(seen.metrics)
     inputs = [name for name in data.fields if name.startswith(("metric:", "column:")) or name == "outputs"]
     assert data.digest(inputs) == seen.digest(inputs)

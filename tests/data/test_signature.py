@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sparingly.base.errors import InputError, UnknownNameError
 from sparingly.base.text import Items, parse_call, text_value
 from sparingly.data.evalset import EvalSet
-from sparingly.data.signature import Signature, digest, digest_ids
+from sparingly.data.signature import Signature, digest_ids
 from sparingly.data.tables import Preferences, Ratings
 from tests.data.hand_made import DATA, full_set
 
@@ -185,14 +185,14 @@ def test_ratings_that_arrive_later_do_not_change_the_digest_of_the_inputs() -> N
 
 
 def test_the_order_of_the_names_does_not_matter() -> None:
-    assert digest(DATA, ["sources", "outputs"]) == digest(DATA, ["outputs", "sources", "outputs"])
-    assert digest(DATA, ["sources"]) != digest(DATA, ["outputs"])
+    assert DATA.digest(["sources", "outputs"]) == DATA.digest(["outputs", "sources", "outputs"])
+    assert DATA.digest(["sources"]) != DATA.digest(["outputs"])
 
 
 def test_unknown_fields_are_errors() -> None:
     for name in ("metric:x", "metric:", "nothing", "column:x"):
         with pytest.raises(UnknownNameError):
-            digest(DATA, [name])
+            DATA.digest([name])
 
 
 def test_digests_do_not_change_between_versions() -> None:

@@ -26,7 +26,6 @@ from sparingly.bench.measures import (
 from sparingly.bench.part import Part
 from sparingly.choose.design.base import Selector
 from sparingly.choose.select import select
-from sparingly.data.build import reveal
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
@@ -173,7 +172,7 @@ def _at_once(part: Part, plan: Entry, method: Method, count: int, seed: int) -> 
     if not chosen.is_probability_sample:
         raise UsageError(f"{method.name} draws without chances, so no estimator can be used.")
     found = estimate(
-        reveal(part.data, asked),
+        part.data.reveal(asked),
         chosen,
         part.truth,
         estimator=with_metric(plan.estimator, part.judged.metric),

@@ -88,13 +88,13 @@ def scale_ends(text: str | None) -> tuple[float, float] | None:
     """Return the two ends of a scale that was given as text; None where none was."""
     if text is None:
         return None
-    from sparingly.data.combine import check_scale
+    from sparingly.data.scale import Scale
 
     try:
         low, high = (float(part) for part in text.split(","))
     except ValueError:
         raise UsageError(f'The scale "{text}" is not two numbers: write --scale 0,100.') from None
-    check_scale((low, high))
+    Scale(low, high)
     return low, high
 
 

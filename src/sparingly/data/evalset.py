@@ -3,96 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints, Objects
-from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
+from sparingly.base.cache import ResultCache
+from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
+from sparingly.base.format import counted, html_table
 from sparingly.data import fields
+from sparingly.data.combine import HOW, Combination
+from sparingly.data.scale import Scale
+from sparingly.data.signature import (
+    MODELS,
+    comparable,
+    digest_part,
+    digest_parts,
+    judgement_columns,
+    reads_models,
+)
+from sparingly.data.store import Parts, Store, build_store, checked_weights, frozen
 from sparingly.data.tables import Preferences, Ratings, derive_preferences
 
-if TYPE_CHECKING:
-    from sparingly.data.combine import Combination
+__all__ = ["EvalSet", "NamedArrays", "Store", "the_only"]
 
-__all__ = [
-    "EvalSet",
-    "Fields",
-    "Store",
-    "the_only",
-]
+# Sets that differ in their labels alone share their other arrays, and so the digests of these.
+_shared_digests: ResultCache[bytes] = ResultCache(most=256)
 
 
-# --- The arrays behind an evaluation set, and the named arrays of a view --------------------------
-
-
-Scale = tuple[float, float]
-
-
-@dataclass(frozen=True, eq=False)
-class Store:
-    """The arrays behind an evaluation set and all of its views, in the order of the ids.
-
-    ``scales`` holds the lowest and the highest possible score of metrics and aspects, by field, where these
-    are known: (0, 1) for scores that were given as words such as pass and fail.
-    """
-
-    items: Objects
-    models: tuple[str, ...]
-    references: tuple[str, ...] = ()
-    file_order: Ints = field(default_factory=lambda: np.empty(0, np.int64))
-    metrics: Mapping[str, Floats] = field(default_factory=dict)
-    aspects: Mapping[str, Floats] = field(default_factory=dict)
-    reference_aspects: Mapping[str, Floats] = field(default_factory=dict)
-    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    cells: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    sources: Objects | None = None
-    outputs: Objects | None = None
-    reference_texts: Objects | None = None
-    ratings: Ratings = field(default_factory=Ratings)
-    preferences: Preferences = field(default_factory=Preferences)
-    scales: Mapping[str, Scale] = field(default_factory=dict)
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        for name, value in list(vars(self).items()):
-            if isinstance(value, dict):
-                object.__setattr__(self, name, MappingProxyType(dict(value)))
-
-    @cached_property
-    def keys(self) -> NDArray[np.uint64]:
-        """The random key of every item (see ``base.rng``)."""
-        keys = rng.keys_of(list(self.items))
-        keys.flags.writeable = False
-        return keys
-
-
-class Fields(Mapping[str, NDArray[Any]]):
+class NamedArrays(Mapping[str, NDArray[Any]]):
     """Named arrays of a view, cut to its items and models when first asked for."""
 
-    def __init__(self, kind: str, names: Sequence[str], cut: Callable[[str], NDArray[Any]]) -> None:
+    def __init__(self, kind: str, names: Sequence[str], array_of: Callable[[str], NDArray[Any]]) -> None:
         self._kind = kind
         self._names = dict.fromkeys(names)
-        self._cut = cut
+        self._array_of = array_of
         self._cache: dict[str, NDArray[Any]] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self._names:
             raise UnknownNameError(self._kind, name, self._names)
         if name not in self._cache:
-            self._cache[name] = self._cut(name)
+            self._cache[name] = self._array_of(name)
         return self._cache[name]
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the array of a name, or the default when there is none."""
-        if name in self:
-            return self[name]
-        return default
+        return self[name] if name in self._names else default
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -133,14 +93,15 @@ class EvalSet:
     store: Store
     _rows: Ints | None = None
     _models: tuple[int, ...] | None = None
-    _shown: frozenset[str] | None = None
+    _visible: frozenset[str] | None = None
 
     @classmethod
-    def from_arrays(cls, items: Sequence[Any], models: Sequence[Any], **parts: Any) -> EvalSet:
-        """Build an evaluation set from arrays; see ``sparingly.data.build.build`` for the parts."""
-        from sparingly.data.build import build
+    def from_arrays(cls, items: Sequence[Any], models: Sequence[Any], **parts: Unpack[Parts]) -> EvalSet:
+        """Build an evaluation set; every array may be in any order as long as it fits the ids given.
 
-        return build(items, models, **parts)
+        ``sparingly.data.store.Parts`` lists the parts.
+        """
+        return cls(build_store(items, models, **parts))
 
     # --- what is in it -------------------------------------------------------------------------------
 
@@ -172,38 +133,33 @@ class EvalSet:
         return self._items_of(self.store.keys)
 
     @cached_property
-    def metrics(self) -> Fields:
+    def metrics(self) -> NamedArrays:
         """The metrics by name, each items x models, higher is better."""
-        return Fields(
-            "metric", self._visible("metric", self.store.metrics), self._cells_of(self.store.metrics)
-        )
+        return self._by_cell("metric", "metric", self.store.metrics)
 
     @cached_property
-    def aspects(self) -> Fields:
+    def aspects(self) -> NamedArrays:
         """The aspects by name, each items x models, higher is better."""
-        return Fields(
-            "aspect", self._visible("aspect", self.store.aspects), self._cells_of(self.store.aspects)
-        )
+        return self._by_cell("aspect", "aspect", self.store.aspects)
 
     @cached_property
-    def cells(self) -> Fields:
+    def cells(self) -> NamedArrays:
         """Further columns that have a value per item and model."""
-        return Fields(
-            "cell column", self._visible("cell", self.store.cells), self._cells_of(self.store.cells)
-        )
+        return self._by_cell("cell column", "cell", self.store.cells)
 
     @cached_property
-    def columns(self) -> Fields:
+    def columns(self) -> NamedArrays:
         """The columns of the items: document, position, domain, cost, weight and any other."""
         stored = self.store.columns
-        return Fields("column", self._visible("column", stored), lambda name: self._items_of(stored[name]))
+        names = [name for name in stored if self._shows(fields.column(name))]
+        return NamedArrays("column", names, lambda name: self._items_of(stored[name]))
 
     @cached_property
-    def reference_aspects(self) -> Fields:
+    def reference_aspects(self) -> NamedArrays:
         """What people said of the references: by aspect, items x references."""
         stored = self.store.reference_aspects
         names = tuple(stored) if self._shows("reference_aspects") else ()
-        return Fields("reference aspect", names, lambda name: self._items_of(stored[name]))
+        return NamedArrays("reference aspect", names, lambda name: self._items_of(stored[name]))
 
     @cached_property
     def sources(self) -> Objects | None:
@@ -215,9 +171,7 @@ class EvalSet:
     def outputs(self) -> Objects | None:
         """What every model wrote for every item (items x models), or None when there are no texts."""
         texts = self.store.outputs
-        if texts is None or not self._shows("outputs"):
-            return None
-        return self._cells_of({"outputs": texts})("outputs")
+        return None if texts is None or not self._shows("outputs") else self._cells_of(texts)
 
     @cached_property
     def reference_texts(self) -> Objects | None:
@@ -232,10 +186,10 @@ class EvalSet:
             return Ratings()
         table = self.store.ratings
         item, model = self._new_rows[table.item], self._new_models[table.model]
-        kept = (item >= 0) & (model >= 0)
-        if kept.all() and self._is_whole:
+        rows = (item >= 0) & (model >= 0)
+        if rows.all() and self._is_whole:
             return table
-        return table.take(kept, item=item[kept], model=model[kept])
+        return table.take(rows, item=item[rows], model=model[rows])
 
     @cached_property
     def preferences(self) -> Preferences:
@@ -245,10 +199,23 @@ class EvalSet:
         table = self.store.preferences
         item = self._new_rows[table.item]
         first, second = self._new_models[table.first], self._new_models[table.second]
-        kept = (item >= 0) & (first >= 0) & (second >= 0)
-        if kept.all() and self._is_whole:
+        rows = (item >= 0) & (first >= 0) & (second >= 0)
+        if rows.all() and self._is_whole:
             return table
-        return table.take(kept, item=item[kept], first=first[kept], second=second[kept])
+        return table.take(rows, item=item[rows], first=first[rows], second=second[rows])
+
+    @cached_property
+    def scales(self) -> dict[str, Scale]:
+        """The lowest and the highest possible scores of the metrics and aspects, by field, where known."""
+        visible = {*map(fields.metric, self.metrics), *map(fields.aspect, self.aspects)}
+        return {name: scale for name, scale in self.store.scales.items() if name in visible}
+
+    @cached_property
+    def importance(self) -> Floats | None:
+        """How much every item matters (the column ``weight``), with mean 1; None where all are equal."""
+        return (
+            checked_weights(self.columns[fields.WEIGHT], len(self)) if fields.WEIGHT in self.columns else None
+        )
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -261,18 +228,18 @@ class EvalSet:
             "ratings": len(self.ratings) > 0,
             "preferences": len(self.preferences) > 0,
         }
-        named = [
-            *(fields.metric(name) for name in self.metrics),
-            *(fields.aspect(name) for name in self.aspects),
-            *(fields.column(name) for name in self.columns),
-            *(fields.cell(name) for name in self.cells),
+        several = [
+            *map(fields.metric, self.metrics),
+            *map(fields.aspect, self.aspects),
+            *map(fields.column, self.columns),
+            *map(fields.cell, self.cells),
         ]
-        return (*named, *(name for name, there in single.items() if there))
+        return (*several, *(name for name, is_held in single.items() if is_held))
 
     @cached_property
     def file_order(self) -> Ints:
         """Positions of the items in the order of the file."""
-        return _frozen(np.argsort(self._items_of(self.store.file_order), kind="stable"))
+        return frozen(np.argsort(self._items_of(self.store.file_order), kind="stable"))
 
     def __len__(self) -> int:
         return len(self.items)
@@ -282,41 +249,7 @@ class EvalSet:
         """The number of items and of models."""
         return len(self.items), len(self.models)
 
-    # --- views ---------------------------------------------------------------------------------------
-
-    def at(self, rows: Iterable[int] | Ints) -> EvalSet:
-        """Return a view of the items at some positions, or under a mask (kept in the order of the ids)."""
-        wanted = _as_positions(rows, len(self))
-        return replace(self, _rows=_frozen(wanted if self._rows is None else self._rows[wanted]))
-
-    def take(self, items: Iterable[str] | None = None, models: Iterable[str] | None = None) -> EvalSet:
-        """Return a view of some items and models, named by their ids."""
-        view = self if items is None else self.at(self.positions(items))
-        if models is None:
-            return view
-        known = {name: position for position, name in enumerate(view.store.models)}
-        here = set(view.models)
-        for name in (wanted := list(models)):
-            if name not in here:
-                raise UnknownNameError("model", name, view.models)
-        return replace(view, _models=tuple(sorted(known[name] for name in set(wanted))))
-
-    def only(self, names: Iterable[str]) -> EvalSet:
-        """Return a view that shows the named fields and no others (ids are always there)."""
-        wanted = frozenset(names)
-        return replace(self, _shown=wanted if self._shown is None else self._shown & wanted)
-
-    def without_labels(self) -> EvalSet:
-        """Return a view in which nothing that people said can be seen."""
-        return self.only(name for name in self.fields if not fields.is_label(name))
-
-    def positions(self, ids: Iterable[str]) -> Ints:
-        """Return the positions of items by their ids; an id that is not there is an error."""
-        wanted = list(ids)
-        found = np.fromiter((self._position.get(name, -1) for name in wanted), np.int64, len(wanted))
-        if (found < 0).any():
-            raise UnknownNameError("item", wanted[int(np.argmax(found < 0))], list(self.items[:1000]))
-        return found
+    # --- truths: the scores that results are about ------------------------------------------------------
 
     def truth(self, name: str) -> Floats:
         """Return the scores (items x models) of an aspect, a metric, or a combination of aspects.
@@ -325,30 +258,187 @@ class EvalSet:
         ``product:of=[…]`` or ``weighted:of=[…],weights=[2,1]``. Where an aspect and a metric share a
         name, ``aspect:NAME`` and ``metric:NAME`` tell them apart.
         """
-        from sparingly.data.combine import truth
+        if not isinstance(name, str):
+            raise UsageError(f"The truth is named by a text, such as an aspect's name, not by {name!r}.")
+        if name in self.aspects and name in self.metrics:
+            raise UsageError(f'"{name}" is an aspect and a metric. Write aspect:{name} or metric:{name}.')
+        if name in self.aspects:
+            return self.aspects[name]
+        if name in self.metrics:
+            return self.metrics[name]
+        kind, _, rest = name.partition(":")
+        if kind == "aspect" and rest in self.aspects:
+            return self.aspects[rest]
+        if kind == "metric" and rest in self.metrics:
+            return self.metrics[rest]
+        if kind in HOW and rest:
+            return Combination.parse(name).combine(self.aspects)
+        raise UnknownNameError("aspect or metric", name, [*self.aspects, *self.metrics])
 
-        return truth(self, name)
+    def judged(self, truth: str) -> Mask:
+        """Return which cells (items x models) have a score of a truth."""
+        return ~np.isnan(self.truth(truth))
+
+    def truth_fields(self, name: str) -> tuple[str, ...]:
+        """Return the fields that a truth is made of."""
+        kind, _, rest = name.partition(":")
+        if name in self.aspects:
+            return (fields.aspect(name),)
+        if name in self.metrics:
+            return (fields.metric(name),)
+        if kind in HOW and rest:
+            return tuple(map(fields.aspect, Combination.parse(name).of))
+        return (name,)
+
+    def truth_scale(self, name: str) -> Scale | None:
+        """Return the lowest and the highest possible score of a truth; None where the data does not say.
+
+        Words such as pass and fail say it, a file's header, and the campaign that asked for the scores.
+        """
+        return self.store.scales.get(self._scale_key(name))
+
+    def with_scale(self, name: str | None, scale: tuple[float, float] | None) -> EvalSet:
+        """Return the set with the scale of a truth (the only aspect by default); unchanged for None.
+
+        The scale goes with the data, so that all that is made from them knows it.
+        """
+        if scale is None:
+            return self
+        ends = Scale(*scale)
+        truth = the_only("aspect", None, self.aspects, "Name one: aspect=….") if name is None else name
+        self.truth(truth)
+        return self._with_store(scales={**self.store.scales, self._scale_key(truth): ends})
+
+    def without_scales(self) -> EvalSet:
+        """Return the set without its scales, for results whose signature says which one was used."""
+        return self._with_store(scales={})
+
+    def _scale_key(self, name: str) -> str:
+        """Return the key of a scale: the field of a single truth, else the text of the combination."""
+        names = self.truth_fields(name)
+        return names[0] if len(names) == 1 else name
+
+    # --- views ---------------------------------------------------------------------------------------
+
+    def at(self, rows: Iterable[int] | Ints) -> EvalSet:
+        """Return a view of the items at some positions, or under a mask (kept in the order of the ids)."""
+        positions = _as_positions(rows, len(self))
+        return replace(self, _rows=frozen(positions if self._rows is None else self._rows[positions]))
+
+    def take(self, items: Iterable[str] | None = None, models: Iterable[str] | None = None) -> EvalSet:
+        """Return a view of some items and models, named by their ids."""
+        view = self if items is None else self.at(self.positions(items))
+        if models is None:
+            return view
+        names = list(models)
+        for name in names:
+            if name not in view.models:
+                raise UnknownNameError("model", name, view.models)
+        positions = {name: position for position, name in enumerate(view.store.models)}
+        return replace(view, _models=tuple(sorted(positions[name] for name in set(names))))
+
+    def only(self, names: Iterable[str]) -> EvalSet:
+        """Return a view that shows the named fields and no others (ids are always there)."""
+        visible = frozenset(names)
+        return replace(self, _visible=visible if self._visible is None else self._visible & visible)
+
+    def without_labels(self) -> EvalSet:
+        """Return a view in which nothing that people said can be seen."""
+        return self.only(name for name in self.fields if not fields.is_label(name))
+
+    def positions(self, ids: Iterable[str]) -> Ints:
+        """Return the positions of items by their ids; an id that is not there is an error."""
+        names = list(ids)
+        positions = np.fromiter((self._position.get(name, -1) for name in names), np.int64, len(names))
+        if (positions < 0).any():
+            raise UnknownNameError("item", names[int(np.argmax(positions < 0))], list(self.items[:1000]))
+        return positions
+
+    def reveal(self, cells: Mask, compared: Mask | None = None) -> EvalSet:
+        """Return the set with the scores and ratings of some cells, and with some of its preferences.
+
+        What people said of references stays: it was not asked about the models.
+
+        Args:
+            cells: items × models: whose scores and ratings can be seen.
+            compared: Which rows of ``preferences`` can be seen; None for no row.
+        """
+        rows, columns = self.places_in_store
+        visible = np.zeros((len(self.store.items), len(self.store.models)), bool)
+        visible[np.ix_(rows, columns)] = cells
+        ratings, models = self.store.ratings, visible.shape[1]
+        of_references = ratings.model >= models
+        is_visible = of_references | visible[ratings.item, np.minimum(ratings.model, models - 1)]
+        preferences = Preferences()
+        if compared is not None and compared.any():
+            table = self.preferences.take(compared)
+            preferences = replace(
+                table,
+                item=rows[table.item].astype(np.int32),
+                first=columns[table.first].astype(np.int32),
+                second=columns[table.second].astype(np.int32),
+            )
+        return self._with_store(
+            aspects={
+                name: frozen(np.where(visible, scores, np.nan)) for name, scores in self.store.aspects.items()
+            },
+            ratings=ratings.take(np.asarray(is_visible)),
+            preferences=preferences,
+        )
 
     # --- new sets ------------------------------------------------------------------------------------
 
+    def with_parts(self, **changed: Any) -> EvalSet:
+        """Return the set with some of its parts changed, the others as they are in this view.
+
+        Scores that are replaced lose their scale, unless ``scales`` gives it.
+        """
+        parts = self.parts()
+        for kind, arrays in (("metric", self.metrics), ("aspect", self.aspects)):
+            for name, values in changed.get(f"{kind}s", {}).items():
+                if values is not arrays.get(name):
+                    parts["scales"].pop(f"{kind}:{name}", None)
+        return EvalSet.from_arrays(list(self.items), list(self.models), **{**parts, **changed})
+
+    def parts(self) -> dict[str, Any]:
+        """Return every part of the set, such that building from them gives the set back."""
+        texts = self.reference_texts
+        return {
+            "metrics": dict(self.metrics),
+            "aspects": dict(self.aspects),
+            "sources": self.sources,
+            "outputs": self.outputs,
+            "references": {
+                name: list(texts[:, place]) if texts is not None else [None] * len(self)
+                for place, name in enumerate(self.references)
+            },
+            "reference_aspects": dict(self.reference_aspects),
+            "columns": dict(self.columns),
+            "cells": dict(self.cells),
+            "ratings": self.ratings,
+            "preferences": self.preferences,
+            "file_order": np.argsort(self.file_order, kind="stable"),
+            "scales": dict(self.scales),
+            "name": self.name,
+        }
+
     def with_aspect(self, name: str, combination: Combination | Floats) -> EvalSet:
         """Return the set with one more aspect: scores, or a combination of aspects that it has."""
-        from sparingly.data.combine import Combination
-
-        scores = combination.of_data(self) if isinstance(combination, Combination) else combination
-        return self._rebuilt(aspects={**self.aspects, name: scores})
+        if isinstance(combination, Combination):
+            combination = combination.combine(self.aspects)
+        return self.with_parts(aspects={**self.aspects, name: combination})
 
     def with_metric(self, name: str, scores: Floats) -> EvalSet:
         """Return the set with one more metric."""
-        return self._rebuilt(metrics={**self.metrics, name: scores})
+        return self.with_parts(metrics={**self.metrics, name: scores})
 
     def with_column(self, name: str, values: Sequence[Any] | NDArray[Any]) -> EvalSet:
         """Return the set with one more column of the items."""
-        return self._rebuilt(columns={**self.columns, name: values})
+        return self.with_parts(columns={**self.columns, name: values})
 
     def with_preferences_from(self, truth: str, tie: float = 0.0) -> EvalSet:
         """Return the set with preferences derived from scores: higher wins, within ``tie`` is a tie."""
-        return self._rebuilt(preferences=derive_preferences(self.truth(truth), truth, tie))
+        return self.with_parts(preferences=derive_preferences(self.truth(truth), truth, tie))
 
     def with_reference_as_model(self, reference: str, model: str | None = None) -> EvalSet:
         """Return the set with a human reference ranked as if it were a model.
@@ -356,20 +446,91 @@ class EvalSet:
         It has the reference's text as its outputs and what people said of it as its aspects; it has no
         metric scores, because metrics compare with it.
         """
-        from sparingly.data.build import promote_reference
+        model = model or reference
+        if reference not in self.references:
+            raise UnknownNameError("reference", reference, self.references)
+        if model in self.models:
+            raise DataError(f'There is a model "{model}" already. Give the reference another name.')
+        place, parts = self.references.index(reference), self.parts()
+        missing, empty = np.full((len(self), 1), np.nan), np.full((len(self), 1), None, object)
+        parts["metrics"] = {name: np.hstack([scores, missing]) for name, scores in self.metrics.items()}
+        parts["aspects"] = {
+            name: np.hstack(
+                [
+                    scores,
+                    self.reference_aspects[name][:, [place]] if name in self.reference_aspects else missing,
+                ]
+            )
+            for name, scores in self.aspects.items()
+        }
+        parts["cells"] = {name: np.hstack([values, empty]) for name, values in self.cells.items()}
+        if self.outputs is not None:
+            texts = self.reference_texts
+            parts["outputs"] = np.hstack([self.outputs, empty if texts is None else texts[:, [place]]])
+        models, codes = len(self.models), self.ratings.model.copy()
+        codes[self.ratings.model >= models] += 1
+        codes[self.ratings.model == models + place] = models
+        parts["ratings"] = replace(self.ratings, model=codes)
+        return EvalSet.from_arrays(list(self.items), [*self.models, model], **parts)
 
-        return promote_reference(self, reference, model or reference)
-
-    @cached_property
-    def digests(self) -> dict[str, bytes]:
-        """The digests of parts that were found so far (see ``sparingly.data.signature``)."""
-        return {}
+    # --- digests (see ``sparingly.data.signature``) -----------------------------------------------------
 
     def digest(self, names: Iterable[str] | None = None) -> str:
-        """Return the digest of the ids and of the named fields (all of them by default)."""
-        from sparingly.data.signature import MODELS, digest
+        """Return a digest of the ids and of the named fields (all by default), whatever the file's order."""
+        parts = set((*self.fields, MODELS) if names is None else names)
+        if any(map(reads_models, parts)):
+            parts.add(MODELS)
+        return digest_parts(self._part_digest(name) for name in ("", *sorted(parts)))
 
-        return digest(self, (*self.fields, MODELS) if names is None else names)
+    @cached_property
+    def _digests(self) -> dict[str, bytes]:
+        """The digests of parts that were computed so far: nothing in a set can be written to."""
+        return {}
+
+    def _part_digest(self, name: str) -> bytes:
+        """Return the digest of one field, computed once for all sets that share its array."""
+        if name not in self._digests:
+            kind, _, rest = name.partition(":")
+            texts = {
+                "sources": self.store.sources,
+                "outputs": self.store.outputs,
+                "references": self.store.reference_texts,
+            }
+            stored = self.store.metrics.get(rest) if kind == "metric" else texts.get(name)
+            if stored is None:
+                self._digests[name] = digest_part(name, self._arrays(name))
+            else:
+                self._digests[name] = _shared_digests.of(
+                    [stored],
+                    (name, self.keys.tobytes(), self.models),
+                    lambda: digest_part(name, self._arrays(name)),
+                )
+        return self._digests[name]
+
+    def _arrays(self, name: str) -> list[NDArray[Any]]:
+        """Return the arrays of one field; the empty name stands for the ids."""
+        kind, _, rest = name.partition(":")
+        several = {"metric": self.metrics, "aspect": self.aspects, "column": self.columns, "cell": self.cells}
+        if kind in several and rest:
+            array = several[kind][rest]
+            return [comparable(array) if kind in ("column", "cell") else array]
+        if name in ("", MODELS):
+            return [np.array(self.models, object) if name else self.items]
+        if name not in fields.SINGLE:
+            raise UnknownNameError("field", name, self.fields)
+        if name in ("ratings", "preferences"):
+            return judgement_columns(self.ratings if name == "ratings" else self.preferences)
+        references = np.array(self.references, object)
+        if name == "reference_aspects":
+            scored = [
+                (np.array([aspect], object), self.reference_aspects[aspect])
+                for aspect in sorted(self.reference_aspects)
+            ]
+            return [references, *(part for pair in scored if not np.isnan(pair[1]).all() for part in pair)]
+        texts = {"sources": self.sources, "outputs": self.outputs, "references": self.reference_texts}[name]
+        return [*([references] if name == "references" else []), *([] if texts is None else [texts])]
+
+    # --- inside --------------------------------------------------------------------------------------
 
     @property
     def places_in_store(self) -> tuple[Ints, Ints]:
@@ -377,8 +538,6 @@ class EvalSet:
         rows = np.arange(len(self.store.items)) if self._rows is None else self._rows
         models = range(len(self.store.models)) if self._models is None else self._models
         return rows, np.array(models, np.int64)
-
-    # --- inside --------------------------------------------------------------------------------------
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -410,68 +569,95 @@ class EvalSet:
         return places
 
     def _shows(self, name: str) -> bool:
-        return self._shown is None or name in self._shown
-
-    def _visible(self, kind: str, stored: Mapping[str, Any]) -> list[str]:
-        return [name for name in stored if self._shows(f"{kind}:{name}")]
+        return self._visible is None or name in self._visible
 
     def _items_of(self, array: NDArray[Any]) -> NDArray[Any]:
-        return array if self._rows is None else _frozen(array[self._rows])
+        return array if self._rows is None else frozen(array[self._rows])
 
-    def _cells_of(self, stored: Mapping[str, NDArray[Any]]) -> Callable[[str], NDArray[Any]]:
-        def cut(name: str) -> NDArray[Any]:
-            array = stored[name]
-            if self._rows is not None:
-                array = array[self._rows]
-            if self._models is not None:
-                array = np.ascontiguousarray(array[:, list(self._models)])
-            return _frozen(array)
+    def _cells_of(self, array: NDArray[Any]) -> NDArray[Any]:
+        if self._rows is not None:
+            array = array[self._rows]
+        if self._models is not None:
+            array = np.ascontiguousarray(array[:, list(self._models)])
+        return frozen(array)
 
-        return cut
+    def _by_cell(self, kind: str, prefix: str, stored: Mapping[str, NDArray[Any]]) -> NamedArrays:
+        names = [name for name in stored if self._shows(f"{prefix}:{name}")]
+        return NamedArrays(kind, names, lambda name: self._cells_of(stored[name]))
 
-    def _rebuilt(self, **changed: Any) -> EvalSet:
-        from sparingly.data.build import rebuild
+    def _with_store(self, **changed: Any) -> EvalSet:
+        return replace(self, store=replace(self.store, **changed))
 
-        return rebuild(self, **changed)
+    # --- for people ----------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        from sparingly.data.describe import one_line
-
-        return one_line(self)
+        parts = [f"{counted(len(self), 'item')} x {counted(len(self.models), 'model')}"]
+        parts += [f"{kind}: {_few_names(names)}" for kind, names in self._scored()]
+        if kinds := self._text_kinds():
+            parts.append(", ".join(kinds))
+        parts += [f"{kind}: {count}" for kind, count in self._counts()]
+        return f"EvalSet({'; '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        from sparingly.data.describe import as_html
+        rows = [("items", str(len(self))), ("models", _many_names(self.models))]
+        rows += [(kind, _many_names(names)) for kind, names in self._scored()]
+        if kinds := self._text_kinds():
+            rows.append(("texts", ", ".join(kinds)))
+        if self.columns:
+            rows.append(("columns", _many_names(self.columns)))
+        rows += [(kind, str(count)) for kind, count in self._counts()]
+        return html_table(("part", "what is in it"), rows, self.name)
 
-        return as_html(self)
+    def _scored(self) -> list[tuple[str, NamedArrays]]:
+        return [
+            (kind, names) for kind, names in (("metrics", self.metrics), ("aspects", self.aspects)) if names
+        ]
+
+    def _text_kinds(self) -> list[str]:
+        texts = {"outputs": self.outputs, "sources": self.sources, "references": self.reference_texts}
+        return [kind for kind, array in texts.items() if array is not None]
+
+    def _counts(self) -> list[tuple[str, int]]:
+        documents = set(self.columns.get(fields.DOCUMENT, ())) - {None}
+        counts = {
+            "documents": len(documents),
+            "ratings": len(self.ratings),
+            "preferences": len(self.preferences),
+        }
+        return [(kind, count) for kind, count in counts.items() if count]
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array
+def _few_names(names: Iterable[str], most: int = 3, longest: int = 32) -> str:
+    short = [name if len(name) <= longest else f"{name[: longest - 1]}…" for name in names]
+    return ", ".join(short) if len(short) <= most else f"{', '.join(short[: most - 1])} … ({len(short)})"
+
+
+def _many_names(names: Sequence[str] | NamedArrays, most: int = 12) -> str:
+    return ", ".join(list(names)[:most]) + (f" … ({len(names)})" if len(names) > most else "")
 
 
 def _as_positions(rows: Iterable[int] | NDArray[Any], count: int) -> Ints:
-    given = rows if isinstance(rows, np.ndarray) else np.array(list(rows))
-    if given.dtype == bool:
-        if given.shape != (count,):
-            raise UsageError(f"The mask has {given.size} values but there are {count} items.")
-        return np.flatnonzero(given)
-    if given.size and given.dtype.kind not in "iu":
+    array = rows if isinstance(rows, np.ndarray) else np.array(list(rows))
+    if array.dtype == bool:
+        if array.shape != (count,):
+            raise UsageError(f"The mask has {array.size} values but there are {count} items.")
+        return np.flatnonzero(array)
+    if array.size and array.dtype.kind not in "iu":
         raise UsageError("Positions of items are whole numbers.")
-    wanted = np.unique(given.astype(np.int64))
-    if wanted.size and (wanted[0] < 0 or wanted[-1] >= count):
-        outside = wanted[0] if wanted[0] < 0 else wanted[-1]
+    positions = np.unique(array.astype(np.int64))
+    if positions.size and (positions[0] < 0 or positions[-1] >= count):
+        outside = positions[0] if positions[0] < 0 else positions[-1]
         raise UsageError(f"There is no item at position {outside}: there are {count} items, from 0.")
-    return wanted
+    return positions
 
 
-def the_only(kind: str, wanted: str | None, known: Iterable[str], how: str) -> str:
-    """Return the wanted name, or the only one there is; an error names them all otherwise."""
+def the_only(kind: str, name: str | None, known: Iterable[str], how: str) -> str:
+    """Return the name, or the only one there is where none is given; otherwise an error lists them all."""
     names = list(known)
-    if wanted is not None:
-        if wanted not in names:
-            raise UnknownNameError(kind, wanted, names)
-        return wanted
+    if name is not None:
+        if name not in names:
+            raise UnknownNameError(kind, name, names)
+        return name
     if len(names) == 1:
         return names[0]
     if not names:

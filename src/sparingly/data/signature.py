@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.cache import ResultCache
-from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.base.errors import InputError
 from sparingly.base.text import Items, format_value, text_value
-from sparingly.data import fields
-from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.data.values import canonical, is_number
 
@@ -109,41 +106,22 @@ class Signature:
         )
 
 
-def digest(data: EvalSet, names: Iterable[str]) -> str:
-    """Return a digest of the ids and of some fields, the same whatever the order in the file."""
-    total = hashlib.sha256()
-    parts = set(names)
-    if any(name.startswith(_OF_MODELS) for name in parts):
-        parts.add(MODELS)
-    for name in ("", *sorted(parts)):
-        # Nothing in a set can be written to, so the digest of a part is found once.
-        if name not in data.digests:
-            data.digests[name] = _shared_part(data, name)
-        total.update(data.digests[name])
-    return total.hexdigest()[:LETTERS]
+def reads_models(name: str) -> bool:
+    """Say whether a field holds something of the models, so that their ids count."""
+    return name.startswith(_OF_MODELS)
 
 
-# Sets that differ in their labels alone share their other arrays, and so the digests of these.
-_shared: ResultCache[bytes] = ResultCache(most=256)
+def digest_parts(parts: Iterable[bytes]) -> str:
+    """Return the digest of several parts, in their order."""
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:LETTERS]
 
 
-def _shared_part(data: EvalSet, name: str) -> bytes:
-    """Return the digest of one field, found once for all sets that share its array."""
-    kind, _, rest = name.partition(":")
-    store = data.store
-    texts = {"sources": store.sources, "outputs": store.outputs, "references": store.reference_texts}
-    stored = store.metrics.get(rest) if kind == "metric" else texts.get(name)
-    if stored is None:
-        return _part(data, name)
-    return _shared.of([stored], (name, data.keys.tobytes(), data.models), lambda: _part(data, name))
-
-
-def _part(data: EvalSet, name: str) -> bytes:
-    """Return the digest of one field; the empty name stands for the ids."""
-    part = hashlib.sha256(name.encode("utf-8", "surrogatepass"))
-    for array in _arrays(data, name) if name else (data.items,):
-        _add(part, array)
-    return part.digest()
+def digest_part(name: str, arrays: Iterable[NDArray[Any]]) -> bytes:
+    """Return the digest of one field and its arrays."""
+    total = hashlib.sha256(name.encode("utf-8", "surrogatepass"))
+    for array in arrays:
+        _add(total, array)
+    return total.digest()
 
 
 def digest_ids(ids: Iterable[str]) -> str:
@@ -161,91 +139,50 @@ def digest_scores(items: Iterable[str], models: Iterable[str], scores: NDArray[n
     return total.hexdigest()[:LETTERS]
 
 
-def _arrays(data: EvalSet, name: str) -> list[NDArray[Any]]:
-    kind, _, rest = name.partition(":")
-    scores = {"metric": data.metrics, "aspect": data.aspects}
-    if kind in scores and rest:
-        return [scores[kind][rest]]
-    values = {"column": data.columns, "cell": data.cells}
-    if kind in values and rest:
-        return [_comparable(values[kind][rest])]
-    if name == MODELS:
-        return [np.array(data.models, object)]
-    if name not in fields.SINGLE:
-        raise UnknownNameError("field", name, data.fields)
-    return _single(data, name)
-
-
-def _single(data: EvalSet, name: str) -> list[NDArray[Any]]:
-    if name == "ratings":
-        return _rating_columns(data.ratings)
-    if name == "preferences":
-        return _preference_columns(data.preferences)
-    names = np.array(data.references, object)
-    if name == "reference_aspects":
-        aspects = data.reference_aspects
-        said = [key for key in sorted(aspects) if not np.isnan(aspects[key]).all()]
-        return [names, *(part for key in said for part in (_text(key), aspects[key]))]
-    texts = {"sources": data.sources, "outputs": data.outputs, "references": data.reference_texts}[name]
-    return [*([names] if name == "references" else []), *([] if texts is None else [texts])]
-
-
-def _text(text: str) -> NDArray[np.object_]:
-    return np.array([text], object)
-
-
-def _comparable(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a column in which equal values look equal: numbers as numbers, the rest as texts."""
+def comparable(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a column in which equal values are alike: numbers as numbers, NaN as None, all else as texts."""
     if array.dtype != object:
         return array
-    values = array.ravel().tolist()
+    values = [None if type(value) is float and value != value else value for value in array.ravel().tolist()]
     if all(value is None or isinstance(value, str) for value in values):
-        return array
-    if all(value is None or is_number(value) for value in values):
+        texts: Iterable[str | None] = values
+    elif all(value is None or is_number(value) for value in values):
         return array.astype(np.float64)
-    texts = (None if (text := canonical(value)) is None else f"\x1f{text}" for value in values)
+    else:
+        texts = (None if (text := canonical(value)) is None else f"\x1f{text}" for value in values)
     return np.fromiter(texts, object, len(values)).reshape(array.shape)
 
 
-def _rating_columns(table: Ratings) -> list[NDArray[Any]]:
-    remarks = {} if table.comment is None else {"comment": table.comment}
-    return _in_order(table, remarks, [table.item, table.model, table.score, table.seconds])
-
-
-def _preference_columns(table: Preferences) -> list[NDArray[Any]]:
-    numbers: list[NDArray[Any]] = [table.item, table.first, table.second, table.value, table.seconds]
-    return _in_order(table, {}, numbers)
-
-
-def _in_order(
-    table: Ratings | Preferences, remarks: Mapping[str, NDArray[Any]], numbers: list[NDArray[Any]]
-) -> list[NDArray[Any]]:
-    """Return the columns of the judgements, named, in an order of rows that does not depend on the file's."""
-    further = {**remarks, **{f"extra:{name}": table.extra[name] for name in sorted(table.extra)}}
-    named = {
+def judgement_columns(table: Ratings | Preferences) -> list[NDArray[Any]]:
+    """Return the columns of judgements, named, in an order of rows that does not depend on the file's."""
+    numbers: list[NDArray[Any]]
+    if isinstance(table, Ratings):
+        numbers = [table.item, table.model, table.score, table.seconds]
+    else:
+        numbers = [table.item, table.first, table.second, table.value, table.seconds]
+    comment = table.comment if isinstance(table, Ratings) else None
+    further = {} if comment is None else {"comment": comment}
+    further |= {f"extra:{name}": table.extra[name] for name in sorted(table.extra)}
+    columns = {
         "rater": np.array([*table.raters, None], object)[table.rater],
         "aspect": np.array([*table.aspects, None], object)[table.aspect],
-        **{name: _comparable(column) for name, column in further.items() if not _is_missing(column)},
+        **{name: comparable(column) for name, column in further.items() if not _is_missing(column)},
     }
-    keys = [*(_codes(column) for column in named.values()), *numbers]
-    order = np.lexsort(keys)
-    return [
-        *(part for name, column in named.items() for part in (_text(name), column[order])),
-        *(column[order] for column in numbers),
-    ]
+    order = np.lexsort([*map(_ranks, columns.values()), *numbers])
+    labelled = ((np.array([name], object), column[order]) for name, column in columns.items())
+    return [*(part for pair in labelled for part in pair), *(column[order] for column in numbers)]
 
 
 def _is_missing(column: NDArray[Any]) -> bool:
     return all(value is None or value != value for value in column.tolist())
 
 
-def _codes(column: NDArray[Any]) -> NDArray[np.int64]:
+def _ranks(column: NDArray[Any]) -> NDArray[np.int64]:
     """Return the rank of every value among the values that occur; None comes first."""
     if column.dtype != object:
         return np.unique(column, return_inverse=True)[1].astype(np.int64)
-    known = sorted({value for value in column.tolist() if value is not None})
-    ranks: dict[str | None, int] = {value: rank for rank, value in enumerate(known, 1)}
-    ranks[None] = 0
+    distinct = sorted({value for value in column.tolist() if value is not None})
+    ranks: dict[str | None, int] = {None: 0, **{value: rank for rank, value in enumerate(distinct, 1)}}
     return np.array([ranks[value] for value in column.tolist()], np.int64)
 
 

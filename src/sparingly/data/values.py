@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import InputError
+from sparingly.data.scale import Scale
 
 # --- Values of further columns as plain ones ------------------------------------------------------
 
@@ -142,12 +143,12 @@ def as_matrix(value: Any, field: str, size: int) -> NDArray[np.float64]:
     )
 
 
-def as_scale(value: Any, field: str) -> tuple[float, float]:
+def as_scale(value: Any, field: str) -> Scale:
     """Return the lowest and the highest possible score of a scale."""
     numbers = [as_number(end, field) for end in as_list(value, field)]
     if len(numbers) != 2 or not numbers[0] < numbers[1]:
         raise InputError(f"{shown(value)} is no scale", field=field, fix="Write [lowest, highest]")
-    return numbers[0], numbers[1]
+    return Scale(*numbers)
 
 
 def as_id(value: Any, field: str) -> str:

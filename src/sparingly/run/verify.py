@@ -19,7 +19,6 @@ from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.select import ANCHOR, METHOD, select_pool
 from sparingly.choose.select import select
 from sparingly.data import files
-from sparingly.data.combine import without_scales
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import FORMAT as SELECTION
 from sparingly.data.selection import Selection
@@ -451,7 +450,7 @@ def _verified(
 
 def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet) -> Estimate:
     again = estimate(
-        without_scales(data),
+        data.without_scales(),
         given.selection,
         signature.aspect,
         estimator=signature.estimator,
@@ -467,7 +466,7 @@ def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet
 
 def _rank_again(given: Ranking, signature: RankingSignature, data: EvalSet) -> Ranking:
     made = rank(
-        without_scales(data),
+        data.without_scales(),
         given.selection,
         signature.scores.aspect,
         estimator=signature.scores.estimator,

@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import pearsonr
 
 from sparingly.base.arrays import Floats
-from sparingly.data.build import build
 from sparingly.data.describe.metrics import correlation, correlations
+from sparingly.data.evalset import EvalSet
 
 NAN = float("nan")
 SCORES = st.one_of(st.integers(-5, 5).map(float), st.just(NAN))
@@ -130,7 +130,7 @@ def test_nothing_in_common_is_none() -> None:
 
 def test_every_metric_with_every_aspect() -> None:
     scores = [[1.0, 2.0], [3.0, 4.0]]
-    data = build(
+    data = EvalSet.from_arrays(
         ["a", "b"], ["m", "n"], metrics={"x": scores, "y": scores}, aspects={"p": scores, "q": scores}
     )
     assert [(pair.metric, pair.aspect) for pair in correlations(data)] == [

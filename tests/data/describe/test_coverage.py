@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sparingly.data.build import build
 from sparingly.data.describe.description import Coverage, coverage
+from sparingly.data.evalset import EvalSet
 
 NAN = float("nan")
 
 
 def test_metrics_and_texts_by_hand() -> None:
-    data = build(
+    data = EvalSet.from_arrays(
         ["a", "b", "c"],
         ["m", "n"],
         metrics={"x": [[1.0, NAN], [NAN, NAN], [3.0, 4.0]]},
@@ -27,11 +27,11 @@ def test_metrics_and_texts_by_hand() -> None:
 
 
 def test_a_full_field_lacks_nothing() -> None:
-    (found,) = coverage(build(["a"], ["m"], aspects={"y": [[1.0]]}))
+    (found,) = coverage(EvalSet.from_arrays(["a"], ["m"], aspects={"y": [[1.0]]}))
     assert found == Coverage("aspect:y", 1, 1, 1.0, {}, 0, ())
 
 
 def test_examples_are_few() -> None:
     ids = [f"item-{place:02d}" for place in range(20)]
-    (found,) = coverage(build(ids, ["m"], metrics={"x": [[NAN]] * 20}))
+    (found,) = coverage(EvalSet.from_arrays(ids, ["m"], metrics={"x": [[NAN]] * 20}))
     assert (found.items, found.examples) == (20, tuple(ids[:5]))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from sparingly.data import io
-from sparingly.data.build import build
 from sparingly.data.describe import Description, describe
 from sparingly.data.describe.metrics import Correlation
 from sparingly.data.describe.oddities import looks_turned
@@ -33,7 +32,7 @@ def judged(items: int = 60, models: int = 5) -> EvalSet:
     human = random.normal(size=(items, models))
     distance = -human + random.normal(size=human.shape)
     names = [f"item-{place:03d}" for place in range(items)]
-    return build(
+    return EvalSet.from_arrays(
         names,
         [f"model-{place}" for place in range(models)],
         metrics={
@@ -102,7 +101,7 @@ def test_when_a_sign_is_suspicious(pairs: list[Correlation], turned: bool) -> No
 
 
 def test_what_a_set_has_not() -> None:
-    found = describe(build(["a"], ["m"], metrics={"x": [[1.0]]}))
+    found = describe(EvalSet.from_arrays(["a"], ["m"], metrics={"x": [[1.0]]}))
     assert found.absent == (
         "aspects",
         "sources",
@@ -129,8 +128,8 @@ def test_order_of_items_and_models_does_not_matter() -> None:
     scores, human = random.normal(size=(2, 30, 4))
     items, models = [f"i{place:02d}" for place in range(30)], list("abcd")
     rows, columns = random.permutation(30), random.permutation(4)
-    one = build(items, models, metrics={"x": scores}, aspects={"y": human})
-    other = build(
+    one = EvalSet.from_arrays(items, models, metrics={"x": scores}, aspects={"y": human})
+    other = EvalSet.from_arrays(
         [items[row] for row in rows],
         [models[column] for column in columns],
         metrics={"x": scores[np.ix_(rows, columns)]},

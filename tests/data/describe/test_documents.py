@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sparingly.data.build import build
 from sparingly.data.describe.documents import Documents, documents, domains
 from sparingly.data.evalset import EvalSet
 
@@ -13,7 +12,7 @@ def in_documents(names: list[str | None], positions: list[float] | None = None) 
     """Items in the order of the file; their ids run against it, so that order must come from the file."""
     columns = {"document": names} | ({} if positions is None else {"position": positions})
     ids = [f"item-{len(names) - place}" for place in range(len(names))]
-    return build(ids, ["m"], columns=columns)
+    return EvalSet.from_arrays(ids, ["m"], columns=columns)
 
 
 def described(names: list[str | None], positions: list[float] | None = None) -> Documents:
@@ -61,10 +60,10 @@ def test_a_view_without_positions_is_in_order() -> None:
 
 
 def test_no_documents() -> None:
-    assert documents(build(["a"], ["m"])) is None
-    assert domains(build(["a"], ["m"])) == {}
+    assert documents(EvalSet.from_arrays(["a"], ["m"])) is None
+    assert domains(EvalSet.from_arrays(["a"], ["m"])) == {}
 
 
 def test_domains_largest_first_then_by_name() -> None:
-    data = build(list("abcde"), ["m"], columns={"domain": ["z", "news", "b", "news", None]})
+    data = EvalSet.from_arrays(list("abcde"), ["m"], columns={"domain": ["z", "news", "b", "news", None]})
     assert list(domains(data).items()) == [("news", 2), ("b", 1), ("z", 1)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.data.build import build
 from sparingly.data.describe.judgements import RatingsSummary, Seconds, preferences, ratings
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences, Ratings
@@ -29,7 +28,9 @@ def table(rows: list[Row], comment: list[str | None] | None = None) -> Ratings:
 
 
 def rated(rows: list[Row], comment: list[str | None] | None = None) -> EvalSet:
-    return build(["a", "b"], ["m", "n"], references={"ref": ["x", "y"]}, ratings=table(rows, comment))
+    return EvalSet.from_arrays(
+        ["a", "b"], ["m", "n"], references={"ref": ["x", "y"]}, ratings=table(rows, comment)
+    )
 
 
 def summary(rows: list[Row], comment: list[str | None] | None = None) -> RatingsSummary:
@@ -109,7 +110,7 @@ def test_preferences_by_hand() -> None:
         raters=("ann", "bob"),
         aspects=("overall",),
     )
-    found = preferences(build(["a", "b"], ["m", "n", "o"], preferences=given))
+    found = preferences(EvalSet.from_arrays(["a", "b"], ["m", "n", "o"], preferences=given))
     assert found is not None
     assert (found.count, found.ties_share, found.raters) == (4, 0.5, 2)
     assert found.aspects == {"": 1, "overall": 3}
@@ -117,5 +118,5 @@ def test_preferences_by_hand() -> None:
 
 
 def test_nobody_said_anything() -> None:
-    data = build(["a"], ["m"])
+    data = EvalSet.from_arrays(["a"], ["m"])
     assert (ratings(data), preferences(data)) == (None, None)

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.data.build import build
 from sparingly.data.describe import representation
 from sparingly.data.describe.representation import WEIGHED, BlindSpots, MeanOfModel, Share
 from sparingly.data.evalset import EvalSet
@@ -24,7 +23,7 @@ NAN = float("nan")
 
 def talks() -> EvalSet:
     """Eight items: a document of one, one of two, one of five; news and talks."""
-    return build(
+    return EvalSet.from_arrays(
         list("abcdefgh"),
         ["m", "n"],
         metrics={"x": [[place, 10.0 if place < 2 else NAN] for place in range(8)]},
@@ -102,7 +101,7 @@ def test_bands_as_the_user_wants_them() -> None:
 
 
 def test_words_stand_in_for_sources() -> None:
-    data = build(list("abcd"), ["m"], columns={"words": np.array([5.0, 10.0, 20.0, 40.0])})
+    data = EvalSet.from_arrays(list("abcd"), ["m"], columns={"words": np.array([5.0, 10.0, 20.0, 40.0])})
     found = representation(data, ["d"]).source_lengths
     assert [(share.group.split(" (")[0], share.selected) for share in found][-1] == ("longest quarter", 1)
     assert "words" in found[0].group
@@ -118,13 +117,13 @@ def test_quarters_of_a_metric_are_those_of_item_means() -> None:
         ("highest quarter (over 5.625)", 2, 1),
     ]
     assert found.shift == pytest.approx(0.5 * (0.25 + 0.125 + 0.125 + 0.25))
-    constant = build(["a", "b"], ["m"], metrics={"x": [[1.0], [1.0]], "none": [[NAN], [NAN]]})
+    constant = EvalSet.from_arrays(["a", "b"], ["m"], metrics={"x": [[1.0], [1.0]], "none": [[NAN], [NAN]]})
     assert representation(constant, ["a"]).metrics == ()
 
 
 def metrics_and_people() -> EvalSet:
     """Two metrics: both like the last two items, of which people find one bad; nobody judged the first."""
-    return build(
+    return EvalSet.from_arrays(
         list("abcdef"),
         ["m"],
         metrics={
@@ -158,7 +157,9 @@ def test_some_metrics_flag_less() -> None:
 
 
 def test_the_best_score_is_never_low() -> None:
-    data = build(list("abcd"), ["m"], metrics={"x": np.arange(4.0)[:, None]}, aspects={"y": np.ones((4, 1))})
+    data = EvalSet.from_arrays(
+        list("abcd"), ["m"], metrics={"x": np.arange(4.0)[:, None]}, aspects={"y": np.ones((4, 1))}
+    )
     (spots,) = representation(data, ["a"]).blind_spots
     assert spots == BlindSpots("y", 0, 0, 0, 0, (Share("not low", 4, 1, 1.0, 1.0, 1.0),))
 
@@ -190,7 +191,9 @@ def test_coverage_of_models_that_are_judged_on_items_of_their_own() -> None:
 
 def halves(n: int) -> EvalSet:
     """A set of 2n items: half of each domain."""
-    return build([f"{place:04d}" for place in range(2 * n)], ["m"], columns={"domain": ["x"] * n + ["y"] * n})
+    return EvalSet.from_arrays(
+        [f"{place:04d}" for place in range(2 * n)], ["m"], columns={"domain": ["x"] * n + ["y"] * n}
+    )
 
 
 def test_a_group_that_is_left_out_is_warned_of_when_chance_does_not_explain_it() -> None:
@@ -224,7 +227,7 @@ def test_unequal_probabilities_are_said_to_be_weighed() -> None:
 
 
 def test_a_bare_set_has_nothing_to_compare() -> None:
-    found = representation(build(["a", "b"], ["m"]), ["a"])
+    found = representation(EvalSet.from_arrays(["a", "b"], ["m"]), ["a"])
     assert (found.domains, found.document_lengths, found.source_lengths, found.cost) == ((), (), (), None)
     assert (found.metrics, found.flags, found.blind_spots, found.leanings) == ((), (), (), ())
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.data.build import build
-from sparingly.data.describe import as_html, describe, one_line, representation
+from sparingly.data.describe import describe, representation
+from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import derive_preferences
 
 SCORES = [[1.0, 2.0], [3.0, 4.0]]
 
 
 def test_metrics_alone() -> None:
-    data = build(["a", "b"], ["tiny", "large"], metrics={"chrF": SCORES})
-    assert one_line(data) == "EvalSet(2 items x 2 models; metrics: chrF)"
-    assert repr(data) == one_line(data)
+    data = EvalSet.from_arrays(["a", "b"], ["tiny", "large"], metrics={"chrF": SCORES})
+    assert data.__repr__() == "EvalSet(2 items x 2 models; metrics: chrF)"
+    assert repr(data) == data.__repr__()
 
 
 def test_everything() -> None:
-    data = build(
+    data = EvalSet.from_arrays(
         ["a", "b"],
         ["m", "n"],
         metrics=dict.fromkeys(("AlphaScore", "BLEU", "c", "d"), SCORES),
@@ -29,20 +29,20 @@ def test_everything() -> None:
         columns={"document": ["d", None]},
         preferences=derive_preferences(np.array(SCORES), "mqm"),
     )
-    assert one_line(data) == (
+    assert data.__repr__() == (
         "EvalSet(2 items x 2 models; metrics: AlphaScore, BLEU … (4); aspects: mqm, da; "
         "outputs, sources, references; documents: 1; preferences: 2)"
     )
 
 
 def test_one_of_each_and_a_long_name() -> None:
-    line = one_line(build(["a"], ["m"], metrics={"x" * 90: [[1.0]]}))
+    line = EvalSet.from_arrays(["a"], ["m"], metrics={"x" * 90: [[1.0]]}).__repr__()
     assert line == f"EvalSet(1 item x 1 model; metrics: {'x' * 31}…)"
 
 
 def test_html_is_escaped() -> None:
-    data = build(["a"], ["<b>m</b>"], metrics={"<script>": [[1.0]]}, name="a & b")
-    page = as_html(data)
+    data = EvalSet.from_arrays(["a"], ["<b>m</b>"], metrics={"<script>": [[1.0]]}, name="a & b")
+    page = data._repr_html_()
     assert "<script>" not in page
     assert "<b>m</b>" not in page
     assert "&lt;script&gt;" in page
@@ -50,7 +50,7 @@ def test_html_is_escaped() -> None:
 
 
 def test_descriptions_show_themselves_in_notebooks() -> None:
-    data = build(
+    data = EvalSet.from_arrays(
         ["a", "b"],
         ["m", "n"],
         metrics={"<x>": SCORES},

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from sparingly.data.build import build
 from sparingly.data.describe.documents import SamePair, Texts, texts
+from sparingly.data.evalset import EvalSet
 
 
 def described(outputs: list[list[str | None]], sources: list[str | None] | None = None) -> Texts:
     models = [f"model-{place}" for place in range(len(outputs[0]))]
-    found = texts(build([str(row) for row in range(len(outputs))], models, outputs=outputs, sources=sources))
+    found = texts(
+        EvalSet.from_arrays(
+            [str(row) for row in range(len(outputs))], models, outputs=outputs, sources=sources
+        )
+    )
     assert found is not None
     return found
 
@@ -43,7 +47,7 @@ def test_sources_that_come_again_and_empty_ones() -> None:
 
 
 def test_sources_alone() -> None:
-    found = texts(build(["a", "b"], ["m"], sources=["x", "x"]))
+    found = texts(EvalSet.from_arrays(["a", "b"], ["m"], sources=["x", "x"]))
     assert found == Texts({}, None, (), repeated_sources=1, empty_sources=0)
 
 
@@ -53,4 +57,4 @@ def test_empty_outputs_are_identical_to_nothing() -> None:
 
 
 def test_no_texts() -> None:
-    assert texts(build(["a"], ["m"])) is None
+    assert texts(EvalSet.from_arrays(["a"], ["m"])) is None

@@ -153,14 +153,12 @@ def test_changed_data_and_changed_judgements_are_seen_from_the_digests() -> None
     assert chosen is not None
     aspects = {**DATA.aspects, "overall": DATA.aspects["overall"] + 1.0}
     metrics = {**DATA.metrics, "learned": DATA.metrics["learned"] * 2.0}
-    from sparingly.data.build import rebuild
-
-    other = sparingly.rank(rebuild(DATA, aspects=aspects), chosen, "overall")
+    other = sparingly.rank(DATA.with_parts(aspects=aspects), chosen, "overall")
     assert any(
         one.startswith("The judgements themselves changed")
         for one in sparingly.changes(before, other).reasons
     )
-    other = sparingly.rank(rebuild(DATA, metrics=metrics), chosen, "overall")
+    other = sparingly.rank(DATA.with_parts(metrics=metrics), chosen, "overall")
     assert any(
         one.startswith("The data changed: the digest") for one in sparingly.changes(before, other).reasons
     )
@@ -191,13 +189,11 @@ def test_other_data_with_the_same_ids_are_not_taken_for_the_same_judgements() ->
 
 
 def test_the_same_items_judged_otherwise_are_said_to_be_so() -> None:
-    from sparingly.data.build import rebuild
-
     before = ranked(60)
     assert before.selection is not None
     aspects = {**DATA.aspects, "overall": DATA.aspects["overall"] + 1.0}
     found = sparingly.changes(
-        before, sparingly.rank(rebuild(DATA, aspects=aspects), before.selection, "overall")
+        before, sparingly.rank(DATA.with_parts(aspects=aspects), before.selection, "overall")
     )
     assert found.shared == "again"
     assert found.notes[0].startswith("the same items, judged otherwise")

@@ -85,7 +85,7 @@ def test_the_synthetic_raters_are_told_apart() -> None:
 def test_the_order_of_the_file_does_not_matter() -> None:
     data = sparingly.make_evalset(items=40, models=3, raters=4, raters_per_cell=1.3, texts=False)
     order = np.random.default_rng(1).permutation(len(data.ratings))
-    mixed = data._rebuilt(ratings=data.ratings.take(order))
+    mixed = data.with_parts(ratings=data.ratings.take(order))
     one, other = severity(data, "overall"), severity(mixed, "overall")
     assert other.to_dict() == one.to_dict()
 

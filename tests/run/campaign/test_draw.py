@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from sparingly.base.errors import DataError
-from sparingly.data.build import reveal
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay
@@ -57,7 +56,7 @@ def test_a_round_knows_the_answers_up_to_its_number_and_no_later_ones(where: str
         with campaign.database.reading() as connection:
             known = campaign._history.at(connection, "data", at)
         assert list(known.rounds[1].items) == list(second.items)
-        shown = reveal(data, asked_cells(data, known.rounds[:1]))
+        shown = data.reveal(asked_cells(data, known.rounds[:1]))
         again = next_round(shown, "waves", 9, aspect="overall", rounds=known.rounds[:1], size=3, seed=3)
         assert isinstance(again, Selection)
         assert list(again.items) == list(second.items)

@@ -159,7 +159,7 @@ def judged_controls(controls: sparingly.EvalSet, careful: str, careless: str) ->
         raters=(careful, careless),
         aspects=("overall",),
     )
-    return controls._rebuilt(ratings=table)
+    return controls.with_parts(ratings=table)
 
 
 def both_judged_everything() -> sparingly.EvalSet:
@@ -177,7 +177,7 @@ def both_judged_everything() -> sparingly.EvalSet:
         raters=("Ada", "Bo"),
         aspects=("overall",),
     )
-    return DEMO._rebuilt(ratings=table, aspects={})
+    return DEMO.with_parts(ratings=table, aspects={})
 
 
 def test_the_careful_rater_passes_and_the_careless_one_does_not() -> None:

@@ -73,7 +73,7 @@ def test_speed() -> None:
     names = np.array(data.ratings.raters)[data.ratings.rater]
     seconds = np.where(names == "f", 1.0, 30.0) * np.exp(random.normal(0, 0.3, len(names)))
     table = data.ratings
-    timed = data._rebuilt(ratings=table.take(np.ones(len(table), bool), seconds=seconds))
+    timed = data.with_parts(ratings=table.take(np.ones(len(table), bool), seconds=seconds))
     found = checks(timed)
     assert "is faster than the others" in found["f", "speed"].sentence
     assert found["f", "speed"].value == pytest.approx(1.0, rel=0.2)

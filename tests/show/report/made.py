@@ -59,9 +59,7 @@ def hostile_set() -> sparingly.EvalSet:
         raters=HOSTILE[:2],
         aspects=(HOSTILE[1],),
     )
-    from sparingly.data.build import rebuild
-
-    return rebuild(held, ratings=table)
+    return held.with_parts(ratings=table)
 
 
 @cache

@@ -13,7 +13,6 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import ExtraMissingError, UnknownNameError, UsageError
-from sparingly.data.build import rebuild
 from sparingly.infer.estimate.result import Estimate
 from sparingly.show.figures import library
 from sparingly.show.report.document import Picture, Table, svg
@@ -120,7 +119,7 @@ def test_what_was_drawn_and_not_judged_is_told() -> None:
     chosen = sparingly.select(demo().without_labels(), "uniform", 60)
     scores = np.array(demo().aspects["overall"])
     scores[demo().positions(chosen.items[:7])] = np.nan
-    told = told_of(rebuild(demo(), aspects={"overall": scores}, ratings=sparingly.Ratings()), chosen)
+    told = told_of(demo().with_parts(aspects={"overall": scores}, ratings=sparingly.Ratings()), chosen)
     assert (
         "60 of them were sampled with known probabilities, of which 53 are judged and the others taken to be"
         in told

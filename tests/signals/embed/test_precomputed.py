@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -16,7 +17,7 @@ VECTORS = np.array([[[1.0, item, model] for model in range(2)] for item in range
 EXPECTED = (VECTORS / np.linalg.norm(VECTORS, axis=2, keepdims=True))[[1, 2, 0]][:, [1, 0]]
 
 
-def made(**parts: object) -> EvalSet:
+def made(**parts: Any) -> EvalSet:
     return EvalSet.from_arrays(ITEMS, MODELS, **parts)
 
 

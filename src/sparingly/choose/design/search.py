@@ -17,7 +17,6 @@ from sparingly.choose.design.kind import kind_parameter
 from sparingly.choose.design.subset_search import Search
 from sparingly.choose.design.whole_set import WholeSetSelector
 from sparingly.data import fields
-from sparingly.data.combine import truth_fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.length import LENGTHS, length_metric
 
@@ -76,7 +75,7 @@ class SubsetSearch(WholeSetSelector):
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the metric, or the judgements that the oracle knows."""
         if self.oracle:
-            return frozenset(truth_fields(data, self.truth or ""))
+            return frozenset(data.truth_fields(self.truth or ""))
         under = self.under or ""
         return frozenset({fields.metric(under) if under in data.metrics else LENGTHS.get(under, under)})
 

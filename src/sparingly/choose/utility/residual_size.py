@@ -12,7 +12,6 @@ from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
-from sparingly.data.combine import truth_fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.predict.features import Features
 from sparingly.signals.predict.predict import FEWEST
@@ -58,9 +57,7 @@ class ResidualSize(Utility):
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the ratings of the pilot, the metrics, and the column of probabilities."""
         chances = () if self.probability is None else (fields.column(self.probability),)
-        return frozenset(
-            (*truth_fields(data, self.aspect or ""), *map(fields.metric, self.metrics), *chances)
-        )
+        return frozenset((*data.truth_fields(self.aspect or ""), *map(fields.metric, self.metrics), *chances))
 
     def values(self, data: EvalSet) -> Floats:
         """Return the expected sizes, NaN for an item without any metric score."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sparingly.data.describe.description import Description, as_html, describe, one_line
+from sparingly.data.describe.description import Description, describe
 from sparingly.data.describe.representation import Representation, representation
 
-__all__ = ["Description", "Representation", "as_html", "describe", "one_line", "representation"]
+__all__ = ["Description", "Representation", "describe", "representation"]

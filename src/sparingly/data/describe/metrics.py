@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
-from sparingly.data.evalset import EvalSet, Fields
+from sparingly.data.evalset import EvalSet, NamedArrays
 
 # --- The range of every metric and aspect, and what a metric cannot do ----------------------------
 
@@ -37,7 +37,7 @@ class Scores:
     same_for_models: bool
 
 
-def scores_of(named: Fields) -> tuple[Scores, ...]:
+def scores_of(named: NamedArrays) -> tuple[Scores, ...]:
     """Return the range of every metric or aspect."""
     return tuple(_range(name, values) for name, values in named.items())
 

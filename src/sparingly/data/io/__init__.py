@@ -8,7 +8,6 @@ from typing import Any
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import fields, files
-from sparingly.data.build import known_scales, rebuild
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.alpaca_eval import AlpacaEval
 from sparingly.data.io.arena import Arena
@@ -152,7 +151,6 @@ def flipped(data: EvalSet, metrics: Iterable[str]) -> EvalSet:
     turned = {name: -scores if name in names else scores for name, scores in data.metrics.items()}
     own = [fields.metric(name) for name in names]
     scales = {
-        name: (-high, -low) if name in own else (low, high)
-        for name, (low, high) in known_scales(data).items()
+        name: (-high, -low) if name in own else (low, high) for name, (low, high) in data.scales.items()
     }
-    return rebuild(data, metrics=turned, scales=scales)
+    return data.with_parts(metrics=turned, scales=scales)

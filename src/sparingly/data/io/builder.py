@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import InputError
 from sparingly.data import fields, files
-from sparingly.data.build import build
-from sparingly.data.evalset import EvalSet, Scale
+from sparingly.data.evalset import EvalSet
 from sparingly.data.io.words import SCALE, ScoreWords, WordScore, rating_numbers
+from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.data.values import as_id, as_number, as_scale, as_text, check_value, shown
 
@@ -382,7 +382,7 @@ class EvalSetBuilder:
             ratings = self._ratings.table(models)
         except InputError as error:
             raise error.at(file=self.file) from None
-        return build(
+        return EvalSet.from_arrays(
             self.items.names(),
             self.models.names(),
             metrics=self._matrices("metric", models),

@@ -13,7 +13,6 @@ import numpy as np
 
 from sparingly.base.errors import InputError, UnknownNameError
 from sparingly.data import fields, files
-from sparingly.data.build import known_scales
 from sparingly.data.evalset import EvalSet
 
 Options = Mapping[str, Any]
@@ -123,7 +122,7 @@ class Format:
             lost += [name for name in empty_fields(data) if name not in lost]
         if "scales" in self.carries:
             return lost
-        return [*lost, *(f"scale of {name}" for name in known_scales(data) if name not in lost)]
+        return [*lost, *(f"scale of {name}" for name in data.scales if name not in lost)]
 
     def check_options(self, options: Options) -> None:
         """Complain about an option that the format does not have."""

@@ -23,7 +23,6 @@ from typing import IO, Any, ClassVar
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, InputError
 from sparingly.data import fields, files
-from sparingly.data.build import known_scales
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, empty_fields, located
@@ -210,7 +209,7 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
     """Yield the header and one record per item."""
     names: dict[str, Any] = {"models": data.models, "metrics": data.metrics, "aspects": data.aspects}
     names |= {"empty": [name for name in empty_fields(data) if name not in _declared(data)]}
-    scales = {name: list(ends) for name, ends in known_scales(data).items()}
+    scales = {name: list(ends) for name, ends in data.scales.items()}
     yield {
         "format": FORMAT,
         "version": VERSION,

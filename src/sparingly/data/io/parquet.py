@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, InputError, UnknownNameError
 from sparingly.data import files
-from sparingly.data.build import build, known_scales
-from sparingly.data.evalset import EvalSet, Scale
+from sparingly.data.evalset import EvalSet
 from sparingly.data.io.columns import in_file
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.frames import to_objects, to_series
 from sparingly.data.io.jsonl import FORMAT, VERSION, JsonLines
+from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.data.values import as_scale, check_version
 
@@ -155,7 +155,7 @@ def to_rows(data: EvalSet) -> tuple[pl.DataFrame, dict[str, str]]:
         "references": list(data.references),
         "json": writer.as_json,
         "objects": writer.as_objects,
-        "scales": {name: list(ends) for name, ends in known_scales(data).items()},
+        "scales": {name: list(ends) for name, ends in data.scales.items()},
     }
     return pl.DataFrame(columns), {
         name: json.dumps(value, ensure_ascii=False) for name, value in header.items()
@@ -535,7 +535,7 @@ class _Reader:
             name: [None] * self.count if references is None else references[:, code]
             for code, name in enumerate(self.header.references)
         }
-        return build(
+        return EvalSet.from_arrays(
             self.items,
             self.header.models,
             **parts,

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import DataError, InputError, UnknownNameError, UsageError
 from sparingly.data import fields, files
-from sparingly.data.build import build
-from sparingly.data.evalset import EvalSet, Scale
+from sparingly.data.evalset import EvalSet
 from sparingly.data.io.columns import (
     Codes,
     Grid,
@@ -46,6 +45,7 @@ from sparingly.data.io.frames import to_objects, to_polars, to_series
 from sparingly.data.io.parquet import MAGIC, ParquetFile, is_ours, parquet_names
 from sparingly.data.io.roles import ITEM_COLUMNS, Roles, are_samples, has_part, looks_long, roles_of
 from sparingly.data.io.words import SCALE, kind_of
+from sparingly.data.scale import Scale
 from sparingly.data.tables import Ratings
 from sparingly.data.values import EXACT
 
@@ -242,7 +242,7 @@ class _Reader:
         }
         ratings = self._ratings() if roles.are_ratings else Ratings()
         output = roles.single.get("output")
-        return build(
+        return EvalSet.from_arrays(
             grid.items.names,
             grid.models.names,
             metrics=self.metrics,

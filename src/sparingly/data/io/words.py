@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparingly.base.errors import InputError
+from sparingly.data.scale import Scale
 from sparingly.data.values import as_number, shown
 
 # What words stand for lies between these.
-SCALE = (0.0, 1.0)
+SCALE = Scale(0.0, 1.0)
 KINDS: tuple[dict[str, float], ...] = (
     {"pass": 1.0, "fail": 0.0},
     {"true": 1.0, "false": 0.0},

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.data import fields
-from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import population as hidden
 from sparingly.data.synthetic.population import Recipe, draw_ratings, expected_seconds, names_of
@@ -110,7 +109,7 @@ def _made(recipe: Recipe, texts: bool, references: bool, latent: bool) -> EvalSe
         parts["aspects"] |= _seen(recipe.aspects, qualities, rated)
     if texts:
         parts |= _texts(recipe, items, qualities[0], references)
-    return build(recipe.items, recipe.models, **parts)
+    return EvalSet.from_arrays(recipe.items, recipe.models, **parts)
 
 
 def _seen(aspects: Sequence[str], qualities: Sequence[Floats], rated: NDArray[np.bool_]) -> dict[str, Floats]:

@@ -11,13 +11,12 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError
 from sparingly.base.levels import check_level
-from sparingly.data.combine import check_scale
+from sparingly.data.scale import Ends, Scale
 from sparingly.infer.estimate.intervals import BOOTSTRAP, LEAST, Interval, T, find_intervals, why_withheld
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import Linear, Sample
 from sparingly.infer.estimate.scale import (
-    Scale,
     bounded_pairs,
     bounded_scores,
     passes_note,
@@ -46,7 +45,7 @@ class Asked:
     target: Target = "set"
     level: float = 0.95
     interval: Interval = "auto"
-    scale: Scale | None = None
+    scale: Ends | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -56,7 +55,7 @@ class Asked:
         if self.interval not in INTERVALS:
             raise UnknownNameError("interval", self.interval, INTERVALS)
         if self.scale is not None:
-            check_scale(self.scale)
+            Scale(*self.scale)
 
 
 def assemble(

@@ -18,7 +18,6 @@ from sparingly.choose.design.snippets import Snippets
 from sparingly.choose.design.stratified import Stratified
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.data.importance import importance
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature
 from sparingly.infer.estimate.sample import Sample, as_codes, group_sums
@@ -192,7 +191,7 @@ def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> S
         draw=np.asarray(np.where(drawn.asked, drawn.chance, 0.0).max(axis=1)),
         unit=as_codes(unit[drawn.first], len(drawn.rows), "units"),
         stratum=stratum[drawn.first],
-        weights=importance(data),
+        weights=data.importance,
         document=document_codes(data),
         stratum_of=stratum_of,
         pool=None if pool is None else pool[drawn.first],
@@ -216,7 +215,7 @@ def _assumed(data: EvalSet, scores: Floats) -> Sample:
         draw=np.full(len(rows), len(rows) / len(data)),
         unit=np.arange(len(rows)),
         stratum=np.zeros(len(rows), np.int64),
-        weights=importance(data),
+        weights=data.importance,
         document=document_codes(data),
         design="uniform, assumed",
         notes=() if len(rows) == len(data) else (ASSUMED,),

@@ -13,8 +13,8 @@ from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data import fields
-from sparingly.data.combine import truth_fields, truth_scale
 from sparingly.data.evalset import EvalSet, the_only
+from sparingly.data.scale import Ends
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import Asked, Target, assemble
@@ -24,7 +24,7 @@ from sparingly.infer.estimate.intervals import Interval, Outcome
 from sparingly.infer.estimate.predictions import guarded
 from sparingly.infer.estimate.result import CHOSEN, Estimate, EstimateSignature
 from sparingly.infer.estimate.sample import Linear, Sample, difference_form, part_of, sample_of
-from sparingly.infer.estimate.scale import Scale, values_of
+from sparingly.infer.estimate.scale import values_of
 
 # --- selections drawn from more items than the data has, such as a pool ---
 # Whoever draws 2,000 of a million sources and lets models answer those has data on 2,000 items, and scores
@@ -105,7 +105,7 @@ RELATIVE = (
 
 
 def relative_to_models(
-    data: EvalSet, scores: Floats, selection: Selection, scale: Scale | None
+    data: EvalSet, scores: Floats, selection: Selection, scale: Ends | None
 ) -> tuple[Floats, Selection]:
     """Return scores less their items' means, and the selection with the skipped items as known ones.
 
@@ -177,7 +177,7 @@ def estimate(
     target: Target = "set",
     level: float = 0.95,
     interval: Interval = "auto",
-    scale: Scale | None = None,
+    scale: Ends | None = None,
     by: str | None = None,
     seed: int = 0,
 ) -> Estimate:
@@ -230,11 +230,11 @@ def estimate(
     )
 
 
-def _scale_of(data: EvalSet, selection: Selection | None, aspect: str, scale: Scale | None) -> Scale | None:
+def _scale_of(data: EvalSet, selection: Selection | None, aspect: str, scale: Ends | None) -> Ends | None:
     """Return the scale that was given, or that of the data; scores relative to each other have none."""
     if scale is not None or (selection is not None and selection.same_outputs):
         return scale
-    return truth_scale(data, aspect)
+    return data.truth_scale(aspect)
 
 
 def _check_groups(data: EvalSet, by: str | None) -> None:
@@ -243,7 +243,7 @@ def _check_groups(data: EvalSet, by: str | None) -> None:
         raise UnknownNameError("column", by, data.columns, "It is the column whose groups are estimated.")
 
 
-def _judged_sample(view: EvalSet, scores: Floats, selection: Selection | None, scale: Scale | None) -> Sample:
+def _judged_sample(view: EvalSet, scores: Floats, selection: Selection | None, scale: Ends | None) -> Sample:
     """Return the sample; where items with the same outputs were skipped, of scores relative to each other."""
     if selection is not None and selection.same_outputs:
         return sample_from(view, *relative_to_models(view, scores, selection, scale))
@@ -257,12 +257,12 @@ def _noted(linear: Linear, sample: Sample, selection: Selection | None) -> Linea
 
 def without_truth(data: EvalSet, aspect: str) -> EvalSet:
     """Return the set without the metric that is the truth: it must not predict itself."""
-    own = set(truth_fields(data, aspect)) & {fields.metric(name) for name in data.metrics}
+    own = set(data.truth_fields(aspect)) & {fields.metric(name) for name in data.metrics}
     return data.only(name for name in data.fields if name not in own) if own else data
 
 
 def _ignored(
-    estimator: str | Method | None, interval: Interval, scale: Scale | None, by: str | None
+    estimator: str | Method | None, interval: Interval, scale: Ends | None, by: str | None
 ) -> tuple[str, ...]:
     """Say what was asked for that scores of the chosen items cannot have."""
     named = () if estimator is None else (f"estimator={as_estimator(estimator)}",)
@@ -421,7 +421,7 @@ def estimate_scores(
     target: Target = "set",
     level: float = 0.95,
     interval: Interval = "auto",
-    scale: Scale | None = None,
+    scale: Ends | None = None,
     seed: int = 0,
     **drawn: Any,
 ) -> Estimate:

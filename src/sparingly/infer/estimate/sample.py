@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
-from sparingly.data.importance import checked_weights as checked_weights
+from sparingly.data.store import checked_weights as checked_weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,12 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.levels import check_level
 from sparingly.base.stats.proportion import effective_proportion_interval, proportion_interval
-from sparingly.data.evalset import Scale
+from sparingly.data.scale import Ends
 from sparingly.infer.estimate.intervals import Bounded, Proportions
 from sparingly.infer.estimate.sample import Sample
 from sparingly.infer.estimate.variance import Errors
 
 __all__ = [
-    "Scale",
     "Values",
     "bounded_pairs",
     "bounded_scores",
@@ -214,7 +213,7 @@ class Values:
         proportion: Whether scores are shares of one: two-valued, or wins with ties as a half.
     """
 
-    scale: Scale | None = None
+    scale: Ends | None = None
     two_valued: bool = False
     proportion: bool = False
 
@@ -224,7 +223,7 @@ class Values:
         return self.proportion and self.scale == (0.0, 1.0)
 
 
-def values_of(scores: Floats, scale: Scale | None) -> Values:
+def values_of(scores: Floats, scale: Ends | None) -> Values:
     """Return what is known of the scores' values: the scale that was given, or that of 0/1 and of wins.
 
     ``scores`` are those that were judged. Scores that are all 0 may be of any scale, so they are proportions
@@ -243,7 +242,7 @@ def values_of(scores: Floats, scale: Scale | None) -> Values:
     return Values((0.0, 1.0), bool((scores != 0.5).all()), True) if share else Values()
 
 
-def passes_note(scores: Floats, scale: Scale | None) -> tuple[str, ...]:
+def passes_note(scores: Floats, scale: Ends | None) -> tuple[str, ...]:
     """Say that scores which are all 1 are taken as passes, where no scale tells what 1 is."""
     if scale is not None or not scores.size or (scores != 1.0).any():
         return ()
@@ -301,7 +300,7 @@ def proportions_of(
 
 
 def bounded_scores(
-    sample: Sample, target: str, scale: Scale | None, level: float, seed: int
+    sample: Sample, target: str, scale: Ends | None, level: float, seed: int
 ) -> Bounded | None:
     """Return what makes intervals of scores from the scale alone; None where these do not hold.
 
@@ -313,7 +312,7 @@ def bounded_scores(
 
 
 def bounded_pairs(
-    sample: Sample, target: str, scale: Scale | None, level: float, seed: int
+    sample: Sample, target: str, scale: Ends | None, level: float, seed: int
 ) -> Callable[[Ints, Ints], Bounded] | None:
     """Return what makes intervals of differences of models from the scale alone; None likewise."""
     if scale is None or not _holds(sample, target):
@@ -336,7 +335,7 @@ def _size(sample: Sample, target: str) -> float:
     return float(sample.size) if target == "set" else np.inf
 
 
-def _from_scale(scores: Floats, size: float, scale: Scale, level: float, seed: int) -> Bounded:
+def _from_scale(scores: Floats, size: float, scale: Ends, level: float, seed: int) -> Bounded:
     low, high = scale
     # Differences of scores on the scale can leave it by rounding.
     slack = 1e-9 * (high - low)

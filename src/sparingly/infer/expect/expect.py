@@ -17,7 +17,6 @@ from sparingly.base.format import html_table
 from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.importance import importance
 from sparingly.infer.estimate.estimate import without_truth
 from sparingly.infer.estimate.predictions import known_metrics
 from sparingly.infer.expect.belief import USUAL, Belief, Prior, believe
@@ -401,7 +400,7 @@ def expect(
     judged = ~np.isnan(known)
     _check(data, known, judged)
     learned = learn_from(data, known)
-    weights = importance(data)
+    weights = data.importance
     means, told = _means(known, judged, learned, weights)
     return _expected(data, known, judged, learned, means, told, weights, prior)
 

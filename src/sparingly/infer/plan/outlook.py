@@ -19,14 +19,14 @@ from sparingly.base.stats.cluster_correction import cluster_correction
 from sparingly.choose.auto import automatic
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability_design import DrawDesign
-from sparingly.data.combine import truth_scale
 from sparingly.data.evalset import EvalSet
+from sparingly.data.scale import Ends
 from sparingly.infer.estimate.assemble import TARGETS, Target
 from sparingly.infer.estimate.intervals import LEAST, find_intervals
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.predictions import FEWEST
 from sparingly.infer.estimate.sample import Linear, Sample, difference_form
-from sparingly.infer.estimate.scale import Scale, proportions_of, values_of
+from sparingly.infer.estimate.scale import proportions_of, values_of
 from sparingly.infer.estimate.variance import Errors, joined_freedom, population_errors, set_errors
 from sparingly.infer.plan.pilot import Pilot
 from sparingly.infer.plan.power import Documents, deciding_ratios, detectable, pair_level
@@ -150,7 +150,7 @@ class Ahead:
     documents: Documents | None = None
     beyond: Floats | None = None
     level: float = 0.95
-    scale: Scale | None = None
+    scale: Ends | None = None
     seed: int = 0
     _seen: dict[int, Printed] = field(default_factory=dict)
     _ratios: dict[int, float] = field(default_factory=dict)
@@ -478,7 +478,7 @@ class Outlook:
             documents,
             pilot.beyond if self.wanted.target == "population" else None,
             self.wanted.level,
-            truth_scale(pilot.data, pilot.truth),
+            pilot.data.truth_scale(pilot.truth),
             self.wanted.seed,
         )
 

@@ -19,7 +19,6 @@ from sparingly.choose.utility.metric_avg import MetricAvg
 from sparingly.choose.utility.metric_cons import MetricCons
 from sparingly.choose.utility.metric_var import MetricVar
 from sparingly.data import fields
-from sparingly.data.combine import truth_fields, truth_scale
 from sparingly.data.describe.metrics import Correlation, correlation
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
@@ -320,7 +319,7 @@ class Pilot:
     def values(self) -> Values:
         """What is known of the values that scores can take, as ``estimate`` will see them."""
         judged = self.sample.scores[self.sample.judged]
-        return values_of(judged, truth_scale(self.data, self.truth))
+        return values_of(judged, self.data.truth_scale(self.truth))
 
 
 def pilot_of(
@@ -332,7 +331,7 @@ def pilot_of(
     if aspect is None and not len(data.aspects):
         return _from_metric(data, _most_typical(data), seed)
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
-    read = truth_fields(data, name)
+    read = data.truth_fields(name)
     if all(field in map(fields.metric, data.metrics) for field in read):
         return _from_metric(data, next(m for m in data.metrics if fields.metric(m) in read), seed)
     if selection is not None and not selection.is_probability_sample:

@@ -15,9 +15,9 @@ from sparingly.base.format import counted, error_text, html_table
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
-from sparingly.data.combine import with_scale
 from sparingly.data.describe.metrics import Correlation
-from sparingly.data.evalset import EvalSet, Scale
+from sparingly.data.evalset import EvalSet
+from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target
@@ -383,7 +383,7 @@ def plan(
     target: Target = "population",
     level: float = 0.95,
     power: float = 0.8,
-    scale: Scale | None = None,
+    scale: Ends | None = None,
     seed: int = 0,
 ) -> Plan:
     """Return what judging so many items is expected to tell, and a recommendation.
@@ -419,7 +419,7 @@ def plan(
         'greg'
     """
     wide, gap = (None if goal is None else Quantity.parse(goal) for goal in (width, detect))
-    wanted, data = Wanted(None, None, unit, target, level, power, seed), with_scale(data, aspect, scale)
+    wanted, data = Wanted(None, None, unit, target, level, power, seed), data.with_scale(aspect, scale)
     pilot = pilot_of(data, selection, aspect, for_differences=wide is None and gap is not None, seed=seed)
     wanted = replace(wanted, width=_in_scores(wide, pilot, _WIDTH), detect=_in_scores(gap, pilot, _GAP))
     prices = judge_prices(pilot, judge, judge_price, person_price)

@@ -15,9 +15,8 @@ from sparingly.base.format import counted, ends_text
 from sparingly.base.registry import Method
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_count
-from sparingly.data.combine import with_scale
 from sparingly.data.evalset import EvalSet
-from sparingly.data.importance import importance
+from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target, targets_of
@@ -25,7 +24,6 @@ from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.full_set_p import full_set_chances
 from sparingly.infer.estimate.intervals import EXACT, LEAST
 from sparingly.infer.estimate.result import CHOSEN, Estimate
-from sparingly.infer.estimate.scale import Scale
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.decisions import any_member_groups, decide, last_member_groups
@@ -234,7 +232,7 @@ def rank(
     test: Test = "t",
     groups_by: GroupsBy = "decisions",
     alpha: float = 0.05,
-    scale: Scale | None = None,
+    scale: Ends | None = None,
     expect: bool = False,
     seed: int = 0,
 ) -> Ranking:
@@ -270,7 +268,7 @@ def rank(
     """
     _check_choice("test", test, get_args(Test))
     _check_choice("rule for groups", groups_by, get_args(GroupsBy))
-    targets, data = targets_of(target), with_scale(data, aspect, scale)
+    targets, data = targets_of(target), data.with_scale(aspect, scale)
     if selection is not None and selection.judged is not None:
         data = data.take(models=selection.judged)
     _check_weights(data, selection, test, groups_by)
@@ -534,7 +532,7 @@ def _check_weights(data: EvalSet, selection: Selection | None, test: Test, group
         return
     unequal = selection is not None and selection.has_unequal_weights
     separate = selection is not None and selection.models is not None and len(set(selection.models)) > 1
-    unequal |= importance(data) is not None
+    unequal |= data.importance is not None
     if unequal or separate:
         why = "Every model has its own sample" if separate else "The items do not all count the same"
         raise UsageError(f"{why}, and {rule} knows nothing of weights: use the t test with decisions.")

@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 
 from sparingly.base.errors import DataError, InputError
-from sparingly.data.build import rebuild
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.jsonl import JsonLines
 
@@ -15,7 +14,7 @@ _NAME = "data.jsonl.gz"
 
 def unjudged(data: EvalSet) -> EvalSet:
     """Return a set without what people said: a campaign knows only the answers that it asked for."""
-    return rebuild(data.without_labels())
+    return data.without_labels().with_parts()
 
 
 def to_bytes(data: EvalSet) -> bytes:
@@ -41,4 +40,4 @@ def from_bytes(content: bytes, digest: str, name: str) -> EvalSet:
             raise DataError(f"{damaged} ({error.problem}). Take another copy of it.") from None
     if data.digest() != digest:
         raise DataError(f"{damaged}. Take another copy of it.")
-    return rebuild(data, name=name)
+    return data.with_parts(name=name)

@@ -13,8 +13,6 @@ from sparingly.base.errors import UsageError, listing
 from sparingly.base.registry import Method
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
-from sparingly.data.build import rebuild
-from sparingly.data.combine import truth_scale
 from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.content import to_bytes, unjudged
 from sparingly.run.campaign.database import Database
@@ -111,7 +109,7 @@ def create(database: Database, beginning: Beginning, clock: Clock) -> None:
 
 def with_aspects(data: EvalSet, aspects: Mapping[str, Any]) -> EvalSet:
     """Return an unjudged set with the aspects that people are asked for, empty."""
-    return rebuild(data, aspects={name: np.full(data.shape, np.nan) for name in aspects})
+    return data.with_parts(aspects={name: np.full(data.shape, np.nan) for name in aspects})
 
 
 def divided(budget: BudgetAsked | Mapping[str, BudgetAsked], sizes: Mapping[str, int]) -> dict[str, Budget]:
@@ -171,7 +169,7 @@ def _names(aspects: str | Sequence[str]) -> Sequence[str]:
 
 def _known_scale(aspect: str, data: Mapping[str, EvalSet]) -> Scale | None:
     """Return the scale on which all data sets that were judged before have an aspect; None without one."""
-    told = {truth_scale(held, aspect) for held in data.values() if aspect in held.aspects}
+    told = {held.truth_scale(aspect) for held in data.values() if aspect in held.aspects}
     return told.pop() if len(told) == 1 else None
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from sparingly.base.errors import UsageError
 from sparingly.choose.select import select
-from sparingly.data.build import reveal
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
@@ -77,7 +76,7 @@ def state_for_estimates(settings: Settings, known: Known) -> tuple[State, Strate
     if isinstance(strategy, OneShot):
         strategy = DrawnBefore(selector=strategy.selector, rounds=strategy.rounds, drawn_from=began)
     rounds = tuple(_of_models(one, known.data) for one in _answered(known))
-    seen = reveal(known.data, asked_cells(known.data, rounds), compared_rows(known.data, rounds))
+    seen = known.data.reveal(asked_cells(known.data, rounds), compared_rows(known.data, rounds))
     return State(seen, settings.aspect, rounds, budget, settings.size, settings.seed), strategy
 
 

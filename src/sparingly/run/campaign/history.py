@@ -11,7 +11,6 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from sparingly.data import fields
-from sparingly.data.build import known_scales, rebuild
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
@@ -131,12 +130,11 @@ def judged(
     ratings = _ratings(data, single, tuple(aspects))
     means = {name: ratings.means(name, *data.shape) for name in aspects}
     scales = {fields.aspect(name): ends for name, ends in aspects.items() if ends is not None}
-    return rebuild(
-        data,
+    return data.with_parts(
         aspects=means,
         ratings=ratings,
         preferences=_preferences(data, pairs, tuple(aspects)),
-        scales={**known_scales(data), **scales},
+        scales={**data.scales, **scales},
     )
 
 

@@ -14,9 +14,9 @@ from sparingly.base import rng
 from sparingly.base.errors import InputError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import html_table
 from sparingly.data import fields, files
-from sparingly.data.build import as_ids
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.data.store import as_ids
 from sparingly.data.values import as_id, as_list, as_mapping, as_text, as_whole, check_version
 
 # The assignment: who judges which item, in which order, and which order the outputs are shown in.

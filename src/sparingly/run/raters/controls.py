@@ -15,7 +15,6 @@ from sparingly.base.errors import DataError, MissingDataError, UnknownNameError,
 from sparingly.base.format import html_table
 from sparingly.base.stats.signed_rank import signed_rank
 from sparingly.data import fields
-from sparingly.data.build import build
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
@@ -223,7 +222,9 @@ def _as_set(data: EvalSet, made: Sequence[tuple[Control, int, int, str]]) -> Eva
         columns[fields.DOMAIN] = data.columns[fields.DOMAIN][rows]
     parts: dict[str, Any] = {} if data.sources is None else {"sources": data.sources[rows]}
     names = [control.item for control, *_ in made]
-    return build(names, list(data.models), outputs=outputs, columns=columns, name="control items", **parts)
+    return EvalSet.from_arrays(
+        names, list(data.models), outputs=outputs, columns=columns, name="control items", **parts
+    )
 
 
 # What raters did with control items: do they score a degraded output below the original?.

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import DataError, UsageError, listing
-from sparingly.data.build import known_scales, rebuild
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Ratings
 from sparingly.infer.estimate.rater_effects import rated
@@ -38,8 +37,8 @@ def with_ratings_of(data: EvalSet, judged: EvalSet) -> EvalSet:
         model=columns[own.model],
     )
     means = {name: ratings.means(name, *data.shape) for name in ratings.aspects}
-    scales = {**known_scales(data), **known_scales(judged)}
-    return rebuild(data, aspects={**data.aspects, **means}, ratings=ratings, scales=scales)
+    scales = {**data.scales, **judged.scales}
+    return data.with_parts(aspects={**data.aspects, **means}, ratings=ratings, scales=scales)
 
 
 def _check(

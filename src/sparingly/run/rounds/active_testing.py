@@ -15,7 +15,6 @@ from sparingly.base.registry import parameter, register
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.data.evalset import EvalSet
-from sparingly.data.importance import importance
 from sparingly.infer.estimate.assemble import Asked, assemble
 from sparingly.infer.estimate.draw import document_codes
 from sparingly.infer.estimate.result import Estimate
@@ -217,7 +216,7 @@ def _sample(state: State, rows: Ints, weights: Floats) -> Sample:
         draw=chance,
         unit=np.arange(len(rows)),
         stratum=np.zeros(len(rows), np.int64),
-        weights=importance(state.data),
+        weights=state.data.importance,
         document=document_codes(state.data),
         design="active_testing",
     )

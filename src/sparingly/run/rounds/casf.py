@@ -15,7 +15,6 @@ from sparingly.base.stats.moments import row_means
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
-from sparingly.data.combine import truth_fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.run.rounds.casf_learner import Regressor, Unit, predicted_quality, standardised_sum
 from sparingly.run.rounds.casf_sampler import first_of_each, least_redundant
@@ -98,7 +97,7 @@ class Casf(Strategy):
 
     def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
         """Show the aspects that the learner predicts, beside the one that is judged."""
-        more = {name for part in self.aspects for name in truth_fields(data, part)}
+        more = {name for part in self.aspects for name in data.truth_fields(part)}
         return super().label_fields(data, aspect) | more
 
     def next_round(self, state: State) -> Chosen | Finished:

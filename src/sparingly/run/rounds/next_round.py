@@ -14,7 +14,6 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import Method
 from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
-from sparingly.data.build import reveal
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.data.signature import LETTERS, Signature
@@ -83,7 +82,7 @@ def state_of(
     amount, asked = Budget.parse(budget), asked_cells(data, rounds)
     made = as_strategy(strategy).resolve(data.without_labels(), name, amount)
     shown = made.reads(data.without_labels()) | made.label_fields(data, name)
-    seen = reveal(data, asked, compared_rows(data, rounds))
+    seen = data.reveal(asked, compared_rows(data, rounds))
     seen = seen if everything else seen.only(shown)
     return State(seen, name, tuple(rounds), amount, size, seed), made
 

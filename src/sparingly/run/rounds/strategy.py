@@ -20,7 +20,6 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector, select
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields as field_names
-from sparingly.data.combine import truth_fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
@@ -256,7 +255,7 @@ class Strategy(Method, ABC):
 
     def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
         """Return the labels that the strategy is shown: what the aspect is made of."""
-        return frozenset(truth_fields(data, aspect))
+        return frozenset(data.truth_fields(aspect))
 
 
 def as_strategy(method: str | Method) -> Strategy:

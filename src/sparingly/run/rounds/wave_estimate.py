@@ -14,8 +14,6 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import Method
 from sparingly.data import fields
-from sparingly.data.combine import truth_scale
-from sparingly.data.importance import importance as importance_of
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import Asked, Target
 from sparingly.infer.estimate.draw import document_codes
@@ -320,7 +318,7 @@ def estimate_waves(
         fold: The fold of every item, where models were left out fold by fold.
         asked: ``target``, ``level``, ``interval`` and ``seed`` as in ``sparingly.estimate``.
     """
-    wanted = _asked(method, {**asked, "scale": asked.get("scale") or truth_scale(state.data, state.aspect)})
+    wanted = _asked(method, {**asked, "scale": asked.get("scale") or state.data.truth_scale(state.aspect)})
     if not waves or np.isnan(state.labels).all():
         raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
     whole, sample, errors, over_set = known_of(state, waves, wanted.target, fold)
@@ -346,7 +344,7 @@ class Known(NamedTuple):
 
 def known_of(state: State, waves: Sequence[Wave], target: Target, fold: Ints | None = None) -> Known:
     """Return what some waves say of the models."""
-    whole = combine(waves, state.labels, importance_of(state.data), fold)
+    whole = combine(waves, state.labels, state.data.importance, fold)
     return _known(state, whole, target)
 
 
@@ -355,7 +353,7 @@ def known_after_each(state: State, waves: Sequence[Wave], target: Target) -> Ite
 
     What a wave says does not depend on later ones, so every wave is summed up once.
     """
-    importance = importance_of(state.data)
+    importance = state.data.importance
     matter = np.ones(len(state.data)) if importance is None else importance
     totals = [wave_totals(wave, state.labels, matter) for wave in waves]
     for count in range(1, len(totals) + 1):
@@ -363,7 +361,7 @@ def known_after_each(state: State, waves: Sequence[Wave], target: Target) -> Ite
 
 
 def _known(state: State, whole: Combined, target: Target) -> Known:
-    sample = _sample(whole, state, importance_of(state.data), document_codes(state.data))
+    sample = _sample(whole, state, state.data.importance, document_codes(state.data))
     over_set = _set_errors(whole, sample)
     errors = over_set if target == "set" else population_errors(over_set, sample)
     return Known(whole, sample, errors, over_set)

@@ -19,7 +19,6 @@ from sparingly.choose.design.draw.pivotal import draw_pivotal
 from sparingly.choose.design.space import metric_points, principal
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.data.importance import importance as importance_of
 from sparingly.infer.estimate.intervals import LEAST
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.learning import (
@@ -118,7 +117,7 @@ def draw_wave(how: str, state: State, rows: Ints, chances: Floats, part: int | N
 def sizes_of(method: InWaves, state: State, history: Sequence[Wave], models: Mask, goal: Goal) -> Sizes:
     """Return what all labels so far say of the sizes of residuals."""
     learned = learn(state.data, state.labels, method.regressor, state.seed)
-    stands = combine(history, state.labels, importance_of(state.data)).stands_for
+    stands = combine(history, state.labels, state.data.importance).stands_for
     of_item = np.where(models[None, :], stands, 0.0).sum(axis=1) / max(int(models.sum()), 1)
     return learn_sizes(
         state.data,

@@ -10,7 +10,6 @@ import numpy as np
 
 from sparingly.base.errors import DataError, SparinglyError, UsageError
 from sparingly.base.registry import Method
-from sparingly.data.build import reveal
 from sparingly.data.describe import Representation, representation
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
@@ -209,7 +208,7 @@ def seen_of(data: EvalSet, rounds: Sequence[Selection]) -> EvalSet:
     """Return the set with the judgements that some rounds asked for; all of them where there is no round."""
     if not rounds:
         return data
-    return reveal(data, asked_cells(data, rounds), compared_rows(data, rounds))
+    return data.reveal(asked_cells(data, rounds), compared_rows(data, rounds))
 
 
 def ranking_of(scores: Estimate, decisions: Estimate, alpha: float, seed: int) -> tuple[Ranking | None, str]:

@@ -12,10 +12,10 @@ from sparingly._version import __version__
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import Method
-from sparingly.data.combine import with_scale
 from sparingly.data.describe import describe
-from sparingly.data.evalset import EvalSet, Scale
+from sparingly.data.evalset import EvalSet
 from sparingly.data.files import write_atomically
+from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.show.figures.library import need_report
@@ -125,7 +125,7 @@ def report(
     estimator: str | Method | None = None,
     target: Target | None = None,
     level: float = 0.95,
-    scale: Scale | None = None,
+    scale: Ends | None = None,
     title: str | None = None,
     figures: bool = True,
     curve: bool = True,
@@ -164,7 +164,7 @@ def report(
     if isinstance(source, EvalSet):
         if data is not None or at is not None:
             raise UsageError("A data set's name and an entry of the journal are for campaigns.")
-        held = from_selection(with_scale(source, aspect, scale), selection, wanted)
+        held = from_selection(source.with_scale(aspect, scale), selection, wanted)
     else:
         if selection is not None:
             raise UsageError("A campaign knows its own selections: leave the selection out.")

@@ -14,7 +14,6 @@ from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
 from sparingly.base.registry import Method, method_class, method_from_call, parameter
 from sparingly.base.text import parse_call
-from sparingly.data.build import reveal
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.result import CHOSEN, Estimate
 from sparingly.run.rounds.stop.sequential import Look, Settled, Valid, settle
@@ -151,7 +150,7 @@ def after_rounds(state: State, count: int) -> State:
     if count == len(state.rounds):
         return state
     rounds = state.rounds[:count]
-    seen = reveal(state.data, asked_cells(state.data, rounds), compared_rows(state.data, rounds))
+    seen = state.data.reveal(asked_cells(state.data, rounds), compared_rows(state.data, rounds))
     return replace(state, data=seen, rounds=rounds)
 
 
