@@ -12,9 +12,9 @@ from uuid import UUID
 import pytest
 
 import sparingly
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.argilla import NO_STATUS
 from sparingly.run.exchange.tasks import KINDS, Kind, make_tasks
-from sparingly.run.forms.scale import Scale
 from tests.run.exchange.fakes import Answers, argilla_values
 from tests.run.exchange.helpers import all_of, awkward, pairs_of, slots
 

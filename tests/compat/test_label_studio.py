@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import sparingly
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.tasks import Kind, make_tasks
-from sparingly.run.forms.scale import Scale
 from tests.run.exchange.fakes import Answers, label_studio
 from tests.run.exchange.helpers import all_of, awkward, pairs_of, slots
 

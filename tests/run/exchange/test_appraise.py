@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.appraise import CHECK, CREDITED, HALF_A_PAIR, WHOLE_DOCUMENT, Appraise, number_of
 from sparingly.run.exchange.browser import SPACES
 from sparingly.run.exchange.reading import ANSWERED_AGAIN, CONTROL, UNKNOWN_OUTPUT, UNKNOWN_TASK
 from sparingly.run.exchange.tasks import Tasks, make_tasks
-from sparingly.run.forms.scale import Scale
 from tests.run.exchange.appraise_fake import (
     LANGUAGES,
     USER,

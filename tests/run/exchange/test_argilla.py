@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import sparingly
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.argilla import NO_STATUS
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.report import Taken
-from sparingly.run.forms.scale import Scale
 from tests.run.exchange.helpers import all_of, awkward
 
 DATA = awkward()

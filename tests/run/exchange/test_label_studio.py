@@ -11,10 +11,10 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import InputError, UsageError
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.tasks import KINDS, Kind, make_tasks
-from sparingly.run.forms.scale import Scale
 from sparingly.run.forms.spans import Span
 from tests.run.exchange.fakes import Answers, label_studio
 from tests.run.exchange.helpers import all_of, awkward, pairs_of

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import sparingly
 from sparingly.base.errors import MissingDataError, UsageError
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.tasks import Tasks, make_tasks
-from sparingly.run.forms.scale import Scale
 from tests.run.exchange.helpers import ITEMS, MODELS, all_of, awkward, pairs_of
 
 DATA = awkward()

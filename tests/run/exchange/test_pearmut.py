@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import sparingly
 from sparingly.base.errors import InputError, UsageError
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.pearmut import EXTRA_PAGE, GUARD, Pearmut, campaign
 from sparingly.run.exchange.reading import (
     ANSWERED_AGAIN,
@@ -20,7 +21,6 @@ from sparingly.run.exchange.reading import (
     UNKNOWN_TASK,
 )
 from sparingly.run.exchange.tasks import make_tasks
-from sparingly.run.forms.scale import Scale
 from tests.run.exchange.asked import (
     MODELS,
     TEXTS,

@@ -10,10 +10,10 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UsageError
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.prodigy import scores_of
 from sparingly.run.exchange.report import Taken
-from sparingly.run.forms.scale import Scale
 from tests.run.exchange.helpers import all_of, awkward
 
 DATA = awkward()

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparingly.base.errors import InputError
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import moment_in
 from sparingly.run.exchange.reading import Taking
 from sparingly.run.exchange.report import Given
 from sparingly.run.exchange.tasks import make_tasks
-from sparingly.run.forms.scale import Scale
 from sparingly.run.forms.spans import Span
 from tests.run.exchange.helpers import all_of, awkward, pairs_of
 

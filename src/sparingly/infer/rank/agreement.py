@@ -16,7 +16,6 @@ from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
 from sparingly.base.stats.sign_flip import Ids, Method, item_keys, pair_p_values
 from sparingly.base.stats.signed_rank import SignedRank, pair_signed_rank
 from sparingly.data.evalset import EvalSet
-from sparingly.data.importance import importance
 from sparingly.data.selection import Selection
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.measures import Groups, model_means, nan_as_none, significance_groups
@@ -247,7 +246,7 @@ def _selection_weights(selection: Selection | Sequence[str], data: EvalSet, rows
             "a comparison with the whole set gives every item one weight: use estimate and rank."
         )
     by_item = dict(zip(selection.items, row_weights, strict=True))
-    item_importance = importance(data)
+    item_importance = data.importance
     weights = np.ones(len(data)) if item_importance is None else item_importance.copy()
     weights[rows] *= [by_item[data.items[row]] for row in rows]
     return np.asarray(weights)

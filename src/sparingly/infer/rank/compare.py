@@ -17,7 +17,6 @@ from sparingly.base.stats.sign_flip import Method as Test
 from sparingly.choose.crowd import Judge, Sides, sides_of
 from sparingly.choose.select import as_selector, select
 from sparingly.data.evalset import EvalSet
-from sparingly.data.importance import importance
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.infer.rank import curve as curves
 from sparingly.infer.rank.agreement import (
@@ -171,7 +170,7 @@ class CurveComparison:
 def full_set(data: EvalSet, truth: str, *, seed: int = 0, flips: int = 1000, test: Test = "auto") -> FullSet:
     """Return the evaluation that judges everything by a truth."""
     values = data.truth(truth)
-    return FullSet(values, data.keys, seed=seed, flips=flips, method=test, weights=importance(data))
+    return FullSet(values, data.keys, seed=seed, flips=flips, method=test, weights=data.importance)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any, Self
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data.evalset import EvalSet
+from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
@@ -33,7 +34,7 @@ from sparingly.run.campaign.organising import Organising
 from sparingly.run.campaign.questions import Question, question_of
 from sparingly.run.campaign.record import BATCH, Acknowledgement, OnError, Recorded, Recorder
 from sparingly.run.campaign.refusal import check_score
-from sparingly.run.campaign.settings import Scale, read_settings
+from sparingly.run.campaign.settings import read_settings
 from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.spending import compares
 from sparingly.run.campaign.status import Status, checked_seq, status_at
@@ -90,7 +91,7 @@ class Campaign(Organising):
         name: str = "campaign",
         aspects: AspectsAsked | None = None,
         aspect: str | None = None,
-        scale: Scale | None = None,
+        scale: Ends | None = None,
         stop: StopAsked = None,
         size: int | None = None,
         seed: int = 0,

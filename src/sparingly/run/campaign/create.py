@@ -14,17 +14,18 @@ from sparingly.base.registry import Method
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data.evalset import EvalSet
+from sparingly.data.scale import Ends
 from sparingly.run.campaign.content import to_bytes, unjudged
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.journal import Clock, Journal, as_json
 from sparingly.run.campaign.names import check_lengths, check_letters
-from sparingly.run.campaign.settings import Scale, Settings
+from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.spending import choices, compares, limit_of
 from sparingly.run.campaign.tables import CAMPAIGNS, DATA_SETS, DATA_VERSIONS, MODELS
 from sparingly.run.rounds.stop.base import as_stop
 from sparingly.run.rounds.strategy import as_strategy
 
-AspectsAsked = str | Sequence[str] | Mapping[str, Scale | None]
+AspectsAsked = str | Sequence[str] | Mapping[str, Ends | None]
 BudgetAsked = int | float | str | Budget
 StopAsked = str | Method | Sequence[str | Method] | None
 
@@ -45,7 +46,7 @@ def prepare(
     *,
     aspects: AspectsAsked | None,
     aspect: str | None,
-    scale: Scale | None,
+    scale: Ends | None,
     stop: StopAsked,
     size: int | None,
     seed: int,
@@ -144,8 +145,8 @@ def _counted(budget: Budget) -> Budget:
 
 
 def _scales(
-    aspects: AspectsAsked | None, data: Mapping[str, EvalSet], scale: Scale | None
-) -> dict[str, Scale | None]:
+    aspects: AspectsAsked | None, data: Mapping[str, EvalSet], scale: Ends | None
+) -> dict[str, Ends | None]:
     """Return what people are asked for; what the data was judged on so far unless given."""
     if aspects is None:
         aspects = sorted({name for held in data.values() for name in held.aspects})
@@ -167,7 +168,7 @@ def _names(aspects: str | Sequence[str]) -> Sequence[str]:
     return [aspects] if isinstance(aspects, str) else aspects
 
 
-def _known_scale(aspect: str, data: Mapping[str, EvalSet]) -> Scale | None:
+def _known_scale(aspect: str, data: Mapping[str, EvalSet]) -> Ends | None:
     """Return the scale on which all data sets that were judged before have an aspect; None without one."""
     told = {held.truth_scale(aspect) for held in data.values() if aspect in held.aspects}
     return told.pop() if len(told) == 1 else None

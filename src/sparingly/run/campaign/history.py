@@ -12,10 +12,11 @@ from sqlalchemy import Connection, func, select
 
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.run.campaign.library import Library
-from sparingly.run.campaign.settings import Scale, Settings
+from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import CAMPAIGNS, EVENTS, RATINGS, ROUNDS
 from sparingly.run.rounds.strategy import Finished
 
@@ -121,7 +122,7 @@ class History:
 
 
 def judged(
-    data: EvalSet, answers: Sequence[Mapping[str, Any]], aspects: Mapping[str, Scale | None]
+    data: EvalSet, answers: Sequence[Mapping[str, Any]], aspects: Mapping[str, Ends | None]
 ) -> EvalSet:
     """Return an unjudged set with answers about the models that are in it, on the scales of the campaign."""
     here = set(data.models)

@@ -11,10 +11,9 @@ from sqlalchemy import Connection, select
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import spell_saved
 from sparingly.choose.design.budget import Budget
+from sparingly.data.scale import Ends
 from sparingly.run.campaign.soundness import beginning_problems
 from sparingly.run.campaign.tables import CAMPAIGNS, DATA_SETS
-
-Scale = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Settings:
 
     name: str
     aspect: str
-    aspects: Mapping[str, Scale | None]
+    aspects: Mapping[str, Ends | None]
     strategy: str
     stops: tuple[str, ...]
     budgets: Mapping[str, Budget]

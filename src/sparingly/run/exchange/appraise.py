@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from sparingly.base import rng
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.browser import SPACES, marked_span, take_marks
 from sparingly.run.exchange.files import json_in, list_in, name_in, number_in, seconds_in, write_json
 from sparingly.run.exchange.key import Question
@@ -30,7 +31,6 @@ from sparingly.run.exchange.reading import (
 from sparingly.run.exchange.report import Given, Taken
 from sparingly.run.exchange.tasks import Kind, Output, Passage, Task, Tasks
 from sparingly.run.exchange.tool import Exchange, Options
-from sparingly.run.forms.scale import Scale
 from sparingly.run.forms.spans import Span
 
 FULL = 100

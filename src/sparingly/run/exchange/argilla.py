@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import (
     list_in,
     moment_in,
@@ -37,7 +38,6 @@ from sparingly.run.exchange.tool import (
     slot_label,
     used_texts,
 )
-from sparingly.run.forms.scale import Scale
 
 OWN_SCALE = Scale(0.0, 10.0)
 NO_STATUS = (

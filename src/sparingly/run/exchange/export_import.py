@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted, html_table
 from sparingly.data.evalset import EvalSet
+from sparingly.data.scale import Scale
 from sparingly.data.selection import Selection
 from sparingly.run.exchange.files import make_folder
 from sparingly.run.exchange.key import Key
@@ -17,7 +18,6 @@ from sparingly.run.exchange.reading import Taking
 from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.tasks import Tasks, make_campaign_tasks, make_tasks
 from sparingly.run.exchange.tool import Exchange, exchange_named
-from sparingly.run.forms.scale import Scale
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign

@@ -11,6 +11,7 @@ from typing import Any
 from sparingly.base import rng
 from sparingly.base.errors import DataError, InputError
 from sparingly.data import files
+from sparingly.data.scale import Scale
 from sparingly.data.values import (
     as_id,
     as_list,
@@ -22,7 +23,6 @@ from sparingly.data.values import (
     shown,
 )
 from sparingly.run.exchange.files import write_private_json
-from sparingly.run.forms.scale import Scale
 
 FORMAT, VERSION = "sparingly/key", 1
 # The aspect of spans that nobody scored: minus the points of all errors.

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from xml.sax.saxutils import quoteattr
 
 from sparingly.base.errors import DataError, UsageError
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import (
     list_in,
     mapping_in,
@@ -41,7 +42,6 @@ from sparingly.run.exchange.tool import (
     slot_label,
     used_texts,
 )
-from sparingly.run.forms.scale import Scale
 from sparingly.run.forms.spans import Span, from_utf16
 
 # Names of tags say what they ask: ``score_ASPECT_SLOT``, ``preference_ASPECT``, ``tie_ASPECT``,

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.browser import fits_link, marked_span, plain_names, take_marks
 from sparingly.run.exchange.files import list_in, mapping_in, name_in, number_in, write_json
 from sparingly.run.exchange.key import MODEL_LETTERS, Key, Question, letters
@@ -20,7 +21,6 @@ from sparingly.run.exchange.reading import CANCELLED, NOT_ANSWERED, RESET, UNKNO
 from sparingly.run.exchange.report import Given, Taken
 from sparingly.run.exchange.tasks import Kind, Passage, Task, Tasks
 from sparingly.run.exchange.tool import Exchange, Options, carried
-from sparingly.run.forms.scale import Scale
 from sparingly.run.forms.spans import Span
 
 EXTRA_PAGE = "a welcome, random or goodbye page"

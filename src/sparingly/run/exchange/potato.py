@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.browser import plain_names, units, whole_letters
 from sparingly.run.exchange.files import (
     json_in,
@@ -30,7 +31,6 @@ from sparingly.run.exchange.reading import BAD_SPAN, DRAFT, NO_NUMBER, UNKNOWN_O
 from sparingly.run.exchange.report import Given, Taken
 from sparingly.run.exchange.tasks import Kind, Output, Passage, Task, Tasks
 from sparingly.run.exchange.tool import Exchange, Options, carried
-from sparingly.run.forms.scale import Scale
 from sparingly.run.forms.spans import PENALTIES, Span
 
 MACHINE = "answered by a machine"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sparingly.base.errors import UsageError
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import mapping_in, moment_in, name_in, read_json_rows, spans_in, write_jsonl
 from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, Taking
@@ -28,7 +29,6 @@ from sparingly.run.exchange.tool import (
     page_texts,
     used_texts,
 )
-from sparingly.run.forms.scale import Scale
 
 REJECTED = "rejected by the rater"
 SEVERAL = "more than one option was chosen"

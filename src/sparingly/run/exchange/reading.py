@@ -9,11 +9,11 @@ from typing import Any
 
 from sparingly.base.errors import DataError, InputError
 from sparingly.data.io.words import SCALE, word_number
+from sparingly.data.scale import Scale
 from sparingly.data.values import shown
 from sparingly.run.exchange.files import number_in
 from sparingly.run.exchange.key import POINTS, Key, Question
 from sparingly.run.exchange.report import Given, Judgement, Taken, answers_to, missing_from, ties_of
-from sparingly.run.forms.scale import Scale
 from sparingly.run.forms.spans import Span, penalty
 
 CANCELLED = "skipped or cancelled by the rater"
@@ -212,7 +212,7 @@ class Taking:
                 )
             self._leave(f"a score outside the scale {from_scale}", f"{where}: {number:g}", 1)
             return None
-        return from_scale.to(self.key.scales.get(aspect, from_scale), number)
+        return from_scale.convert(number, self.key.scales.get(aspect, from_scale))
 
     def _word(self, value: Any, aspect: str) -> float | None:
         """Return what a two-valued word (pass and fail, yes and no …) stands for on a scale from 0 to 1."""

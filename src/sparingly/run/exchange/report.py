@@ -16,19 +16,18 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError
 from sparingly.base.format import counted, html_table
 from sparingly.data import fields
-from sparingly.data.build import known_scales, rebuild
 from sparingly.data.evalset import EvalSet
-from sparingly.data.evalset import Scale as Ends
 from sparingly.data.files import without_formulas
+from sparingly.data.scale import Ends
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.run.exchange.files import write_csv, write_jsonl
 from sparingly.run.exchange.key import Key, Question, Same
 from sparingly.run.forms.spans import Span
 
 if TYPE_CHECKING:
+    from sparingly.data.scale import Scale
     from sparingly.run.campaign.campaign import Campaign
     from sparingly.run.campaign.record import Recorded
-    from sparingly.run.forms.scale import Scale
 
 
 Group = tuple[str, ...]
@@ -305,12 +304,11 @@ def with_rows(data: EvalSet, rows: Rows, scales: Mapping[str, Ends] | None = Non
     for name, found in means.items():
         own = found[:, : len(data.models)]
         aspects[name] = np.where(np.isnan(own), aspects[name], own) if name in aspects else own
-    return rebuild(
-        data,
+    return data.with_parts(
         aspects=aspects,
         ratings=ratings,
         preferences=_preferences(data, pairs),
-        scales={**known_scales(data), **_fitting(scales or {}, aspects)},
+        scales={**data.scales, **_fitting(scales or {}, aspects)},
     )
 
 

@@ -17,9 +17,9 @@ from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import counted
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.data.scale import Scale
 from sparingly.data.selection import Row, Selection
 from sparingly.run.exchange.key import Key, Question, Same, model_tokens, task_id
-from sparingly.run.forms.scale import Scale
 from sparingly.run.raters.assignment import Assignment
 from sparingly.run.raters.assignment import Task as Assigned
 from sparingly.run.raters.controls import ORIGINAL

@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.reading import Taking
 from sparingly.run.exchange.report import Taken
 from sparingly.run.exchange.tasks import Kind, Passage, Task, Tasks
-from sparingly.run.forms.scale import Scale
 
 Options = Mapping[str, str]
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.data.scale import Ends
 from sparingly.run.campaign.board import Page
 from sparingly.run.campaign.marks import SEVERITIES
-from sparingly.run.campaign.settings import Scale
 from sparingly.show.web.access.sessions import Session
 from sparingly.show.web.rater.cards import Card, cards_of
 from sparingly.show.web.rater.queue import Desk, Progress
@@ -24,7 +24,7 @@ from sparingly.show.web.texts import Shown, shown, turns
 from sparingly.show.web.web import Web
 
 # Where a campaign says nothing of the scale.
-DEFAULT_SCALE: Scale = (0.0, 100.0)
+DEFAULT_SCALE: Ends = (0.0, 100.0)
 BEFORE, AFTER = 3, 1
 _FEW_STARS, _MOST_STARS = 5, 10
 
@@ -189,7 +189,7 @@ def _label(place: int) -> str:
     )
 
 
-def _field(handle: str, at: int, aspect: str, value: str, ends: Scale | None, *, stars: bool) -> Field:
+def _field(handle: str, at: int, aspect: str, value: str, ends: Ends | None, *, stars: bool) -> Field:
     low, high = ends or DEFAULT_SCALE
     span = high - low
     step = 1.0 if span >= 20 else span / 100 if span != int(span) or span < 3 else 0.1
