@@ -230,13 +230,13 @@ def test_errors_become_codes(
     code: int,
     sentence: str,
 ) -> None:
-    monkeypatch.setattr(app, "build", lambda: Failing(error))
+    monkeypatch.setattr(app, "build", lambda **_: Failing(error))
     assert run([]) == code
     assert capsys.readouterr() == ("", sentence)
 
 
 def test_an_interruption_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(app, "build", lambda: Failing(KeyboardInterrupt()))
+    monkeypatch.setattr(app, "build", lambda **_: Failing(KeyboardInterrupt()))
     with pytest.raises(SystemExit) as left:
         main([])
     assert left.value.code == 130
@@ -244,7 +244,7 @@ def test_an_interruption_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 
 def test_a_fault_of_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "build", lambda: Failing(ZeroDivisionError()))
+    monkeypatch.setattr(app, "build", lambda **_: Failing(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         run([])
 
