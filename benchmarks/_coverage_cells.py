@@ -11,9 +11,7 @@ import numpy as np
 from benchmarks._coverage_scores import PAIRS, Family, Scores
 from benchmarks._coverage_tally import Cell
 from sparingly.base.arrays import Floats
-from sparingly.choose.design.draw.cube import draw_cube
-from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
-from sparingly.choose.design.draw.pivotal import draw_pivotal
+from sparingly.choose.design.draws import draw_cube, draw_local_pivotal, draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet

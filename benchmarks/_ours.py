@@ -18,7 +18,7 @@ from benchmarks._timing import Timing, peak_megabytes, report, timed, timed_anew
 from sparingly import EvalSet
 from sparingly.infer.rank.compare import full_set
 from sparingly.infer.rank.curve import SHARES, SPA, RandomParity, curve, random_curve, sizes_of
-from sparingly.signals.irt import fit_irt
+from sparingly.published.irt import fit_irt
 
 Outcome = tuple[Timing, Any]
 SWEPT = range(5, 201)

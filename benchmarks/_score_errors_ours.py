@@ -12,11 +12,11 @@ from benchmarks.papers.saldias.draws import Draw, Drawn, count_of, sample_of_dra
 from benchmarks.papers.saldias.methods import deviations
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
+from sparingly.choose.design.balanced import LocalPivotal
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
-from sparingly.choose.design.local_pivotal import LocalPivotal
+from sparingly.choose.design.draws import draw_local_pivotal
 from sparingly.choose.design.units import item_units
-from sparingly.choose.utility.metric_avg import MetricAvg
+from sparingly.choose.utility.metric import MetricAvg
 from sparingly.infer.estimate.estimators import Greg
 
 OURS, VOUCHED = "ours", "ours, vouched metric"

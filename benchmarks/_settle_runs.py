@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks._settle_learn import Lesson, teach
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Mask
-from sparingly.choose.design.draw.pivotal import draw_pivotal
+from sparingly.choose.design.draws import draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.variance import proper

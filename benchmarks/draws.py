@@ -23,10 +23,7 @@ from numpy.typing import NDArray
 from benchmarks._data import SEED
 from benchmarks._timing import peak_megabytes
 from sparingly.base.arrays import Floats
-from sparingly.choose.design.draw.cube import draw_cube
-from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
-from sparingly.choose.design.draw.pivotal import draw_pivotal
-from sparingly.choose.design.draw.systematic import draw_systematic
+from sparingly.choose.design.draws import draw_cube, draw_local_pivotal, draw_pivotal, draw_systematic
 from sparingly.choose.design.probability import inclusion_probabilities
 
 Draw = Callable[[Floats, Floats, Floats, np.random.Generator], NDArray[np.bool_]]

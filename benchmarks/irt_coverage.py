@@ -17,8 +17,8 @@ from itertools import product
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt import BINARY, CONTINUOUS, IrtFit, Parameters, Priors, fit_irt
-from sparingly.signals.irt.priors import Response
+from sparingly.published.irt import BINARY, CONTINUOUS, IrtFit, Parameters, Priors, fit_irt
+from sparingly.published.irt.model import Response
 
 ITEMS, MODELS, MISSING = (50, 300, 1000), (6, 14, 30), (0.0, 0.2)
 # Errors of abilities are shared by the models of a simulation, so it takes many simulations.

@@ -28,9 +28,8 @@ FORMS = tuple(product(("variational", "map"), ("continuous", "binary")))
 
 def fit(items: int, method: str, response: str) -> None:
     """Fit once, or a few times where that is quick, and print what it took; runs in its own process."""
-    from sparingly.signals.irt import fit_irt
-    from sparingly.signals.irt.model import Method
-    from sparingly.signals.irt.priors import Response
+    from sparingly.published.irt import fit_irt
+    from sparingly.published.irt.model import Method, Response
 
     assert method in get_args(Method)
     assert response in get_args(Response)

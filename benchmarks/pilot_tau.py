@@ -17,9 +17,8 @@ import numpy as np
 
 import sparingly
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.earned import variance_left
-from sparingly.choose.design.pivotal import Pivotal
-from sparingly.choose.design.probability import sizes_of
+from sparingly.choose.design.probability import sizes_of, variance_left
+from sparingly.choose.design.probability_design import Pivotal
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.predict.features import Features

@@ -17,11 +17,11 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter
-from sparingly.choose.design import strata as kernels
-from sparingly.choose.design.base import Chosen
+from sparingly.choose.design import stratified as kernels
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability import inclusion_probabilities
-from sparingly.choose.design.strata import Strata
+from sparingly.choose.design.selector import Chosen
+from sparingly.choose.design.stratified import Strata
 from sparingly.choose.design.units import quotas
 from sparingly.choose.design.variables import scores_of
 from sparingly.data import fields

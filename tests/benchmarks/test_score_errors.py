@@ -19,8 +19,8 @@ from benchmarks._score_errors_work import Work, load_cases
 from benchmarks.papers.markdown import block, marker
 from benchmarks.papers.saldias.cases import Case, Cases
 from benchmarks.papers.saldias.methods import BASE, BEST_PUBLISHED, PUBLISHED
-from sparingly.choose.design.local_pivotal import LocalPivotal
-from sparingly.choose.utility.metric_avg import MetricAvg
+from sparingly.choose.design.balanced import LocalPivotal
+from sparingly.choose.utility.metric import MetricAvg
 from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimators import Greg
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.choose.crowd import Sides, sides_of
-from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.random import Random
+from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_ids

@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from sparingly.base.registry import Method, parse_method, registered
-from sparingly.choose.design.base import Selector
+from sparingly.choose.design.selector import Selector
 from sparingly.choose.select import as_selector
 from sparingly.choose.utility.base import Utility
 from tests.contracts.distilled import distilled_text

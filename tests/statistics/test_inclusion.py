@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 
 import sparingly
 from sparingly.base.arrays import Floats, Mask
-from sparingly.choose.design.draw.cube import draw_cube
-from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
-from sparingly.choose.design.draw.pivotal import draw_pivotal
-from sparingly.choose.design.draw.systematic import draw_systematic
+from sparingly.choose.design.draws import draw_cube, draw_local_pivotal, draw_pivotal, draw_systematic
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.data.evalset import EvalSet
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.signals.irt import BINARY, CONTINUOUS, Priors, fit_irt
-from sparingly.signals.irt.priors import Response
+from sparingly.published.irt import BINARY, CONTINUOUS, Priors, fit_irt
+from sparingly.published.irt.model import Response
 from tests.signals.irt.simulated import simulate, with_gaps
 
 pytestmark = pytest.mark.statistics

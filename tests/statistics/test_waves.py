@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.choose.design.draw.pivotal import draw_pivotal
+from sparingly.choose.design.draws import draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.replay import replay

@@ -16,9 +16,9 @@ from benchmarks.papers.work import Work
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.choose.design.linkage import ward_linkage
-from sparingly.choose.design.split_tree import SplitTree
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.winners import subsample
+from sparingly.published.diffuse_iterative import SplitTree
 from sparingly.signals.embed.differences import stacked_differences
 
 Figures = dict[str, Any]

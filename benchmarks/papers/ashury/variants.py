@@ -17,9 +17,8 @@ from benchmarks.papers.markdown import table
 from benchmarks.papers.work import Work
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
-from sparingly.choose.design.centres import kmeans
+from sparingly.choose.design.clusters import Representative, kmeans, represent
 from sparingly.choose.design.linkage import Linkage, cosine_linkage, ward_linkage
-from sparingly.choose.design.representatives import Representative, represent
 from sparingly.infer.rank.winners import subsample
 from sparingly.signals.embed.differences import stacked_differences
 from sparingly.signals.embed.evalset import embed_sources

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.papers.saldias.cases import Case
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Mask
-from sparingly.choose.design import strata as kernels
+from sparingly.choose.design import stratified as kernels
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.stratified import Plan, Stratified
 from sparingly.infer.estimate.sample import Sample

@@ -20,11 +20,10 @@ from benchmarks.papers.saldias.errors import Errors
 from sparingly.base.arrays import Floats
 from sparingly.base.rng import seed_list
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.strata import Strata
-from sparingly.choose.design.stratified import Stratified
+from sparingly.choose.design.stratified import Strata, Stratified
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.incremental_strata import IncrementalStrata
+from sparingly.published.incremental_strata import IncrementalStrata
 from sparingly.run.rounds.strategy import Finished, State
 
 Spread = Literal["ratings", "knn"]

@@ -24,7 +24,7 @@ from sparingly.bench.measures import (
     own_outcome,
 )
 from sparingly.bench.part import Part
-from sparingly.choose.design.base import Selector
+from sparingly.choose.design.selector import Selector
 from sparingly.choose.select import select
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate

@@ -16,8 +16,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import SparinglyError, UnknownNameError, UsageError, listing
 from sparingly.base.registry import Method, methods_inside, parse_method
 from sparingly.choose.utility.base import Utility
-from sparingly.choose.utility.irt import Irt
-from sparingly.choose.utility.metric_avg import MetricAvg
+from sparingly.choose.utility.metric import MetricAvg
 from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import Signature
 from sparingly.signals.length import SOURCE_LENGTH
@@ -89,7 +88,8 @@ def check_crowd(sides: Sides, chooser: Method, seen: EvalSet) -> None:
     utility = getattr(chooser, "utility", None)
     if len(sides.crowd) != 1 or len(seen) < 2 or not isinstance(utility, Utility):
         return
-    if any(isinstance(part, Irt) for part in methods_inside(utility)) or _is_constant(utility.values(seen)):
+    compared = any(isinstance(part, Utility) and part.compares_models for part in methods_inside(utility))
+    if compared or _is_constant(utility.values(seen)):
         raise UsageError(
             f"With the crowd of {listing(seen.models)} alone, {utility} cannot tell items apart. Name two "
             "models or more."

@@ -18,8 +18,8 @@ from sparingly.base.rng import seed_list
 from sparingly.base.text import Call, Calls, parse_call
 from sparingly.choose.auto import AUTO, AutoSelector, Question, automatic
 from sparingly.choose.crowd import Judge, Sides, both_sides_notes, check_crowd, sides_of
-from sparingly.choose.design.base import Chosen, Selector, amount_text
 from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.selector import Chosen, Selector, amount_text
 from sparingly.choose.design.top import Top
 from sparingly.choose.distil.apply import distilled_notes
 from sparingly.choose.utility.base import Utility

@@ -5,9 +5,9 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import MissingDataError
-from sparingly.choose.design.anchor_points import AnchorPoints
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
+from sparingly.published.anchor_points import AnchorPoints
 
 SIZES = (9, 5, 3)
 GROUP = np.repeat(np.arange(3), SIZES)

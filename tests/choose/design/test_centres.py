@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.choose.design import centres
-from sparingly.choose.design.centres import cluster_means, kmeans, micro_clusters, nearest_centres, numbered
+from sparingly.choose.design import clusters
+from sparingly.choose.design.clusters import cluster_means, kmeans, micro_clusters, nearest_centres, numbered
 
 
 def blobs(count: int, clusters: int, spread: float = 0.05) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -67,7 +67,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = nearest_centres(points, points[:7])
     distances = ((points[:, None] - points[None, :7]) ** 2).sum(axis=2)
     np.testing.assert_array_equal(whole, distances.argmin(axis=1))
-    monkeypatch.setattr(centres, "_BLOCK_CELLS", 20)
+    monkeypatch.setattr(clusters, "_BLOCK_CELLS", 20)
     np.testing.assert_array_equal(nearest_centres(points, points[:7]), whole)
 
 

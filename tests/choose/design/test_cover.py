@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
-from sparingly.choose.design.cover import greedy_cover
+from sparingly.published.facility_location import greedy_cover
 
 
 def ties(count: int) -> NDArray[np.uint64]:
@@ -74,7 +74,7 @@ def test_it_reaches_the_share_of_the_best_that_greed_promises() -> None:
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.random.default_rng(3).normal(size=(80, 3))
     whole = greedy_cover(points, 30, ties(80))
-    monkeypatch.setattr("sparingly.choose.design.cover._BLOCK_CELLS", 200)
+    monkeypatch.setattr("sparingly.published.facility_location._BLOCK_CELLS", 200)
     parts = greedy_cover(points, 30, ties(80))
     assert whole[0].tolist() == parts[0].tolist()
 

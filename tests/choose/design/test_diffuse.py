@@ -12,11 +12,10 @@ import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.base.rng import Keys
-from sparingly.choose.design import diffuse as module
-from sparingly.choose.design.linkage import Linkage
-from sparingly.choose.design.two_stage import Kind, linkage_of
+from sparingly.choose.design.linkage import Distance, Linkage, linkage_of
 from sparingly.choose.select import as_selector, select
 from sparingly.data.evalset import EvalSet
+from sparingly.published import diffuse as module
 from sparingly.signals.embed import embed_outputs
 from sparingly.signals.embed.differences import filled_distances
 
@@ -122,7 +121,7 @@ def test_representatives_differ_where_they_should() -> None:
 def test_one_linkage_serves_all_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
-    def counted(points: Floats, keys: Keys, kind: Kind) -> Linkage:
+    def counted(points: Floats, keys: Keys, kind: Distance) -> Linkage:
         calls.append(1)
         return linkage_of(points, keys, kind)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparingly.choose.design.earned import FEWEST, TAUS, WITHIN, earned_tau, variance_left
+from sparingly.choose.design.probability import FEWEST, TAUS, WITHIN, earned_tau, variance_left
 
 
 def test_the_variance_that_is_left_by_hand() -> None:

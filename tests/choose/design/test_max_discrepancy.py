@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import DataError, UnknownNameError
-from sparingly.choose.design.max_discrepancy import in_turn
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
+from sparingly.published.max_discrepancy import in_turn
 
 
 def made(models: int, items: int = 20) -> EvalSet:

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
-from sparingly.choose.design.draw.pivotal import draw_pivotal
+from sparingly.choose.design.draws import draw_pivotal
 from sparingly.choose.design.probability import (
     affordable_probabilities,
     greatest_cost,

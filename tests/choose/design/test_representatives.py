@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.base import rng
-from sparingly.choose.design.representatives import Points, choose_by_clusters, represent
+from sparingly.choose.design.clusters import Points, choose_by_clusters, represent
 from sparingly.data.evalset import EvalSet
 
 # Two clusters on a line through (10, 0), and one far off.

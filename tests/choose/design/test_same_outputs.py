@@ -9,7 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import MissingDataError, UsageError
-from sparingly.choose.design.same_outputs import rows_with_same_outputs
+from sparingly.choose.design.units import rows_with_same_outputs
 from sparingly.run.verify import Verification
 from tests.choose.same_data import SAME, skipping
 

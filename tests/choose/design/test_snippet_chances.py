@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
-from sparingly.choose.design.snippet_chances import (
+from sparingly.choose.design.documents import (
     SnippetPlan,
     check_enough,
     covering_share,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.choose.design.space import (
+from sparingly.choose.design.variables import (
     metric_points,
     principal,
     shares_documents,

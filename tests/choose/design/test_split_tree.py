@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparingly.base import rng
+from sparingly.choose.design.clusters import represent
 from sparingly.choose.design.linkage import ward_linkage
-from sparingly.choose.design.representatives import represent
-from sparingly.choose.design.split_tree import SplitTree
+from sparingly.published.diffuse_iterative import SplitTree
 
 
 def tree_of(points: int, seed: int = 0, dimensions: int = 4) -> SplitTree:

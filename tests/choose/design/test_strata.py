@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
-from sparingly.choose.design.strata import (
+from sparingly.choose.design.stratified import (
     Strata,
     allocation,
     bins,

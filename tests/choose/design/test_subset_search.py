@@ -7,8 +7,8 @@ import pytest
 
 from sparingly.base import rng
 from sparingly.base.stats.sign_flip import pair_p_values
-from sparingly.choose.design import subset_search
-from sparingly.choose.design.subset_search import Search, distinct_draws
+from sparingly.choose.design import search
+from sparingly.choose.design.search import Search, distinct_draws
 
 SCORES = np.random.default_rng(3).normal(size=(9, 4)).round(1)
 SCORES[2, 1] = np.nan
@@ -49,7 +49,7 @@ def test_all_items_agree_with_themselves() -> None:
 
 
 def test_blocks_of_draws_find_as_good_a_subset(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subset_search, "_CELLS", 40)
+    monkeypatch.setattr(search, "_CELLS", 40)
     found = Search.of_scores(SCORES).run(
         np.arange(9), 3, step=3, draws=2000, beam=1, generator=rng.generator(0, "test")
     )

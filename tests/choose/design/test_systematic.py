@@ -5,7 +5,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.choose.design.systematic import Systematic
+from sparingly.choose.design.probability_design import Systematic
 from tests.choose.design.draws_data import made
 
 

@@ -8,8 +8,8 @@ import pytest
 import sparingly
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.registry import describe_method, parse_method, registered
-from sparingly.choose.design.pivotal import Pivotal
 from sparingly.choose.design.probability import inclusion_probabilities, sizes_of
+from sparingly.choose.design.probability_design import Pivotal
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data.evalset import EvalSet
 from sparingly.run.verify import Verification

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
-from sparingly.choose.design.centres import cluster_means
-from sparingly.choose.design.two_stage import EXACT_ITEMS, linkage_of
+from sparingly.choose.design.clusters import cluster_means
+from sparingly.choose.design.linkage import EXACT_ITEMS, linkage_of
 
 
 def keys(count: int) -> rng.Keys:

@@ -9,7 +9,7 @@ import pytest
 
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parse_method
-from sparingly.choose.design.whole_set import file_stamp, remembered
+from sparingly.choose.design.selector import file_stamp, remembered
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 

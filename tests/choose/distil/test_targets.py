@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from sparingly.base.errors import UsageError
 from sparingly.choose.distil.corpus import Target, parse_targets, scaled, values_in
-from sparingly.choose.utility.metric_var import MetricVar
+from sparingly.choose.utility.metric import MetricVar
 from tests.choose.distil.made_past import made_past
 
 DATA = made_past()

@@ -8,9 +8,9 @@ import pytest
 import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.choose.utility.irt import Irt
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.irt import IrtFit, Priors, fisher_information, fit_irt
+from sparingly.published.irt import IrtFit, Priors, fisher_information, fit_irt
+from sparingly.published.irt.utility import Irt
 from tests.signals.irt.simulated import simulate, with_gaps
 
 SCORES = with_gaps(simulate(Priors(), 60, 6, 1).scores, 0.1, 2)

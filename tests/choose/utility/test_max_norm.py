@@ -7,8 +7,8 @@ import pytest
 
 from sparingly.base.errors import MissingDataError
 from sparingly.choose.select import select
-from sparingly.choose.utility.max_norm import MaxNorm
 from sparingly.data.evalset import EvalSet
+from sparingly.published.diffuse import MaxNorm
 from sparingly.signals.embed import embed_texts
 
 TEXTS: list[list[str | None]] = [

@@ -7,7 +7,7 @@ import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parse_method
-from sparingly.choose.utility.mix import Mix
+from sparingly.choose.utility.base import Mix
 from sparingly.data.evalset import EvalSet
 
 NAN = np.nan

@@ -6,7 +6,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.infer.analysis.irt_check import NO_INTERVALS, ONE_MODEL, irt_check
-from sparingly.signals.irt import fit_irt, scaled
+from sparingly.published.irt import fit_irt, scaled
 
 
 def test_predictions_against_what_was_fitted() -> None:

@@ -7,7 +7,7 @@ import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.infer.analysis.item_curves import item_curves
 from sparingly.infer.analysis.responses import fitted_responses
-from sparingly.signals.irt import fit_irt, scaled
+from sparingly.published.irt import fit_irt, scaled
 
 METHOD = "irt:metric=learned,fit=map"
 

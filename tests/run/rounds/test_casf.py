@@ -12,9 +12,15 @@ from sparingly.base.errors import DataError, MissingDataError, UnknownNameError,
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.infer.rank.agreement import agreement
-from sparingly.run.rounds.casf import Casf
-from sparingly.run.rounds.casf_learner import Regressor, predicted_quality, standardised_sum
-from sparingly.run.rounds.casf_sampler import buckets, first_of_each, least_redundant
+from sparingly.published.casf import (
+    Casf,
+    Regressor,
+    buckets,
+    first_of_each,
+    least_redundant,
+    predicted_quality,
+    standardised_sum,
+)
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay
 

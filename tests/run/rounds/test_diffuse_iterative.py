@@ -7,11 +7,10 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
-from sparingly.choose.design.split_tree import Step
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
-from sparingly.run.rounds.diffuse_iterative import INCONCLUSIVE, DiffuseIterative, standing_points
+from sparingly.published.diffuse_iterative import INCONCLUSIVE, DiffuseIterative, Step, standing_points
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay
 from sparingly.run.rounds.strategy import Finished
@@ -165,7 +164,7 @@ def test_clusters_are_made_once_although_every_round_reads_the_data_anew(
         calls.append(view.models)
         return embed_outputs(view, embedding)
 
-    monkeypatch.setattr("sparingly.run.rounds.diffuse_iterative.embed_outputs", embed)
+    monkeypatch.setattr("sparingly.published.diffuse_iterative.embed_outputs", embed)
     rounds: list[Selection] = []
     for _ in range(3):
         data = made(0.5, models="abcdef", seed=77)

@@ -9,7 +9,7 @@ import sparingly
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.run.rounds.incremental_strata import NO_INTERVAL
+from sparingly.published.incremental_strata import NO_INTERVAL
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay
 from sparingly.run.rounds.stop import BestSettled, Progress

@@ -10,7 +10,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import DataError, UsageError
 from sparingly.choose import Uniform
-from sparingly.choose.design.base import Chosen
+from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.next_round import next_round, state_of

@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt.priors import Priors
-from sparingly.signals.irt.responses import Responses
+from sparingly.published.irt.model import Priors, Responses
 
 REACH = 5.0
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt.model import Parameters, expit
-from sparingly.signals.irt.priors import Priors, Response
+from sparingly.published.irt.model import Parameters, Priors, Response, expit
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,10 @@ import pytest
 from numpy.polynomial.hermite_e import hermegauss
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt import small
-from sparingly.signals.irt.averaged import NODES, WEIGHTS, NormalItems, Normals, local_around
-from sparingly.signals.irt.likelihood import likelihood_of
-from sparingly.signals.irt.model import expit
-from sparingly.signals.irt.priors import Priors, Response, default_priors
-from sparingly.signals.irt.responses import Responses, as_responses
-from sparingly.signals.irt.shared import Shared
+from sparingly.published.irt import abilities
+from sparingly.published.irt.abilities import Shared
+from sparingly.published.irt.items import NODES, WEIGHTS, NormalItems, Normals, likelihood_of, local_around
+from sparingly.published.irt.model import Priors, Response, Responses, as_responses, default_priors, expit
 from tests.signals.irt.simulated import simulate, with_gaps
 
 STEP = 1e-5
@@ -145,8 +142,8 @@ def test_no_step_lowers_the_bound_of_an_item_and_many_reach_its_optimum(response
     local = local_around(responses, state.mean, state.root, shared)
     slope = local.slope - (state.mean - priors.item_means) / priors.item_sds**2
     wanted = local.curvature.copy()
-    wanted[small.DIAGONAL] += priors.item_sds**-2.0
-    sds = np.sqrt(small.inverse(state.precision)[small.DIAGONAL])
+    wanted[abilities.DIAGONAL] += priors.item_sds**-2.0
+    sds = np.sqrt(abilities.inverse(state.precision)[abilities.DIAGONAL])
     # In units of the sds: the means stand still, and the precision is the curvature that it calls for.
     assert np.abs(slope * sds).max() < 0.02
-    np.testing.assert_allclose(state.precision[small.DIAGONAL], wanted[small.DIAGONAL], rtol=0.03)
+    np.testing.assert_allclose(state.precision[abilities.DIAGONAL], wanted[abilities.DIAGONAL], rtol=0.03)

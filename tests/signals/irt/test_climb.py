@@ -3,12 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.signals.irt.climb import Patience, climb
-from sparingly.signals.irt.point import PointItems
-from sparingly.signals.irt.priors import CONTINUOUS, Response, default_priors
-from sparingly.signals.irt.responses import as_responses
-from sparingly.signals.irt.shared import SharedObjective
-from sparingly.signals.irt.start import moment_start
+from sparingly.published.irt.abilities import SharedObjective
+from sparingly.published.irt.climb import Patience, climb, moment_start
+from sparingly.published.irt.items import PointItems
+from sparingly.published.irt.model import CONTINUOUS, Response, as_responses, default_priors
 from tests.signals.irt.simulated import simulate
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.signals.irt.feasibility import over_feasibility
-from sparingly.signals.irt.model import expit
+from sparingly.published.irt.integral_continuous import over_feasibility
+from sparingly.published.irt.model import expit
 
 # Σσ²/s² and the c at which the likelihood is highest: much noise and hardly any, c within and beyond 0 and 1.
 SQUARES = np.array([[2.0, 2.0, 40.0], [40.0, 5e3, 5e3], [5e4, 5e4, 5e4]])

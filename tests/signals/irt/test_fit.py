@@ -11,9 +11,8 @@ from hypothesis.extra.numpy import arrays
 import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
-from sparingly.signals.irt import Priors, fit_irt, log_loss, success
-from sparingly.signals.irt.model import IrtFit, Method
-from sparingly.signals.irt.priors import Response
+from sparingly.published.irt import Priors, fit_irt, log_loss, success
+from sparingly.published.irt.model import IrtFit, Method, Response
 from tests.signals.irt.simulated import simulate, with_gaps
 
 NAN = np.nan

@@ -9,9 +9,8 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt import fit_irt, log_loss, scaled, success
-from sparingly.signals.irt.model import IrtFit
-from sparingly.signals.irt.priors import Priors, Response
+from sparingly.published.irt import fit_irt, log_loss, scaled, success
+from sparingly.published.irt.model import IrtFit, Priors, Response
 from tests.signals.irt.simulated import simulate, with_gaps
 
 

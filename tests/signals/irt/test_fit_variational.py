@@ -5,13 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sparingly.signals.irt import small
-from sparingly.signals.irt.averaged import Normals
-from sparingly.signals.irt.climb import Patience
-from sparingly.signals.irt.fit_variational import climb_normals
-from sparingly.signals.irt.priors import Priors, Response, default_priors
-from sparingly.signals.irt.responses import Responses, as_responses
-from sparingly.signals.irt.shared import Shared
+from sparingly.published.irt import abilities
+from sparingly.published.irt.abilities import Shared
+from sparingly.published.irt.climb import Patience, climb_normals
+from sparingly.published.irt.items import Normals
+from sparingly.published.irt.model import Priors, Response, Responses, as_responses, default_priors
 from tests.signals.irt.simulated import simulate, with_gaps
 from tests.signals.irt.test_averaged import expected_log_likelihood
 
@@ -20,7 +18,7 @@ def bound(responses: Responses, state: Normals, shared: Shared, priors: Priors) 
     """The evidence lower bound, by a fine rule and the textbook's divergence between normals."""
     total = expected_log_likelihood(responses, state, shared).sum()
     means, sds = priors.item_means[:, 0], priors.item_sds[:, 0]
-    covariances = small.inverse(state.precision)
+    covariances = abilities.inverse(state.precision)
     upper = np.triu_indices(3)
     for place in range(responses.shape[1]):
         covariance = np.empty((3, 3))
@@ -64,7 +62,7 @@ def test_neither_other_means_nor_other_sds_have_a_higher_bound(
 ) -> None:
     responses, priors, state, shared, _ = settled
     best = bound(responses, state, shared, priors)
-    sds = np.sqrt(small.inverse(state.precision)[small.DIAGONAL])
+    sds = np.sqrt(abilities.inverse(state.precision)[abilities.DIAGONAL])
     spread = np.array([[2, 1, 1, 0, 0, 0], [0, 1, 0, 2, 1, 0], [0, 0, 1, 0, 1, 2]])
     for place, sign in product(range(3), (1.0, -1.0)):
         moved = state.mean.copy()

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt.frame import Frame, prior_bends, prior_slopes, widening
-from sparingly.signals.irt.model import expit
-from sparingly.signals.irt.priors import Priors
+from sparingly.published.irt.integral import Frame, prior_bends, prior_slopes, widening
+from sparingly.published.irt.model import Priors, expit
 
 ABILITY = np.array([-1.2, 0.1, 0.4, 0.9, 2.0])
 PRIORS = Priors(discrimination=(1.5, 0.6), difficulty=(0.3, 1.4))

@@ -3,10 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.signals.irt import fisher_information
-from sparingly.signals.irt.information import Form, item_information
-from sparingly.signals.irt.model import IrtFit, Parameters, expit
-from sparingly.signals.irt.priors import Priors, Response
+from sparingly.published.irt import fisher_information
+from sparingly.published.irt.model import Form, IrtFit, Parameters, Priors, Response, expit, item_information
 
 STEP = 1e-4
 

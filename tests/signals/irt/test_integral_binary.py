@@ -3,11 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.signals.irt.frame import Frame
-from sparingly.signals.irt.integral_binary import BinaryIntegral, grid_of
-from sparingly.signals.irt.priors import BINARY, Priors
-from sparingly.signals.irt.responses import Responses, as_responses
-from sparingly.signals.irt.shared import Shared
+from sparingly.published.irt.abilities import Shared
+from sparingly.published.irt.integral import Frame
+from sparingly.published.irt.integral_binary import BinaryIntegral, grid_of
+from sparingly.published.irt.model import BINARY, Priors, Responses, as_responses
 from tests.signals.irt.brute import brute
 from tests.signals.irt.simulated import simulate, with_gaps
 

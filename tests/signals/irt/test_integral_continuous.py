@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt.fit_variational import climb_normals
-from sparingly.signals.irt.frame import Frame
-from sparingly.signals.irt.integral_continuous import ContinuousIntegral
-from sparingly.signals.irt.priors import Priors
-from sparingly.signals.irt.responses import Responses, as_responses
-from sparingly.signals.irt.shared import Shared
+from sparingly.published.irt.abilities import Shared
+from sparingly.published.irt.climb import climb_normals
+from sparingly.published.irt.integral import Frame
+from sparingly.published.irt.integral_continuous import ContinuousIntegral
+from sparingly.published.irt.model import Priors, Responses, as_responses
 from tests.signals.irt.brute import brute
 from tests.signals.irt.simulated import simulate, with_gaps
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sparingly.signals.irt.likelihood import likelihood_of
-from sparingly.signals.irt.priors import Response
-from sparingly.signals.irt.responses import Responses, as_responses
+from sparingly.published.irt.items import likelihood_of
+from sparingly.published.irt.model import Response, Responses, as_responses
 
 STEP = 1e-5
 

@@ -5,8 +5,16 @@ import pytest
 from scipy import stats
 
 from sparingly.base.errors import UsageError
-from sparingly.signals.irt.model import IrtFit, Parameters, expit, log_loss
-from sparingly.signals.irt.priors import BINARY, CONTINUOUS, Priors, default_priors
+from sparingly.published.irt.model import (
+    BINARY,
+    CONTINUOUS,
+    IrtFit,
+    Parameters,
+    Priors,
+    default_priors,
+    expit,
+    log_loss,
+)
 
 NAN = np.nan
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from sparingly.signals.irt.model import expit
-from sparingly.signals.irt.nodes import around_zero, feasibility_rule, stretched
+from sparingly.published.irt.integral import around_zero, feasibility_rule, stretched
+from sparingly.published.irt.model import expit
 
 
 @pytest.mark.parametrize("rule", [(13, 3.5, 0.7), (11, 3.5, 1.0), (11, 4.0, 0.5)])

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt import small
-from sparingly.signals.irt.point import PointItems, Points, local_at
-from sparingly.signals.irt.priors import Priors, Response, default_priors
-from sparingly.signals.irt.responses import Responses, as_responses
-from sparingly.signals.irt.shared import Shared
+from sparingly.published.irt import abilities
+from sparingly.published.irt.abilities import Shared
+from sparingly.published.irt.items import PointItems, Points, local_at
+from sparingly.published.irt.model import Priors, Response, Responses, as_responses, default_priors
 from tests.signals.irt.simulated import simulate, with_gaps
 
 STEP = 1e-5
@@ -69,8 +68,8 @@ def test_expected_curvature_is_positive_anywhere(response: Response) -> None:
     values, shared = some_point(12, 5)
     local = local_at(made(response), 3.0 * values, shared, expected=True)
     precision = local.curvature.copy()
-    precision[small.DIAGONAL] += 1e-6
-    assert small.is_positive(precision, 1e-9).all()
+    precision[abilities.DIAGONAL] += 1e-6
+    assert abilities.is_positive(precision, 1e-9).all()
 
 
 @pytest.mark.parametrize("response", ["continuous", "binary"])

@@ -4,17 +4,14 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt.averaged import Normals
-from sparingly.signals.irt.climb import Climb
-from sparingly.signals.irt.fit_variational import climb_normals
-from sparingly.signals.irt.integral import Integral, Moments, Places
-from sparingly.signals.irt.integral_binary import BinaryIntegral
-from sparingly.signals.irt.integral_continuous import ContinuousIntegral
-from sparingly.signals.irt.posterior import Posterior, posterior
-from sparingly.signals.irt.priors import Priors, Response
-from sparingly.signals.irt.responses import Responses, as_responses
-from sparingly.signals.irt.shared import Shared
-from sparingly.signals.irt.small import DIAGONAL, inverse
+from sparingly.published.irt.abilities import DIAGONAL, Shared, inverse
+from sparingly.published.irt.climb import Climb, climb_normals
+from sparingly.published.irt.fit import Posterior, posterior
+from sparingly.published.irt.integral import Integral, Moments, Places
+from sparingly.published.irt.integral_binary import BinaryIntegral
+from sparingly.published.irt.integral_continuous import ContinuousIntegral
+from sparingly.published.irt.items import Normals
+from sparingly.published.irt.model import Priors, Response, Responses, as_responses
 from tests.signals.irt.simulated import simulate, with_gaps
 
 ITEMS, MODELS, DRAWS = 30, 4, 400

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt import CONTINUOUS, Priors, fit_irt
-from sparingly.signals.irt.model import Method, Parameters
-from sparingly.signals.irt.priors import Response
+from sparingly.published.irt import CONTINUOUS, Priors, fit_irt
+from sparingly.published.irt.model import Method, Parameters, Response
 from tests.signals.irt.simulated import simulate
 
 pytestmark = pytest.mark.statistics

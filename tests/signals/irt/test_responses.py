@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt.responses import as_responses, scaled, success
+from sparingly.published.irt.model import as_responses, scaled, success
 
 NAN = np.nan
 

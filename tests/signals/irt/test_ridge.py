@@ -5,11 +5,9 @@ import pytest
 from scipy.optimize import minimize
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt.model import expit
-from sparingly.signals.irt.priors import Priors
-from sparingly.signals.irt.responses import as_responses
-from sparingly.signals.irt.ridge import ridge
-from sparingly.signals.irt.shared import Shared
+from sparingly.published.irt.abilities import Shared
+from sparingly.published.irt.integral_continuous import ridge
+from sparingly.published.irt.model import Priors, as_responses, expit
 from tests.signals.irt.simulated import simulate, with_gaps
 
 ITEMS, MODELS, NOISE = 6, 7, 0.1

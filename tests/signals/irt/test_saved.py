@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import InputError, UsageError
-from sparingly.signals.irt import IrtFit, Priors, fit_irt, load_irt, save_irt
-from sparingly.signals.irt.model import Method
-from sparingly.signals.irt.priors import Response
-from sparingly.signals.irt.saved import SavedIrt, write_irt
+from sparingly.published.irt import IrtFit, Priors, fit_irt, load_irt, save_irt
+from sparingly.published.irt.model import Method, Response
+from sparingly.published.irt.saved import SavedIrt, write_irt
 from tests.signals.irt.simulated import simulate
 
 ITEMS = ["größe (1)", "b+c", "größe-2", "item 4", "5", "six"]

@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt.point import PointItems, Points, local_at
-from sparingly.signals.irt.priors import CONTINUOUS, Priors, Response, default_priors
-from sparingly.signals.irt.responses import Responses, as_responses
-from sparingly.signals.irt.shared import Shared, SharedObjective, newton_step
+from sparingly.published.irt.abilities import Shared, SharedObjective, newton_step
+from sparingly.published.irt.items import PointItems, Points, local_at
+from sparingly.published.irt.model import (
+    CONTINUOUS,
+    Priors,
+    Response,
+    Responses,
+    as_responses,
+    default_priors,
+)
 from tests.signals.irt.simulated import simulate, with_gaps
 
 ITEMS, MODELS = 6, 4

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.irt import small
+from sparingly.published.irt import abilities
 
 UPPER = np.triu_indices(3)
 
@@ -22,30 +22,30 @@ def positive(count: int, seed: int) -> Floats:
 
 def test_root_solutions_and_inverse_are_those_of_linear_algebra() -> None:
     matrix, right = positive(50, 1), np.random.default_rng(2).normal(size=(3, 50))
-    root = small.cholesky(matrix)
+    root = abilities.cholesky(matrix)
     expected = np.linalg.cholesky(full(matrix))
     rows, columns = np.tril_indices(3)
     order = [0, 1, 3, 2, 4, 5]
     np.testing.assert_allclose(root[order], expected[:, rows, columns].T, rtol=1e-9)
-    solved = small.backward(root, small.forward(root, right))
+    solved = abilities.backward(root, abilities.forward(root, right))
     np.testing.assert_allclose(
         solved.T, np.linalg.solve(full(matrix), right.T[:, :, None])[:, :, 0], rtol=1e-7
     )
-    np.testing.assert_allclose(full(small.inverse(matrix)), np.linalg.inv(full(matrix)), rtol=1e-7)
+    np.testing.assert_allclose(full(abilities.inverse(matrix)), np.linalg.inv(full(matrix)), rtol=1e-7)
 
 
 def test_several_right_sides_are_solved_at_once() -> None:
     matrix, right = positive(6, 3), np.random.default_rng(4).normal(size=(3, 4, 6))
-    root = small.cholesky(matrix)
-    together = small.backward(root, small.forward(root, right))
+    root = abilities.cholesky(matrix)
+    together = abilities.backward(root, abilities.forward(root, right))
     for column in range(4):
-        alone = small.backward(root, small.forward(root, np.ascontiguousarray(right[:, column])))
+        alone = abilities.backward(root, abilities.forward(root, np.ascontiguousarray(right[:, column])))
         np.testing.assert_allclose(together[:, column], alone)
 
 
 def test_positive_matrices_are_told_from_others() -> None:
     matrix = np.random.default_rng(5).normal(size=(6, 400)) + np.array([[2.0], [0], [0], [2.0], [0], [2.0]])
-    said = small.is_positive(matrix, 1e-6)
+    said = abilities.is_positive(matrix, 1e-6)
     # Scaled to a unit diagonal the determinant is at most the least eigenvalue times three.
     eigenvalues = np.linalg.eigvalsh(full(matrix))[:, 0]
     assert not said[eigenvalues <= 0].any()

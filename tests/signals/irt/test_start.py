@@ -3,10 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.signals.irt.model import expit
-from sparingly.signals.irt.priors import CONTINUOUS, Response, default_priors
-from sparingly.signals.irt.responses import as_responses
-from sparingly.signals.irt.start import mirrored, moment_start
+from sparingly.published.irt.climb import mirrored, moment_start
+from sparingly.published.irt.model import CONTINUOUS, Response, as_responses, default_priors, expit
 from tests.signals.irt.simulated import simulate, with_gaps
 
 

@@ -1,4 +1,4 @@
-"""What the probability designs have in common: units, costs, inclusion probabilities and their notes."""
+"""Probability designs and what they have in common; ``uniform``, ``pivotal`` and ``systematic``."""
 
 from __future__ import annotations
 
@@ -11,25 +11,46 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import UsageError
-from sparingly.base.registry import parameter
-from sparingly.choose.design.base import Chosen, Selector, amount_text, cost_to_count
+from sparingly.base.registry import parameter, register
+from sparingly.base.rng import round_to_range
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.earned import FEWEST, Earned, earned_tau
+from sparingly.choose.design.draws import draw_pivotal, draw_systematic
 from sparingly.choose.design.probability import (
+    FEWEST,
+    Earned,
     Spend,
     affordable_probabilities,
+    earned_tau,
     greatest_cost,
     inclusion_probabilities,
     sizes_of,
 )
-from sparingly.choose.design.same_outputs import rows_with_same_outputs, skipped_note
-from sparingly.choose.design.units import Units, document_units, item_units
-from sparingly.choose.design.variables import importance
+from sparingly.choose.design.selector import Chosen, Selector, amount_text, cost_to_count
+from sparingly.choose.design.units import (
+    Units,
+    document_units,
+    item_units,
+    rows_with_same_outputs,
+    skipped_note,
+)
+from sparingly.choose.design.variables import (
+    column_labels,
+    column_numbers,
+    field_of,
+    importance,
+    is_column,
+    scores_of,
+    settled_names,
+    with_means,
+)
 from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.cost import cost_fields, item_costs
+
+# --- What the probability designs have in common: units, costs, inclusion probabilities and their notes ---
+
 
 VOUCHED_TAU = 0.5
 PILOT = "pilot"
@@ -352,3 +373,135 @@ def _repeated(units: Units, taken: Ints, lengths: Ints) -> Objects:
     """Return for every row the id of its unit."""
     names = np.array([units.names[place] for place in taken], object)
     return np.repeat(names, lengths)
+
+
+# --- ``uniform``: every unit is as likely as any other, whatever is drawn and whatever it costs ---
+
+
+@register("uniform")
+@dataclass(frozen=True)
+class Uniform(DrawDesign):
+    """Draws items (or documents) with equal probabilities, also under a cost.
+
+    π_i = n / N, and a simple random sample of n units. Where units differ in what the budget counts of them
+    (costs, or documents of different sizes), n is as large as the budget surely affords, and the units meet
+    in the order of their costs, so that each draw gets its share of dear and of cheap ones.
+
+    Choose it when nothing is known, or nothing that has earned trust: scores are unbiased and intervals
+    exact. ``random`` is the baseline that takes until the budget is spent, and then knows no probabilities.
+    """
+
+    reference: ClassVar[str] = "Cochran 1977, chapter 2; Deville and Tillé 1998 where costs differ"
+    how: ClassVar[str] = "drawn uniformly"
+
+    def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
+        """Draw a simple random sample, or along the charges where these differ."""
+        if frame.charges is not None:
+            return draw_pivotal(frame.chances, generator, frame.dearest_first(generator))
+        taken = np.zeros(len(frame.chances), bool)
+        taken[generator.permutation(len(taken))[: frame.count]] = True
+        return taken
+
+
+# --- ``pivotal``: a fixed number of units with any inclusion probabilities ------------------------
+
+
+@register("pivotal")
+@dataclass(frozen=True)
+class Pivotal(ProbabilityDesign):
+    """Draws so many units, likelier those with a higher utility, each with a known probability.
+
+    π_i = min(1, (1 − τ)·n/N + τ·κ·u_i), κ such that Σ_i π_i = n; with costs u_i/√c_i and a budget that no
+    draw exceeds. Units meet in random order; in each meeting one of the two is taken or left for good, and
+    the other goes on with what remains.
+
+    Choose it for informative items *and* unbiased scores. τ must be earned by the utility: with one that does
+    not know where the models' scores vary, a uniform draw is better.
+    """
+
+    reference: ClassVar[str] = "Deville and Tillé 1998; Chauvet 2012"
+    how: ClassVar[str] = "drawn by the pivotal method"
+
+    def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
+        """Draw in random order, or along the charges where these differ."""
+        return draw_pivotal(frame.chances, generator, frame.dearest_first(generator))
+
+
+# --- ``systematic``: equal steps along a list from a random start ---------------------------------
+
+
+RANDOM, BY_UTILITY = "random", "utility"
+
+
+@register("systematic")
+@dataclass(frozen=True)
+class Systematic(ProbabilityDesign):
+    """Draws every k-th unit along a list that is sorted (or shuffled), from a random start.
+
+    With V_k the running sum of π along the list and one uniform u, unit k is taken when the interval
+    (V_{k−1}, V_k] holds u + m = a whole step; π_i as for all designs. Sorted by something that goes with the
+    scores, every stretch of the list gets its share. Under a cost the list is sorted by cost, unless another
+    order is asked for; then the budget can be overspent by chance.
+
+    Choose it for a sample that is spread along one thing: length, a metric, the order of the collection.
+    Beware of lists with a period, and of its variance, which cannot be estimated without assumptions.
+    """
+
+    reference: ClassVar[str] = "Madow 1949"
+    how: ClassVar[str] = "drawn in equal steps along a list"
+    needs: ClassVar[tuple[str, ...]] = ("what its utility and order need",)
+
+    order: str = parameter(
+        RANDOM, "random, or what the list is sorted by: utility, a metric, a column, a length"
+    )
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Settle what the list is sorted by."""
+        if self.order == BY_UTILITY and self.utility is None:
+            raise UsageError("order=utility needs a utility: name one with utility=(…).")
+        settled = super().resolve(data, budget)
+        return replace(settled, order=settled_names(data, [self.order])[0]) if self._is_by_name else settled
+
+    @property
+    def _is_by_name(self) -> bool:
+        return self.order not in (RANDOM, BY_UTILITY)
+
+    def greatest(self, frame: Frame, charges: Floats) -> float:
+        """Return the most that a draw can cost: a list in another order may give the dearest units."""
+        if self.order == RANDOM:
+            return super().greatest(frame, charges)
+        return float(np.sort(charges)[::-1][: frame.count].sum())
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read what the probabilities need, and what the list is sorted by."""
+        own = {field_of(data, self.order)} & set(data.fields) if self._is_by_name else set()
+        return super().reads(data) | own
+
+    def coordinates(self, data: EvalSet) -> Floats | None:
+        """Return what the list is sorted by, as one dimension; None for a shuffled list."""
+        if self.order == RANDOM:
+            return None
+        if self.order == BY_UTILITY:
+            values = None if self.utility is None else self.utility.values(data)
+        else:
+            values = _numbers(data, self.order)
+        return None if values is None else with_means(np.asarray(values, np.float64)[:, None])
+
+    def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
+        """Draw along the list."""
+        places = self.coordinates(frame.data)
+        if places is None:
+            return draw_systematic(frame.chances, generator, frame.dearest_first(generator))
+        keys = round_to_range(frame.units.mean(places[frame.units.rows, 0]))
+        order = np.lexsort((generator.permutation(len(keys)), keys))
+        return draw_systematic(frame.chances, generator, order)
+
+
+def _numbers(data: EvalSet, name: str) -> Floats:
+    """Return what items are sorted by: numbers, or the places of texts in their order."""
+    if not is_column(data, name):
+        return np.asarray(scores_of(data, name).mean(axis=1))
+    numbers = column_numbers(data, name)
+    if numbers is not None:
+        return numbers
+    return np.unique(column_labels(data, name).astype(str), return_inverse=True)[1].astype(np.float64)

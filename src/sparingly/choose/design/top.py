@@ -15,8 +15,8 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import call_of, parameter, register
 from sparingly.base.text import Call, format_call
 from sparingly.choose.design import knapsack
-from sparingly.choose.design.base import Chosen, ListSelector, short_groups_note
 from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.selector import Chosen, ListSelector, short_groups_note
 from sparingly.choose.design.units import Groups, Units, quotas
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet

@@ -17,7 +17,7 @@ from sparingly.base.rng import keys_of, stream
 from sparingly.base.stats.correlation import average_ranks
 from sparingly.base.text import NAME
 from sparingly.choose.utility.base import Utility
-from sparingly.choose.utility.metric_avg import MetricAvg
+from sparingly.choose.utility.metric import MetricAvg
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed import embed_sources, embed_texts

@@ -26,7 +26,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.rng import round_to_range
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.centres import cluster_means, kmeans, nearest_centres
+from sparingly.choose.design.clusters import cluster_means, kmeans, nearest_centres
 from sparingly.choose.design.units import quotas
 from sparingly.choose.pool.candidates import SourceFrame
 from sparingly.choose.pool.embeddings import over_vectors, vectors_at

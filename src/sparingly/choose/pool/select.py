@@ -18,9 +18,7 @@ from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.text import Bare, Call, Items, Value, format_call, format_number, text_value
 from sparingly.choose.design import knapsack
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.draw.chances import settled
-from sparingly.choose.design.draw.pivotal import draw_pivotal
-from sparingly.choose.design.draw.systematic import draw_systematic
+from sparingly.choose.design.draws import draw_pivotal, draw_systematic, settled
 from sparingly.choose.design.probability import affordable_probabilities, inclusion_probabilities, sizes_of
 from sparingly.choose.pool.candidates import (
     NO_QUOTA,

@@ -11,7 +11,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
-from sparingly.choose.design.two_stage import linkage_of
+from sparingly.choose.design.linkage import linkage_of
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.analysis.base import Analysis, columns_of
 from sparingly.infer.analysis.outputs import Outputs, Pair, of_pair, outputs_of

@@ -18,7 +18,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.analysis.base import Analysis, columns_of
 from sparingly.infer.analysis.responses import FittedResponses, fitted_responses
 from sparingly.infer.analysis.thinning import thinned, thinning_note
-from sparingly.signals.irt import IrtFit
+from sparingly.published.irt import IrtFit
 
 BINS = 12
 LEVEL = 0.9

@@ -9,9 +9,9 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import Method, parse_method
-from sparingly.choose.utility.irt import Irt
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.irt import IrtFit, scaled, success
+from sparingly.published.irt import IrtFit, scaled, success
+from sparingly.published.irt.utility import Irt
 
 
 @dataclass(frozen=True, eq=False)

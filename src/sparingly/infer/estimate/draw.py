@@ -10,11 +10,10 @@ from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import Method, parse_method
-from sparingly.choose.design.base import ListSelector
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.documents import Documents
+from sparingly.choose.design.documents import Documents, Snippets
 from sparingly.choose.design.probability_design import DrawDesign
-from sparingly.choose.design.snippets import Snippets
+from sparingly.choose.design.selector import ListSelector
 from sparingly.choose.design.stratified import Stratified
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet

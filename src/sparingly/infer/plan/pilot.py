@@ -12,12 +12,9 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.format import counted
-from sparingly.choose.design.earned import WITHIN, variance_left
-from sparingly.choose.design.probability import sizes_of
+from sparingly.choose.design.probability import WITHIN, sizes_of, variance_left
 from sparingly.choose.utility.base import Utility
-from sparingly.choose.utility.metric_avg import MetricAvg
-from sparingly.choose.utility.metric_cons import MetricCons
-from sparingly.choose.utility.metric_var import MetricVar
+from sparingly.choose.utility.metric import MetricAvg, MetricCons, MetricVar
 from sparingly.data import fields
 from sparingly.data.describe.metrics import Correlation, correlation
 from sparingly.data.evalset import EvalSet, the_only

@@ -10,10 +10,7 @@ if TYPE_CHECKING:
     from sparingly.run.rounds.active_testing import ActiveTesting as ActiveTesting
     from sparingly.run.rounds.allocate import Allocate as Allocate
     from sparingly.run.rounds.auto import Auto as Auto
-    from sparingly.run.rounds.casf import Casf as Casf
     from sparingly.run.rounds.d_optimal import DOptimal as DOptimal
-    from sparingly.run.rounds.diffuse_iterative import DiffuseIterative as DiffuseIterative
-    from sparingly.run.rounds.incremental_strata import IncrementalStrata as IncrementalStrata
     from sparingly.run.rounds.strategy import OneShot as OneShot
     from sparingly.run.rounds.waves import Waves as Waves
 

@@ -12,8 +12,8 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import parameter, register
-from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import Asked, assemble
 from sparingly.infer.estimate.draw import document_codes

@@ -12,8 +12,8 @@ from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
 from sparingly.base.registry import parameter, register
-from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.pair_tests import pair_errors

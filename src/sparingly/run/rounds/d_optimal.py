@@ -13,7 +13,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.choose.design.base import Chosen
+from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.bradley_terry import Comparisons, fit, information
 from sparingly.infer.estimate.result import Estimate

@@ -12,8 +12,8 @@ import numpy as np
 from sparingly._version import __version__
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import Method
-from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.data.signature import LETTERS, Signature

@@ -15,8 +15,8 @@ from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import Method, parameter, parse_method, register
 from sparingly.base.stats.pairs import preferred
-from sparingly.choose.design.base import Chosen, Selector
 from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.selector import Chosen, Selector
 from sparingly.choose.select import as_selector, select
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields as field_names

@@ -12,11 +12,10 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
-from sparingly.choose.design.base import Chosen
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
-from sparingly.choose.design.draw.pivotal import draw_pivotal
-from sparingly.choose.design.space import metric_points, principal
+from sparingly.choose.design.draws import draw_local_pivotal, draw_pivotal
+from sparingly.choose.design.selector import Chosen
+from sparingly.choose.design.variables import metric_points, principal
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.intervals import LEAST

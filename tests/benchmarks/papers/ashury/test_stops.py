@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.papers.ashury.stops import LEAST, MOST, RISKS, Test, Voters, by_lead, by_test
-from sparingly.choose.design.split_tree import Step
+from sparingly.published.diffuse_iterative import Step
 
 
 def test_votes_follow_the_steps() -> None:

@@ -24,8 +24,8 @@ from benchmarks.papers.ashury.tally import (
 from benchmarks.papers.work import Work
 from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.diffuse import DiffUse
 from sparingly.infer.rank.winners import pair_margins, subsample
+from sparingly.published.diffuse import DiffUse
 
 
 def test_a_set_that_is_used_up_keeps_its_answer() -> None:

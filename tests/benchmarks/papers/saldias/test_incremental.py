@@ -15,8 +15,7 @@ from benchmarks.papers.saldias.incremental import (
     shown_to,
     stratified_mean,
 )
-from sparingly.choose.design.strata import Strata
-from sparingly.choose.design.stratified import Stratified
+from sparingly.choose.design.stratified import Strata, Stratified
 from sparingly.run.rounds.replay import replay
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sparingly.base.errors import UsageError
-from sparingly.choose.design.draw.chances import is_whole, last_one, settled, step, undecided
+from sparingly.choose.design.draws import is_whole, last_one, settled, step, undecided
 
 
 def test_what_is_zero_or_one_up_to_rounding_becomes_it() -> None:

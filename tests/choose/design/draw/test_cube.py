@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
-from sparingly.choose.design.draw.cube import draw_cube, null_directions
-from sparingly.choose.design.draw.pivotal import draw_pivotal
+from sparingly.choose.design.draws import draw_cube, draw_pivotal, null_directions
 from tests.choose.design.draw.samples import SEEDS, chances
 
 

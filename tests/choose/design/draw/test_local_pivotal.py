@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sparingly.choose.design.draw.local_pivotal import draw_local_pivotal
+from sparingly.choose.design.draws import draw_local_pivotal
 from tests.choose.design.draw.samples import SEEDS, chances
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
-from sparingly.choose.design.draw.pivotal import draw_pivotal
+from sparingly.choose.design.draws import draw_pivotal
 from tests.choose.design.draw.samples import SEEDS, chances
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from numpy.typing import NDArray
 
-from sparingly.choose.design.draw.systematic import draw_systematic
+from sparingly.choose.design.draws import draw_systematic
 from tests.choose.design.draw.samples import SEEDS, chances
 
 

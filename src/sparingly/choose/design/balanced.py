@@ -1,0 +1,227 @@
+"""Probability designs that spread or balance the sample: ``local_pivotal`` and ``cube``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sparingly.base.arrays import Floats, Mask
+from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.registry import parameter, register
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.draws import draw_cube, draw_local_pivotal
+from sparingly.choose.design.probability_design import Frame, ProbabilityDesign
+from sparingly.choose.design.selector import file_stamp, remembered
+from sparingly.choose.design.variables import (
+    METRICS,
+    Space,
+    column_labels,
+    column_numbers,
+    field_of,
+    indicators,
+    is_column,
+    metric_points,
+    principal,
+    scores_of,
+    settled_names,
+    shares_documents,
+    text_points,
+    with_documents,
+    with_means,
+)
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.signals.embed.evalset import embedding_fields
+from sparingly.signals.length import SOURCE_LENGTH
+
+# --- ``local_pivotal``: a sample that is spread over a space of metrics or texts, with known
+
+
+@register("local_pivotal")
+@dataclass(frozen=True)
+class LocalPivotal(ProbabilityDesign):
+    """Draws units that are spread over a space: of two near ones seldom both, each with a known probability.
+
+    π_i = min(1, (1 − τ)·n/N + τ·κ·u_i) as for ``pivotal``, but nearest neighbours meet. Points are the
+    models' metric scores (standardised), embeddings of the sources, mean embeddings of the outputs, or the
+    distances between outputs, in the ``dimensions`` directions in which they vary most; where there are
+    documents, their items lie together. A drawn document lies at the mean of its items. Under a cost three
+    neighbours meet, and no draw exceeds the budget.
+
+    Choose it for what clustering is after, varied items, with scores that stay unbiased. It helps as far as
+    near items have like scores; where they have not, it is as good as ``pivotal``.
+    """
+
+    reference: ClassVar[str] = "Grafström, Lundström and Schelin 2012; Grafström and Tillé 2013 with costs"
+    how: ClassVar[str] = "drawn by the local pivotal method"
+    needs: ClassVar[tuple[str, ...]] = ("what its space and utility need",)
+
+    space: Space = parameter("metrics", "what items are near in")  # noqa: RUF009 - a field
+    metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; all unless given")
+    embedding: str = parameter(
+        "tfidf", "tfidf, a sentence-transformers model, or column:NAME, FILE.npy, FILE.parquet"
+    )
+    dimensions: int = parameter(5, "how many directions are kept; more is slower", minimum=1)
+    documents: bool | None = parameter(
+        None, "whether items of a document are near, too; yes where documents have several, unless given"
+    )
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Settle the metrics."""
+        settled = replace(super().resolve(data, budget), documents=self._settled_documents(data))
+        if self.space != "metrics":
+            return settled
+        for name in self.metrics:
+            if name not in data.metrics:
+                raise UnknownNameError("metric", name, data.metrics)
+        if not len(data.metrics):
+            raise MissingDataError(
+                "The space of metrics needs metrics, and the evaluation set has none. Name another space: "
+                "space=source or space=output_mean."
+            )
+        return replace(settled, metrics=self.metrics or tuple(data.metrics))
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read what the probabilities need, and the metrics or texts of the space."""
+        if self.space == "metrics":
+            own = frozenset(map(fields.metric, self.metrics))
+        else:
+            own = embedding_fields(self.embedding, outputs=self.space != "source")
+        where = {fields.column(fields.DOCUMENT)} if self.documents else set()
+        return super().reads(data) | own | where
+
+    def _settled_documents(self, data: EvalSet) -> bool:
+        there = fields.DOCUMENT in data.columns and shares_documents(data.columns[fields.DOCUMENT])
+        if self.documents and not there:
+            raise MissingDataError(
+                "No document has several items, so none can be near: leave out documents=true."
+            )
+        if self.documents and self.unit == "document":
+            raise UsageError("With unit=document whole documents are drawn: leave out documents=true.")
+        return there and self.unit == "item" if self.documents is None else self.documents
+
+    def coordinates(self, data: EvalSet) -> Floats:
+        """Return where the items lie (items × dimensions)."""
+        key = (
+            self.space,
+            self.metrics,
+            self.embedding,
+            file_stamp(self.embedding),
+            self.dimensions,
+            self.documents,
+        )
+        return remembered(data, ("coordinates", *key), lambda: self._coordinates(data))
+
+    def _coordinates(self, data: EvalSet) -> Floats:
+        if self.space == "metrics":
+            points = metric_points(data, self.metrics or tuple(data.metrics))
+        else:
+            points = text_points(data, self.space, self.embedding)
+        points = principal(points, self.dimensions)
+        return with_documents(points, data.columns[fields.DOCUMENT]) if self.documents else points
+
+    @property
+    def in_order_of_cost(self) -> bool:
+        """Costs are kept by the steps of the draw, not by an order."""
+        return False
+
+    def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
+        """Draw by meetings of neighbours."""
+        inside = self.coordinates(frame.data)[frame.units.rows]
+        points = np.column_stack([frame.units.mean(column) for column in inside.T])
+        return draw_local_pivotal(frame.chances, points, generator, frame.charges)
+
+
+# --- ``cube``: a sample whose weighted totals of metrics, domains and lengths are those of the
+
+
+_MOST_SCORES = 20
+_MOST_GROUPS = 50
+
+
+@register("cube")
+@dataclass(frozen=True)
+class Cube(ProbabilityDesign):
+    """Draws units such that what is known of all items has the same weighted totals in the sample.
+
+    Σ_{i∈S} x_i/π_i = Σ_i x_i for every balancing variable x, as nearly as whole units allow; π_i as for
+    ``pivotal``. Variables: the models' scores by every metric (the items' means where these are over 20
+    columns), an indicator for each group of a column of texts, a column of numbers, lengths. Under a cost the
+    cost is matched too, and no draw exceeds the budget.
+
+    Choose it when a regression of the scores on the metrics explains something: the design then has the gain
+    of a control variate before any label is there. Many variables for few units balance loosely.
+    """
+
+    reference: ClassVar[str] = "Deville and Tillé 2004; Chauvet and Tillé 2006"
+    how: ClassVar[str] = "drawn by the cube method"
+    needs: ClassVar[tuple[str, ...]] = ("what its balance and utility need",)
+
+    balance: tuple[str, ...] = parameter(
+        (), "what to balance on: metrics, columns, source_length, output_length; all there is unless given"
+    )
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Settle what is balanced."""
+        names = settled_names(data, self.balance or _usual(data))
+        if not names:
+            raise MissingDataError(
+                "There are no metrics, domains or sources to balance on: name columns with balance=[…]."
+            )
+        return replace(super().resolve(data, budget), balance=names)
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read what the probabilities need, and what is balanced."""
+        return super().reads(data) | ({field_of(data, name) for name in self.balance} & set(data.fields))
+
+    def balance_variables(self, data: EvalSet) -> Floats:
+        """Return the balancing variables of the items (items × variables): 1, groups, scores, lengths."""
+        return remembered(data, ("balance", self.balance), lambda: self._variables(data))
+
+    def _variables(self, data: EvalSet) -> Floats:
+        columns = [name for name in self.balance if is_column(data, name)]
+        scores = [scores_of(data, name) for name in self.balance if name not in columns]
+        if sum(part.shape[1] for part in scores) > _MOST_SCORES:
+            scores = [part.mean(axis=1, keepdims=True) for part in scores]
+        return np.column_stack([np.ones(len(data)), *(_of_column(data, name) for name in columns), *scores])
+
+    @property
+    def in_order_of_cost(self) -> bool:
+        """Costs are kept by the steps of the draw, not by an order."""
+        return False
+
+    def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
+        """Draw by the cube method."""
+        inside = self.balance_variables(frame.data)[frame.units.rows]
+        variables = np.column_stack([frame.units.total(column) for column in inside.T])
+        return draw_cube(frame.chances, variables, generator, frame.charges)
+
+    def remarks(self, frame: Frame) -> tuple[str, ...]:
+        """Say how much is balanced, and when it is too much."""
+        count = self.balance_variables(frame.data).shape[1]
+        note = f"balanced on {count} variables."
+        if 2 * count > frame.count:
+            note = f"balanced on {count} variables, loosely: they are many for {frame.count} drawn units."
+        return (note,)
+
+
+def _usual(data: EvalSet) -> list[str]:
+    """Return what is balanced unless something is named: all metrics, the domain, the source's length."""
+    names = [METRICS] if len(data.metrics) else []
+    if fields.DOMAIN in data.columns and 1 < len(set(column_labels(data, fields.DOMAIN))) <= _MOST_SCORES:
+        names.append(fields.column(fields.DOMAIN))
+    return [*names, SOURCE_LENGTH] if data.sources is not None else names
+
+
+def _of_column(data: EvalSet, name: str) -> Floats:
+    numbers = column_numbers(data, name)
+    if numbers is not None:
+        return with_means(numbers[:, None])
+    groups = indicators(column_labels(data, name))
+    if groups.shape[1] > _MOST_GROUPS:
+        raise UsageError(
+            f'"{name}" has {groups.shape[1]} groups, too many to balance on; at most {_MOST_GROUPS} are.'
+        )
+    return groups

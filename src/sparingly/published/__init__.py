@@ -1,0 +1,1 @@
+"""Methods of published papers that are here for comparison, and item response theory: loaded when named."""

@@ -1,0 +1,126 @@
+"""``anchor_points``: items that stand for clusters of items on which the models score alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
+from sparingly.base.errors import MissingDataError, UnknownNameError
+from sparingly.base.registry import parameter, register
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.clusters import Points, choose_by_clusters, kmeans
+from sparingly.choose.design.selector import Chosen, WholeSetSelector, file_stamp, remembered
+from sparingly.choose.design.variables import Space, metric_points, text_points, with_means
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.signals.embed.evalset import embedding_fields
+
+# --- Which metrics or texts place the items of a selector that looks at the set as a whole --------
+
+
+def settled_metrics(data: EvalSet, metrics: tuple[str, ...], method: str) -> tuple[str, ...]:
+    """Return the metrics that are named, or all of them."""
+    for name in metrics:
+        if name not in data.metrics:
+            raise UnknownNameError("metric", name, data.metrics)
+    if not len(data.metrics):
+        raise MissingDataError(f"The method {method} needs metrics here, and the evaluation set has none.")
+    return metrics or tuple(data.metrics)
+
+
+def space_fields(space: Space, metrics: tuple[str, ...], embedding: str) -> frozenset[str]:
+    """Return the fields that the points of a space are made of."""
+    if space == "metrics":
+        return frozenset(map(fields.metric, metrics))
+    return embedding_fields(embedding, outputs=space != "source")
+
+
+def space_points(data: EvalSet, space: Space, metrics: tuple[str, ...], embedding: str) -> Floats:
+    """Return where the items lie (items × dimensions); what has no score or text lies in the middle."""
+    if space == "metrics":
+        for name in metrics:
+            if name not in data.metrics:
+                raise UnknownNameError("metric", name, data.metrics)
+        return metric_points(data, metrics)
+    key = ("points of a space", space, embedding, file_stamp(embedding))
+    return remembered(data, key, lambda: text_points(data, space, embedding))
+
+
+def scored_rows(data: EvalSet, metrics: tuple[str, ...], candidates: Ints) -> tuple[Ints, Ints]:
+    """Return the candidates that have a score by some metric, and those that have none."""
+    there = np.any([~np.isnan(data.metrics[name]).all(axis=1) for name in metrics], axis=0)
+    return candidates[there[candidates]], candidates[~there[candidates]]
+
+
+# --- ``anchor_points``: items that stand for clusters of items on which the models score alike ----
+
+
+@register("anchor_points")
+@dataclass(frozen=True)
+class AnchorPoints(WholeSetSelector):
+    """Clusters items by how the models score on them, and takes the item nearest to each centre.
+
+    μ̂_j = Σ_k (|C_k|/N)·y_kj, k the anchor of cluster C_k: min Σ_i ‖x_i − c(x_i)‖² with as many centres as the
+    budget has items. x_i are the models' scores by the metrics, which stand in for correctness
+    (``features=scores``), or discrimination and difficulty of item response theory, fitted to each metric
+    (``features=irt``), standardised. The sizes of clusters are weights for rankings, no design weights.
+
+    Choose it to compare with benchmarks made of anchors. There the clusters come from the answers of hundreds
+    of other models, and an ability fitted to the anchors corrects the mean (p-IRT); with metrics of the same
+    few models the weights rest on noise, and what p-IRT is for is done by ``greg`` on a probability sample.
+    """
+
+    reference: ClassVar[str] = "Maia Polo et al. 2024 (tinyBenchmarks), section 3; Vivek et al. 2024"
+    needs: ClassVar[tuple[str, ...]] = ("metrics",)
+
+    features: Literal["scores", "irt"] = parameter("scores", "what items are clustered by")
+    metrics: tuple[str, ...] = parameter((), "the metrics; all unless given")
+    weighted: bool = parameter(True, "whether items carry the sizes of their clusters as weights")
+
+    def resolve(self, data: EvalSet, budget: Budget) -> Self:
+        """Settle the metrics."""
+        return replace(self, metrics=settled_metrics(data, self.metrics, self.name))
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the metrics."""
+        return frozenset(map(fields.metric, self.metrics))
+
+    def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
+        """Cluster the candidates and take the item nearest to every centre."""
+        count = self.count(budget, candidates)
+        vectors = self._vectors(data)
+        rows, without = scored_rows(data, self.metrics, candidates)
+        points = Points(vectors[rows], rows, without)
+
+        def clusters(inside: int) -> Ints:
+            return kmeans(points.vectors, inside, rng.generator(seed, "anchor points"))
+
+        return choose_by_clusters(
+            data, points, count, clusters, representative="euclidean", weighted=self.weighted, seed=seed
+        )
+
+    def _vectors(self, data: EvalSet) -> Floats:
+        scores = space_points(data, "metrics", self.metrics, "")
+        if self.features == "scores":
+            return scores
+        return remembered(data, ("irt anchors", self.metrics), lambda: _item_parameters(data, self.metrics))
+
+
+def _item_parameters(data: EvalSet, metrics: tuple[str, ...]) -> Floats:
+    """Return discrimination and difficulty of the items by every metric, standardised."""
+    from sparingly.published.irt import fit_irt
+
+    fits = [
+        fit_irt(data.metrics[name], method="map", intervals=False)
+        for name in metrics
+        if not np.isnan(data.metrics[name]).all()
+    ]
+    parts = [part for fit in fits for part in (fit.discrimination, fit.difficulty)]
+    columns = with_means(np.column_stack(parts))
+    centred = columns - columns.mean(axis=0)
+    spread = centred.std(axis=0)
+    return np.asarray(centred / np.where(spread > 0, spread, 1.0))

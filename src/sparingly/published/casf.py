@@ -1,0 +1,331 @@
+"""``casf``: constrained active sampling, batch by batch."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
+from sparingly.base.errors import DataError, MissingDataError, UsageError
+from sparingly.base.registry import parameter, register
+from sparingly.base.stats.moments import row_means
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.selector import Chosen
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet, the_only
+from sparingly.run.rounds.strategy import Finished, State, Strategy
+from sparingly.signals.overlap.bigrams import bigrams_of
+
+# --- The systematic sampler and the constrained controller of ``casf``, on arrays -----------------
+
+
+Similarity = Callable[[int], Floats]
+
+
+def buckets(order: Ints, count: int) -> list[Ints]:
+    """Cut items in the order of their quality into so many buckets, by even cuts.
+
+    The paper's buckets of ⌊N/n⌋ items leave a rest beyond the last; even cuts differ by one item at most.
+    """
+    cuts = np.arange(count + 1) * len(order) // count
+    return [order[low:high] for low, high in itertools.pairwise(cuts)]
+
+
+def first_of_each(order: Ints, count: int) -> Ints:
+    """Return the initial picks: the first item of every bucket."""
+    return np.array([bucket[0] for bucket in buckets(order, count)], np.int64)
+
+
+def least_redundant(
+    order: Ints, count: int, chosen: Ints, similarity: Similarity, tolerance: float
+) -> tuple[Ints, Floats]:
+    """Pick one item of every bucket by the rules of the constrained controller (Ruan et al. 2024).
+
+    Vio(i) is the greatest similarity of an item with one that is chosen, this round's picks included; an
+    item is feasible when Vio ≤ tolerance. Of a bucket the feasible item nearest in rank to its first is
+    taken (rules 1 and 3); where none is feasible, the one with the least Vio (rule 2).
+
+    Args:
+        order: The items that are left, best quality first.
+        count: How many to pick.
+        chosen: The items of earlier rounds.
+        similarity: The similarity of every item with one of them, NaN where it cannot be told.
+        tolerance: The redundancy up to which an item is feasible.
+
+    Returns:
+        The picks, in the order of the buckets, and the redundancy of each when it was picked.
+    """
+    worst = np.full(int(order.max(initial=-1)) + 1, 0.0)
+    for item in chosen.tolist():
+        worst = _with(worst, similarity(item))
+    picks, redundancy = np.empty(count, np.int64), np.empty(count)
+    for place, bucket in enumerate(buckets(order, count)):
+        violation = worst[bucket]
+        feasible = np.flatnonzero(violation <= tolerance)
+        best = int(feasible[0]) if len(feasible) else int(np.argmin(violation))
+        picks[place], redundancy[place] = bucket[best], violation[best]
+        worst = _with(worst, similarity(int(bucket[best])))
+    return picks, redundancy
+
+
+def _with(worst: Floats, like: Floats) -> Floats:
+    """Return the greatest similarity so far; what cannot be compared is like nothing."""
+    return np.asarray(np.fmax(worst, like[: len(worst)]))
+
+
+# --- The learner of ``casf``: the quality of items, predicted from their metrics and the
+
+
+Regressor = Literal[
+    "boosting", "linear", "adaboost", "bagging", "tree", "extra_trees", "knn", "forest", "svm"
+]
+Unit = Literal["item", "cell"]
+
+
+def standardised_sum(aspects: Sequence[Floats]) -> Floats:
+    """Return the sum over aspects of scores standardised over what is judged (items × models).
+
+    A cell that lacks one of the aspects is not judged. An aspect on which all scores are the same tells
+    nothing apart and counts as 0.
+    """
+    total = np.zeros(aspects[0].shape)
+    for scores in aspects:
+        spread = float(np.nanstd(scores)) if np.isfinite(scores).any() else 0.0
+        total = total + (scores - (np.nanmean(scores) if spread else scores)) / (spread or 1.0)
+    return total
+
+
+def predicted_quality(
+    metrics: Sequence[Floats], target: Floats, *, rows: Unit, regressor: Regressor, settings: dict[str, int]
+) -> Floats:
+    """Return the predicted quality of every item: the sum over models of the standardised aspects.
+
+    Args:
+        metrics: The features, each items × models.
+        target: Items × models: the sum of standardised aspects, NaN where not judged.
+        rows: ``item`` learns from one row per item with the metrics of all models as features (Ruan et al.
+            2024, eq. 2); ``cell`` from one row per output, as their published code does.
+        regressor: What learns.
+        settings: ``depth``, ``trees`` and ``seed``.
+    """
+    features = np.stack([_filled(scores) for scores in metrics], axis=-1)
+    if rows == "item":
+        known = row_means(target) * target.shape[1]
+        return _fitted(features.reshape(len(target), -1), known, regressor, settings)
+    cells = features.reshape(-1, features.shape[-1])
+    return np.asarray(_fitted(cells, target.ravel(), regressor, settings).reshape(target.shape).sum(axis=1))
+
+
+def _fitted(features: Floats, target: Floats, regressor: Regressor, settings: dict[str, int]) -> Floats:
+    judged = ~np.isnan(target)
+    if judged.sum() < 2:
+        raise DataError(
+            "casf has fewer than two judged items to learn from: record the earlier rounds first."
+        )
+    learner = make_regressor(regressor, **settings)
+    learner.fit(features[judged], target[judged])
+    return np.asarray(learner.predict(features), np.float64)
+
+
+def _filled(scores: Floats) -> Floats:
+    """Return a metric with the mean of its model in place of what is missing."""
+    there = ~np.isnan(scores)
+    count = there.sum(axis=0)
+    mean = np.where(there, scores, 0.0).sum(axis=0) / np.maximum(count, 1)
+    return np.where(there, scores, mean)
+
+
+def make_regressor(name: Regressor, *, depth: int, trees: int, seed: int) -> Any:
+    """Return one of the nine regressors of Ruan et al. 2024, Table 7, ready to fit.
+
+    kNN and the support vector machine see standardised features, since both go by distances.
+    """
+    from sklearn.ensemble import (
+        AdaBoostRegressor,
+        BaggingRegressor,
+        ExtraTreesRegressor,
+        GradientBoostingRegressor,
+        RandomForestRegressor,
+    )
+    from sklearn.linear_model import LinearRegression
+    from sklearn.neighbors import KNeighborsRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVR
+    from sklearn.tree import DecisionTreeRegressor
+
+    made = {
+        "boosting": lambda: GradientBoostingRegressor(max_depth=depth, n_estimators=trees, random_state=seed),
+        "linear": LinearRegression,
+        "adaboost": lambda: AdaBoostRegressor(random_state=seed),
+        "bagging": lambda: BaggingRegressor(random_state=seed),
+        "tree": lambda: DecisionTreeRegressor(random_state=seed),
+        "extra_trees": lambda: ExtraTreesRegressor(random_state=seed),
+        "knn": lambda: make_pipeline(StandardScaler(), KNeighborsRegressor()),
+        "forest": lambda: RandomForestRegressor(random_state=seed),
+        "svm": lambda: make_pipeline(StandardScaler(), SVR()),
+    }
+    return made[name]()
+
+
+# --- ``casf``: constrained active sampling, batch by batch ----------------------------------------
+
+
+FEWEST = 50
+# The learner's random state and the order of ties: fixed, so that the picks follow from the data alone.
+FIXED = 0
+_SMALL = "the set has fewer than 50 items: Ruan et al. 2024 advise to judge all of them."
+
+
+@register("casf")
+@dataclass(frozen=True, kw_only=True)
+class Casf(Strategy):
+    """Picks items that cover all levels of predicted quality and repeat each other little, in phases.
+
+    The first phase orders items by a metric; every later one by a learner's prediction, from the metrics, of
+    q_i = Σ_j Σ_k z_ijk, the standardised aspects summed over models. The order is cut into as many buckets
+    as items are wanted; the first of each is picked, or, with the controller, the nearest to it whose bigram
+    redundancy with what is chosen is within the tolerance, else the least redundant.
+
+    A ranking only: the picks follow from the data, whatever the seed, so they have no inclusion probabilities
+    and no interval. With ``phases=1`` it is the paper's single-metric (``by=metric``) or eight-metric
+    (``by=mean``) baseline, with ``controller=false`` its online sampling.
+    """
+
+    reference: ClassVar[str] = "Ruan et al. 2024"
+    needs: ClassVar[tuple[str, ...]] = ("metrics", "outputs", "ratings")
+
+    metric: str | None = parameter(
+        None, "what orders the items of the first phase; the only metric unless given"
+    )
+    by: Literal["metric", "mean"] = parameter(
+        "metric", "order the first phase by one metric, or by the mean of all standardised ones"
+    )
+    phases: int = parameter(5, "how many rounds the budget is divided into", minimum=1)
+    mode: Literal["average", "preliminary_fixed"] = parameter(
+        "average", "rounds of equal size, or a first one of the share preliminary and equal ones after it"
+    )
+    preliminary: float = parameter(
+        0.1, "with mode=preliminary_fixed: the share of all items in the first round"
+    )
+    regressor: Regressor = parameter("boosting", "what learns")  # noqa: RUF009 - a field
+    rows: Unit = parameter("item", "learn from items (all models' metrics) or from single outputs")  # noqa: RUF009
+    metrics: tuple[str, ...] = parameter((), "the learner's features; all metrics unless given")
+    aspects: tuple[str, ...] = parameter((), "what the learner predicts; the judged aspect unless given")
+    controller: bool = parameter(True, "whether redundancy with what is chosen counts")
+    tolerance: float = parameter(
+        0.0, "the bigram redundancy up to which an item is not redundant", minimum=0.0
+    )
+    depth: int = parameter(4, "with regressor=boosting: how deep its trees are", minimum=1)
+    trees: int = parameter(200, "with regressor=boosting: how many trees it has", minimum=1)
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.preliminary < 1.0:
+            raise UsageError(f"In casf, preliminary is a share between 0 and 1, not {self.preliminary:g}.")
+
+    def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
+        """Settle the metrics, and say what is missing."""
+        names = self.metrics or tuple(data.metrics)
+        for name in names:
+            the_only("metric", name, data.metrics, "")
+        if not names:
+            raise MissingDataError("casf learns from metrics, and the evaluation set has none.")
+        metric = self.metric
+        if self.by == "metric":
+            metric = the_only("metric", self.metric, data.metrics, "Name the first phase's: casf:metric=….")
+        if self.controller and self.phases > 1 and data.outputs is None:
+            raise MissingDataError(
+                "The controller of casf compares outputs, and the evaluation set has none: "
+                "write casf:controller=false."
+            )
+        return replace(self, metrics=names, metric=metric)
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the metrics, and the outputs for the controller."""
+        named = {fields.metric(name) for name in (*self.metrics, *((self.metric,) if self.metric else ()))}
+        return frozenset(named | ({"outputs"} if self.controller and self.phases > 1 else set()))
+
+    def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
+        """Show the aspects that the learner predicts, beside the one that is judged."""
+        more = {name for part in self.aspects for name in data.truth_fields(part)}
+        return super().label_fields(data, aspect) | more
+
+    def next_round(self, state: State) -> Chosen | Finished:
+        """Order what is left by quality, and pick from every bucket."""
+        left = np.flatnonzero(~state.asked.any(axis=1))
+        count = min(self._count(state), len(left), state.left // len(state.data.models))
+        if count < 1:
+            return Finished("the phases of casf are over.")
+        quality = self._preliminary(state.data) if state.number == 1 else self._learned(state)
+        order = left[rng.order(quality[left], state.data.keys[left], FIXED)]
+        notes = (_SMALL,) if len(state.data) < FEWEST and state.number == 1 else ()
+        if state.number == 1 or not self.controller:
+            picks, why = first_of_each(order, count), "first of its bucket by "
+            why += "metric" if state.number == 1 else "predicted quality"
+            return Chosen(rows=picks, utility=quality[picks], reason=why, notes=notes)
+        assert state.data.outputs is not None  # noqa: S101 - resolve has seen to it
+        bigrams = bigrams_of(state.data.outputs)
+        chosen = np.flatnonzero(state.asked.any(axis=1))
+        picks, redundancy = least_redundant(order, count, chosen, bigrams.similarity, self.tolerance)
+        infeasible = int((redundancy > self.tolerance).sum())
+        if infeasible:
+            notes = (*notes, f"{infeasible} of {count} buckets had no item within the tolerance.")
+        return Chosen(
+            rows=picks,
+            utility=quality[picks],
+            reason="least redundant of its bucket by predicted quality",
+            notes=notes,
+        )
+
+    def _count(self, state: State) -> int:
+        """Return how many items the next round has: what is planned up to it less what was asked for."""
+        if state.number > self.phases and state.size is None:
+            return 0
+        if state.size is not None:
+            return state.size
+        total = state.budget.count_of(len(state.data))
+        first = total // self.phases
+        if self.mode == "preliminary_fixed" and self.phases > 1:
+            first = max(1, int(self.preliminary * len(state.data) + 1e-9))
+            if first >= total:
+                raise UsageError(
+                    f"The first round of casf alone takes {first} items, and the budget is {total}: "
+                    "lower preliminary=."
+                )
+        later = max(self.phases - 1, 1)
+        upto = total if self.phases == 1 else first + (total - first) * (state.number - 1) // later
+        return upto - int(state.asked.any(axis=1).sum())
+
+    def _preliminary(self, data: EvalSet) -> Floats:
+        """Return the items' mean metric, or the mean of their standardised metrics."""
+        if self.by == "metric":
+            return _known(row_means(data.metrics[self.metric or ""]))
+        means = np.stack([_standardised(row_means(data.metrics[name])) for name in self.metrics])
+        return np.asarray(means.mean(axis=0))
+
+    def _learned(self, state: State) -> Floats:
+        data = state.data
+        judged = [data.truth(name) for name in self.aspects] if self.aspects else [state.labels]
+        return predicted_quality(
+            [data.metrics[name] for name in self.metrics],
+            standardised_sum(judged),
+            rows=self.rows,
+            regressor=self.regressor,
+            settings={"depth": self.depth, "trees": self.trees, "seed": FIXED},
+        )
+
+
+def _standardised(means: Floats) -> Floats:
+    """Return values of the items standardised, what is missing as 0."""
+    spread = float(np.nanstd(means))
+    return np.nan_to_num((means - np.nanmean(means)) / spread) if spread else np.zeros(len(means))
+
+
+def _known(means: Floats) -> Floats:
+    """Return values of the items, what is missing as their mean."""
+    return np.where(np.isnan(means), np.nanmean(means), means)

@@ -1,0 +1,417 @@
+"""``diffuse_iterative``: compare two models on ever finer clusters until one of them leads clearly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from threading import Lock
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
+from sparingly.base.errors import DataError, UnknownNameError, UsageError
+from sparingly.base.registry import parameter, register
+from sparingly.base.stats.pairs import chance_of_lead
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.linkage import Linkage, linkage_of
+from sparingly.choose.design.selector import Chosen, file_stamp
+from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.result import Estimate
+from sparingly.run.rounds.strategy import Finished, State, Strategy, item_preferences
+from sparingly.signals.embed.differences import stacked_differences
+from sparingly.signals.embed.evalset import embed_outputs, embedding_fields
+
+# --- A linkage from the top: which cluster is split next, and which item represents each cluster ---
+
+
+class Step(NamedTuple):
+    """What a split changes: the point that leaves the vote, and those that take its place."""
+
+    dropped: int | None
+    asked: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitTree:
+    """The clusters of a linkage, from one to as many as there are points.
+
+    Attributes:
+        linkage: The tree of merges.
+        vectors: The points.
+        keys: Their random keys, which settle ties.
+        seed: Settles ties.
+    """
+
+    linkage: Linkage
+    vectors: Floats
+    keys: rng.Keys
+    seed: int = 0
+
+    def __len__(self) -> int:
+        """Return the number of points."""
+        return len(self.linkage)
+
+    def representative(self, node: int, free: NDArray[np.bool_]) -> int:
+        """Return the point of a cluster that is nearest to its centre by cosine.
+
+        Among the points that are ``free``; where none is, among all.
+        """
+        low, high = self._span[node]
+        members = self._leaves[low:high]
+        centre = self._sums[high] - self._sums[low]
+        cosines = np.round(
+            self._directions[low:high] @ centre / max(float(np.linalg.norm(centre)), 1e-300), 9
+        )
+        here = free[members]
+        if here.any():
+            members, cosines = members[here], cosines[here]
+        best = members[cosines >= cosines.max() - 1e-12]
+        return int(best[np.argmin(self._ties[best])])
+
+    def steps(self, first: int, most: int | None = None) -> list[Step]:
+        """Return the steps of iterative selection: ``first`` clusters at once, then one split after another.
+
+        A split asks for two new points, one from each part, and takes the parent's out of the vote (Ashury
+        Tahan et al. 2024, Algorithm 1). A part whose points were all asked before is represented by the
+        nearest of them. With ``most``, the step after which so many points were asked for is the last.
+        """
+        points = len(self)
+        first = min(first, points)
+        limit = points if most is None else most
+        free = np.ones(points, bool)
+        standing: dict[int, int] = {}
+        for node in self._cut(first):
+            standing[node] = self.representative(node, free)
+        free[list(standing.values())] = False
+        # Largest clusters first, as diffuse lists them; the order does not change the vote.
+        found = [Step(None, tuple(standing.values()))]
+        for merge in range(points - 1 - first, -1, -1):
+            if points - int(free.sum()) >= limit:
+                break
+            found.append(self._split(points + merge, merge, standing, free))
+        return found
+
+    def representatives(self, most: int) -> Iterator[tuple[int | None, tuple[int, ...]]]:
+        """Yield for 1, 2 … ``most`` clusters the point that stops representing, and those that begin."""
+        points, free = len(self), np.ones(len(self), bool)
+        root = self.representative(2 * points - 2, free)
+        yield None, (root,)
+        known = {2 * points - 2: root}
+        for merge in range(points - 2, points - 1 - min(most, points), -1):
+            children = self.linkage.merges[merge].tolist()
+            for child in children:
+                known[child] = self.representative(child, free)
+            yield known.pop(points + merge), tuple(known[child] for child in children)
+
+    def _split(self, node: int, merge: int, standing: dict[int, int], free: NDArray[np.bool_]) -> Step:
+        dropped = standing.pop(node)
+        asked = []
+        for child in self.linkage.merges[merge].tolist():
+            standing[child] = self.representative(child, free)
+            if free[standing[child]]:
+                asked.append(standing[child])
+            free[standing[child]] = False
+        # A part may be represented by the point that stood for the whole: then it stays in the vote.
+        stays = dropped in (standing[child] for child in self.linkage.merges[merge].tolist())
+        return Step(None if stays else dropped, tuple(asked))
+
+    def _cut(self, count: int) -> list[int]:
+        """Return the nodes of so many clusters."""
+        nodes = {2 * len(self) - 2}
+        for merge in range(len(self) - 2, len(self) - 1 - count, -1):
+            nodes.remove(len(self) + merge)
+            nodes |= set(self.linkage.merges[merge].tolist())
+        return sorted(nodes)
+
+    @cached_property
+    def _order(self) -> tuple[Ints, Ints]:
+        """Return the points so that those of every cluster stand together, and where each cluster stands."""
+        points = len(self)
+        sizes = np.ones(2 * points - 1, np.int64)
+        for merge, (one, other) in enumerate(self.linkage.merges.tolist()):
+            sizes[points + merge] = sizes[one] + sizes[other]
+        start = np.zeros(2 * points - 1, np.int64)
+        for merge in range(points - 2, -1, -1):
+            one, other = self.linkage.merges[merge]
+            start[one] = start[points + merge]
+            start[other] = start[points + merge] + sizes[one]
+        leaves = np.empty(points, np.int64)
+        leaves[start[:points]] = np.arange(points)
+        return leaves, np.stack([start, start + sizes], axis=1)
+
+    @property
+    def _leaves(self) -> Ints:
+        return self._order[0]
+
+    @property
+    def _span(self) -> Ints:
+        return self._order[1]
+
+    @cached_property
+    def _sums(self) -> Floats:
+        ordered = self.vectors[self._leaves]
+        return np.concatenate([np.zeros((1, ordered.shape[1])), np.cumsum(ordered, axis=0)])
+
+    @cached_property
+    def _directions(self) -> Floats:
+        """The points by cluster as vectors of length 1; one of 0 is at right angles to every centre."""
+        ordered = self.vectors[self._leaves]
+        norms = np.linalg.norm(ordered, axis=1)
+        known = norms > 1e-12 * norms.max(initial=0.0)
+        return np.asarray(
+            np.divide(ordered, norms[:, None], out=np.zeros_like(ordered), where=known[:, None])
+        )
+
+    @cached_property
+    def _ties(self) -> NDArray[np.uint64]:
+        return rng.stream(self.keys, self.seed, "representatives")
+
+
+# --- ``diffuse_iterative``: compare two models on ever finer clusters until one of them leads clearly ---
+
+
+INCONCLUSIVE = "inconclusive"
+# All pairs of 55 models; a pair's steps are a few hundred small numbers.
+_MOST_KEPT = 1500
+_kept: dict[tuple[Hashable, ...], list[Step]] = {}
+_lock = Lock()
+_HEURISTIC = "the stop is a heuristic: it takes the picks for a random sample that is looked at once."
+
+
+class PairVerdict(NamedTuple):
+    """Where the comparison of two models stands.
+
+    Attributes:
+        pair: The two models.
+        winner: The model that won; None while it is open, ``inconclusive`` where the labels ran out.
+        votes: How many votes each of them has.
+        judged: How many labels count, ties among them; those of clusters that were split do not.
+        spent: How many labels were asked for.
+        chance: How likely a lead like this is by chance (see ``chance_of_lead``).
+    """
+
+    pair: tuple[str, str]
+    winner: str | None
+    votes: tuple[int, int]
+    judged: int
+    spent: int
+    chance: float
+
+
+@register("diffuse_iterative")
+@dataclass(frozen=True, kw_only=True)
+class DiffuseIterative(Strategy):
+    """Compares models on representatives of clusters of their differences, splitting until one leads clearly.
+
+    Ward clusters of the difference vectors; ``least`` of them at once, then one is split after the other: two
+    new items are asked for, and the parent's leaves the vote. It stops where k of n votes are as unlikely
+    as ``p`` by chance, sf(k − 1; N, N/2, n) ≤ p, or answers *inconclusive* after ``most`` labels. With
+    more than two models, every pair is compared by itself, all open pairs in the same round.
+
+    Choose it to pick the better of two models with few preferences. The answer names a winner; how far ahead
+    it is would be exaggerated. The stop is a heuristic: for error rates that hold, use a stop with
+    ``valid=group_sequential`` or ``valid=anytime`` on a random sample.
+    """
+
+    reference: ClassVar[str] = "Ashury Tahan et al. 2024, Algorithm 1, appendix A.3"
+    needs: ClassVar[tuple[str, ...]] = ("outputs", "preferences")
+
+    p: float = parameter(0.2, "the risk: how unlikely by chance a lead must be")
+    least: int = parameter(5, "how many labels there are at least", minimum=1)
+    most: int = parameter(200, "how many labels a pair of models may take", minimum=1)
+    models: tuple[str, ...] = parameter((), "the models to compare, two or more; all unless given")
+    tie: float = parameter(
+        0.0, "where scores stand in for preferences: how far apart they are tied", minimum=0.0
+    )
+    embedding: str = parameter("tfidf", "as in diffuse")
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.p < 1.0:
+            raise UsageError(f"In diffuse_iterative, p is a risk between 0 and 1, not {self.p:g}.")
+        if self.least > self.most:
+            raise UsageError("In diffuse_iterative, least is at most as large as most.")
+
+    def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
+        """Settle the models."""
+        for name in self.models:
+            if name not in data.models:
+                raise UnknownNameError("model", name, data.models)
+        names = tuple(sorted(self.models or data.models))
+        if len(names) < 2:
+            raise DataError("diffuse_iterative compares models, and there are fewer than two.")
+        return replace(self, models=names)
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the outputs, or the column with their vectors."""
+        return embedding_fields(self.embedding, outputs=True)
+
+    def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
+        """Show the preferences, and the scores from which they can be derived."""
+        return super().label_fields(data, aspect) | {"preferences"}
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of models that are compared."""
+        return list(combinations(self.models, 2))
+
+    def next_round(self, state: State) -> Chosen | Finished:
+        """Ask for the next comparisons of every pair that is open."""
+        verdicts = self.verdicts(state)
+        left = self._limit(state) - sum(_asked_of(state, pair) for pair in self.pairs)
+        rows: list[int] = []
+        pairs: list[tuple[str, str]] = []
+        for verdict in verdicts:
+            if verdict.winner is not None:
+                continue
+            asked = self._next_step(state, verdict.pair, verdict.spent)
+            if len(rows) + len(asked) > left:
+                break
+            rows += asked
+            pairs += [verdict.pair] * len(asked)
+        if not rows:
+            return _finished(verdicts)
+        named = np.empty(len(rows), object)
+        named[:] = pairs
+        return Chosen(
+            rows=np.array(rows, np.int64),
+            pairs=named,
+            reason="represents a cluster of differences",
+            notes=(_HEURISTIC,) if state.number == 1 else (),
+        )
+
+    def verdicts(self, state: State) -> list[PairVerdict]:
+        """Return where every pair stands after the rounds so far; of models that left, no more is said."""
+        return [self._verdict(state, pair) for pair in self.pairs if state.withdrawn.isdisjoint(pair)]
+
+    def estimate(self, state: State, **asked: Any) -> Estimate:
+        """Refuse: votes on picked items tell who wins, not how good a model is."""
+        raise UsageError(
+            "diffuse_iterative tells which model wins and gives no scores; use a design such as uniform."
+        )
+
+    def _limit(self, state: State) -> int:
+        return state.budget.count_of(len(state.data) * len(self.pairs), "comparisons")
+
+    def _verdict(self, state: State, pair: tuple[str, str]) -> PairVerdict:
+        outcome = item_preferences(state, pair, self.tie)
+        done, spent = self._done(state, pair)
+        current = standing_points(done)
+        told = outcome[current] if len(current) else np.empty(0)
+        if np.isnan(told).any():
+            raise DataError(
+                f'{int(np.isnan(told).sum())} comparisons of "{pair[0]}" and "{pair[1]}" are not judged yet: '
+                "record the earlier rounds first."
+            )
+        wins = (int((told > 0).sum()), int((told < 0).sum()))
+        lead = max(wins)
+        chance = float(chance_of_lead(len(state.data), np.array(max(len(told), 1)), np.array(lead)))
+        winner = None
+        if len(told) >= self.least and wins[0] != wins[1] and chance <= self.p:
+            winner = pair[0] if wins[0] > wins[1] else pair[1]
+        elif spent and not self._next_step(state, pair, spent):
+            winner = INCONCLUSIVE
+        return PairVerdict(pair, winner, wins, len(told), spent, chance if len(told) else 1.0)
+
+    def _done(self, state: State, pair: tuple[str, str]) -> tuple[list[Step], int]:
+        """Return the steps that a pair has taken, and how many labels they asked for."""
+        spent = _asked_of(state, pair)
+        done: list[Step] = []
+        asked = 0
+        for step in self._steps(state, pair):
+            if asked >= spent:
+                break
+            done.append(step)
+            asked += len(step.asked)
+        return done, spent
+
+    def _next_step(self, state: State, pair: tuple[str, str], spent: int) -> list[int]:
+        """Return the items of the next step that asks for something; none beyond ``most``."""
+        asked = 0
+        for step in self._steps(state, pair):
+            asked += len(step.asked)
+            if asked > spent:
+                return list(step.asked) if asked <= self.most else []
+        return []
+
+    def _steps(self, state: State, pair: tuple[str, str]) -> Iterator[Step]:
+        view = state.data.take(models=pair)
+        key = (
+            view.digest(self.reads(view)), pair, self.embedding, file_stamp(self.embedding),
+            self.least, self.most, state.seed,
+        )  # fmt: skip
+
+        def steps() -> list[Step]:
+            vectors, there = embed_outputs(view, self.embedding)
+            rows = np.flatnonzero(there.all(axis=1))
+            if not len(rows):
+                raise DataError(f'"{pair[0]}" and "{pair[1]}" have no outputs for the same item.')
+            points = stacked_differences(vectors[rows], there[rows])
+            tree = SplitTree(linkage_of(points, view.keys[rows], "ward"), points, view.keys[rows], state.seed)
+            return [
+                Step(
+                    None if step.dropped is None else int(rows[step.dropped]),
+                    tuple(int(row) for row in rows[list(step.asked)]),
+                )
+                for step in tree.steps(self.least, self.most)
+            ]
+
+        yield from _remembered(key, steps)
+
+
+def _remembered(key: tuple[Hashable, ...], make: Callable[[], list[Step]]) -> list[Step]:
+    """Return the steps of a pair, made once: every round of all pairs needs them again.
+
+    They are kept by what they were made from. A campaign reads its data anew for every round.
+    """
+    with _lock:
+        if key in _kept:
+            return _kept[key]
+    made = make()
+    with _lock:
+        _kept[key] = made
+        while len(_kept) > _MOST_KEPT:
+            del _kept[next(iter(_kept))]
+    return made
+
+
+def standing_points(steps: list[Step]) -> Ints:
+    """Return the points that count after some steps."""
+    standing: dict[int, None] = {}
+    for step in steps:
+        if step.dropped is not None:
+            standing.pop(step.dropped, None)
+        standing |= dict.fromkeys(step.asked)
+    return np.array(list(standing), np.int64)
+
+
+def _asked_of(state: State, pair: tuple[str, str]) -> int:
+    """Return how many comparisons of a pair the rounds so far asked for."""
+    return sum(two == pair for one in state.rounds if one.pairs is not None for two in one.pairs)
+
+
+def _finished(verdicts: list[PairVerdict]) -> Finished:
+    if not verdicts:
+        return Finished("the models to compare were withdrawn.", INCONCLUSIVE)
+    if len(verdicts) == 1:
+        one = verdicts[0]
+        answer = one.winner or INCONCLUSIVE
+        reason = (
+            f"{one.votes[0]} to {one.votes[1]} of {one.judged} labels; by chance a lead like that has "
+            f"{one.chance:.2g}."
+        )
+        return Finished(reason, answer)
+    open_pairs = sum(one.winner in (None, INCONCLUSIVE) for one in verdicts)
+    decided = [
+        f"{one.winner} beats {one.pair[1] if one.winner == one.pair[0] else one.pair[0]}"
+        for one in verdicts
+        if one.winner not in (None, INCONCLUSIVE)
+    ]
+    return Finished(
+        f"{len(decided)} of {len(verdicts)} pairs have a winner, {open_pairs} are inconclusive.",
+        "; ".join(decided) or INCONCLUSIVE,
+    )

@@ -1,0 +1,176 @@
+"""``incremental_strata``: strata whose numbers of items follow the ratings that came in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
+from sparingly.base.errors import MissingDataError
+from sparingly.base.registry import parameter, register
+from sparingly.choose.design import stratified as kernels
+from sparingly.choose.design.budget import Budget
+from sparingly.choose.design.selector import Chosen
+from sparingly.choose.design.stratified import Strata, Stratified
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.estimate import estimate
+from sparingly.infer.estimate.intervals import NONE, Outcome
+from sparingly.infer.estimate.predictions import nearest_mean, variates_of
+from sparingly.infer.estimate.result import Estimate
+from sparingly.run.rounds.strategy import Finished, State, Strategy, merged
+
+_ADVICE = "strata whose sizes follow the ratings were worse than random in Saldías et al. 2022, Table 2."
+NO_INTERVAL = (
+    "no standard errors and no intervals: earlier ratings decided how many items each stratum gave, so the "
+    "stratified mean is not exactly unbiased and its error is understated; waves gives intervals."
+)
+
+
+@register("incremental_strata")
+@dataclass(frozen=True, kw_only=True)
+class IncrementalStrata(Strategy):
+    """Draws from strata by n_l ∝ N_l·σ̂_l, with σ̂_l learned from the ratings so far.
+
+    n_l = n·N_l σ̂_l / Σ_l N_l σ̂_l. The first round is proportional. In later ones σ̂_l is the spread of the
+    ratings in the stratum
+    (``spread=ratings``), or that of kNN predictions for its unjudged items from standardised metrics
+    (``spread=knn``). What a stratum gave beyond its share is not taken back.
+
+    Here to compare with: the paper found both worse than a random sample, and intervals of level 95 % held
+    in 89 % of runs, on one set in 51 %, so none is printed. ``waves`` learns from ratings and keeps its
+    estimates unbiased.
+    """
+
+    reference: ClassVar[str] = "Saldías et al. 2022, section 2.1, Table 2"
+    needs: ClassVar[tuple[str, ...]] = ("ratings", "what its strata need")
+    gives_scores: ClassVar[bool] = True
+    gives_errors: ClassVar[bool] = False
+
+    spread: Literal["ratings", "knn"] = parameter("ratings", "where the strata's spread comes from")
+    by: str | None = parameter(None, "the strata, as in stratified")
+    size: int = parameter(80, "how many items a bin has", minimum=1)
+    rounds: int = parameter(5, "into how many rounds the budget is divided", minimum=2)
+    neighbours: int = parameter(25, "with spread=knn: how many judged items predict one", minimum=1)
+
+    def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
+        """Settle what the strata are."""
+        if self.spread == "knn" and not data.metrics:
+            raise MissingDataError("incremental_strata:spread=knn needs metrics, and the set has none.")
+        return replace(self, by=self._design.resolve(data, budget).by)
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read what makes the strata, and the metrics for kNN."""
+        more = {fields.metric(name) for name in data.metrics} if self.spread == "knn" else set()
+        return self._design.resolve(data, Budget("count", 1)).reads(data) | more
+
+    @property
+    def _design(self) -> Stratified:
+        return Stratified(by=self.by, size=self.size)
+
+    def next_round(self, state: State) -> Chosen | Finished:
+        """Draw from every stratum what it is to have given by the end of this round."""
+        done = int(state.asked.any(axis=1).sum())
+        total = state.budget.count_of(len(state.data))
+        # At least one more item a round, where there are fewer items than rounds.
+        even = max(total * state.number // self.rounds, done + 1)
+        upto = min(total, done + state.size if state.size else even)
+        if upto <= done:
+            return Finished("the budget is spent.")
+        strata = self._design.plan(state.data, total).strata
+        given = strata.totals(np.asarray(state.asked.any(axis=1), np.float64))
+        wanted = kernels.allocation(strata.sizes, strata.sizes * self._spread(state, strata), upto)
+        more = _topped_up(wanted, given, strata.sizes, upto - done)
+        generator = rng.generator(state.seed, self.name, str(state.number))
+        rows = _drawn(strata, kernels.rounded_at_random(more, generator), state, generator)
+        return Chosen(
+            rows=rows,
+            stratum=strata.labels[rows],
+            reason="drawn in its stratum",
+            notes=(_ADVICE,) if state.number == 1 else (),
+        )
+
+    def _spread(self, state: State, strata: Strata) -> Floats:
+        """Return σ̂ of every stratum; one that tells nothing has that of all together."""
+        if state.number == 1:
+            return np.ones(len(strata.names))
+        if self.spread == "ratings":
+            return _deviations(state.labels, strata)
+        predicted = np.full(state.data.shape, np.nan)
+        variates = variates_of(state.data, tuple(state.data.metrics))
+        for model in range(predicted.shape[1]):
+            rows = np.flatnonzero(~np.isnan(state.labels[:, model]))
+            if len(rows):
+                told = nearest_mean(variates[:, :, model], rows, state.labels[rows, model], self.neighbours)
+                predicted[:, model] = np.where(state.asked[:, model], np.nan, told)
+        return _deviations(predicted, strata)
+
+    def estimate(self, state: State, **asked: Any) -> Estimate:
+        """Return the stratified mean, without an error unless everything is judged."""
+        drawn = merged(state.rounds)
+        strata = self._design.plan(state.data, state.budget.count_of(len(state.data))).strata
+        rows = state.data.positions(drawn.items)
+        given = np.bincount(strata.of_row[rows], minlength=len(strata.names))
+        chance = (given / strata.sizes)[strata.of_row[rows]]
+        design = replace(drawn.signature, method=self._design.full_text, round=None)
+        sample = replace(drawn, probability=chance, signature=design, stratum=strata.labels[rows])
+        found = estimate(state.data, sample, state.aspect, **{"estimator": "stratified_mean", **asked})
+        return found if found.target == "set" and "exact" in found.intervals else without_errors(found)
+
+
+def without_errors(found: Estimate) -> Estimate:
+    """Return an estimate with its scores alone: no standard error, no interval, nothing to test with."""
+    nothing = np.full(len(found.scores), np.nan)
+    unknown = np.full_like(found.covariance, np.nan)
+    pairs = found.pairs
+    if pairs is not None:
+        errors, over_set = (replace(one, covariance=unknown) for one in (pairs.errors, pairs.over_set))
+        pairs = replace(pairs, errors=errors, over_set=over_set, interval="none")
+    return replace(
+        found,
+        standard_errors=nothing,
+        low=nothing,
+        high=nothing,
+        intervals=(NONE,) * len(nothing),
+        covariance=unknown,
+        outcome=Outcome(withheld=len(nothing)),
+        # What was said of the intervals is said of none.
+        notes=(*(note for note in found.notes if "interval" not in note), NO_INTERVAL),
+        groups={name: without_errors(group) for name, group in found.groups.items()},
+        pairs=pairs,
+    )
+
+
+def _deviations(scores: Floats, strata: Strata) -> Floats:
+    """Return the root of the models' mean variance within every stratum."""
+    there = ~np.isnan(scores)
+    filled = np.where(there, scores, 0.0)
+    square, freedom = np.zeros(len(strata.names)), np.zeros(len(strata.names))
+    for model in range(scores.shape[1]):
+        count = strata.totals(there[:, model].astype(np.float64))
+        mean = strata.totals(filled[:, model]) / np.maximum(count, 1)
+        away = np.where(there[:, model], scores[:, model] - mean[strata.of_row], 0.0)
+        square += strata.totals(away**2)
+        freedom += np.maximum(count - 1, 0)
+    overall = square.sum() / max(freedom.sum(), 1.0)
+    variance = np.where(freedom > 0, square / np.maximum(freedom, 1.0), overall)
+    return np.sqrt(variance) if overall > 0 else np.ones(len(square))
+
+
+def _topped_up(wanted: Floats, given: Floats, sizes: Floats, count: int) -> Floats:
+    """Return what every stratum gives now: what it lacks, so that all together give the count."""
+    lack = np.clip(wanted - given, 0.0, None)
+    return kernels.allocation(sizes - given, np.minimum(lack, sizes - given), count)
+
+
+def _drawn(strata: Strata, counts: Ints, state: State, generator: np.random.Generator) -> Ints:
+    """Draw so many of the items of every stratum that were not asked for, in random order."""
+    left = np.flatnonzero(~state.asked.any(axis=1))
+    taken = kernels.draw_within(Strata(strata.names, strata.of_row[left]), counts, generator)
+    rows = left[taken]
+    return rows[
+        np.argsort(rng.stream(state.data.keys[rows], state.seed, "order of the drawn"), kind="stable")
+    ]

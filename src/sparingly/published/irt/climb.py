@@ -1,0 +1,250 @@
+"""Both fits as climbs: where they start, the loop, MAP and variational."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from sparingly.base.arrays import Floats
+from sparingly.published.irt.abilities import Shared, SharedObjective, Sums
+from sparingly.published.irt.items import NormalItems, Normals, PointItems, Points
+from sparingly.published.irt.model import Priors, Responses
+
+# --- Where a fit starts: from moments of the responses, so that no order of items or models
+
+
+_DAMPING = 0.1
+_NOISE = 0.15
+
+
+def moment_start(responses: Responses, priors: Priors) -> tuple[Points, Shared]:
+    """Return items and abilities that reproduce the mean response of every item and of every model.
+
+    The logit of an item's mean, measured against where its curve levels off, is how far its difficulty lies
+    below the typical ability; the spread of these logits over items is the typical discrimination, since
+    difficulties have a standard deviation of 1.
+    """
+    level = _item_levels(responses)
+    top = np.clip(_expit(priors.logit_feasibility[0]), (1.0 + level) / 2.0, 0.995)
+    share = np.clip(level / top, 0.02, 0.98)
+    logit = np.log(share / (1.0 - share))
+    discrimination = float(np.clip(logit.std() / priors.difficulty[1], 0.3, 3.0))
+    typical = logit.mean()
+    steepness = max(float((top * share * (1.0 - share)).mean()), 0.02)
+    ability = (typical + _model_levels(responses, level) / steepness) / discrimination
+    difficulty = (typical - logit) / discrimination
+    values = np.stack([np.log(top / (1.0 - top)), np.full(len(level), discrimination), difficulty])
+    shared = Shared(ability, np.zeros(len(ability)), float(np.log(_NOISE)))
+    return Points(values, np.full(len(level), _DAMPING)), shared
+
+
+def mirrored(start: Points, shared: Shared) -> Points:
+    """Return the same items with curves that fall where they rose, through the same typical response.
+
+    An item on which better models do worse has its optimum at a negative discrimination, and between the two
+    signs lies a flat curve of half the height that no small step crosses.
+    """
+    logit, discrimination, difficulty = start.values
+    turned = np.stack([logit, -0.5 * discrimination, 2.0 * shared.ability.mean() - difficulty])
+    return Points(turned, np.full(len(logit), _DAMPING))
+
+
+def _item_levels(responses: Responses) -> Floats:
+    """Return the mean response of every item, with one response of the grand mean added."""
+    grand = responses.values.sum() / responses.count
+    return np.asarray((responses.values.sum(axis=0) + grand) / (responses.per_item() + 1.0))
+
+
+def _model_levels(responses: Responses, level: Floats) -> Floats:
+    """Return how far every model is above the level of the items that it answered."""
+    above = responses.values - level
+    if responses.present is not None:
+        above *= responses.present
+    return np.asarray(above.sum(axis=1) / np.maximum(responses.per_model(), 1.0))
+
+
+def _expit(value: float) -> float:
+    return float(1.0 / (1.0 + np.exp(-value)))
+
+
+# --- The loop of both fits: items at given abilities, then abilities with the items following -----
+
+
+State = TypeVar("State")
+
+
+class Items(Protocol[State]):
+    """How the items of a fit are represented, and how they move at given abilities."""
+
+    def improve(
+        self, responses: Responses, state: State, shared: Shared, steps: int, enough: float
+    ) -> tuple[State, Sums]:
+        """Move a block of items a few steps, none to a worse place, and sum them up."""
+
+
+@dataclass(frozen=True)
+class Climb(Generic[State]):
+    """Where a fit stands.
+
+    Attributes:
+        states: The items, block by block.
+        shared: The abilities and the noise.
+        sums: What was summed over the items at the shared parameters, priors included.
+        rounds: How many rounds it took to get there.
+    """
+
+    states: list[State]
+    shared: Shared
+    sums: Sums
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Patience:
+    """When to stop.
+
+    Attributes:
+        rounds: At most so many steps of the shared parameters.
+        steps: Steps of the items in a round.
+        enough: The items rest until the next round when none moves further, in prior standard deviations.
+        gain: Stop when a round gains less than this per item.
+    """
+
+    rounds: int
+    steps: int
+    enough: float
+    gain: float
+
+
+def climb(
+    items: Items[State],
+    blocks: list[Responses],
+    states: list[State],
+    shared: Shared,
+    objective: SharedObjective,
+    patience: Patience,
+) -> Climb[State]:
+    """Improve items and shared parameters in turn until a round gains next to nothing."""
+    states, sums = _sweep(items, blocks, states, shared, objective, patience)
+    little = patience.gain * sum(block.shape[1] for block in blocks)
+    damping, rounds = 0.0, 0
+    while rounds < patience.rounds:
+        rounds += 1
+        trial = objective.moved(shared, sums, damping)
+        tried, found = _sweep(items, blocks, states, trial, objective, patience)
+        gain = sums.objective - found.objective
+        if gain >= -1e-10 * abs(sums.objective):
+            states, shared, sums = tried, trial, found
+            # A step that was held back gains little wherever it is taken.
+            if gain < little and damping == 0.0:
+                break
+            damping = 0.0 if damping < 0.05 else 0.3 * damping
+        else:
+            damping = 10.0 * max(damping, 1e-2)
+            if damping > 1e6:
+                break
+    return Climb(states, shared, sums, rounds)
+
+
+def _sweep(
+    items: Items[State],
+    blocks: list[Responses],
+    states: list[State],
+    shared: Shared,
+    objective: SharedObjective,
+    patience: Patience,
+) -> tuple[list[State], Sums]:
+    moved = [
+        items.improve(block, state, shared, patience.steps, patience.enough)
+        for block, state in zip(blocks, states, strict=True)
+    ]
+    sums = reduce(add, (sums for _, sums in moved))
+    return [state for state, _ in moved], objective.with_priors(sums, shared)
+
+
+# --- The fast fit: the most probable parameters (maximum a posteriori) ----------------------------
+
+
+BLOCK = 2048
+_MAP_PATIENCE = Patience(rounds=60, steps=3, enough=1e-6, gain=1e-7)
+_FIRST_STEPS = 8
+_ROUGHLY = 1e-2
+_LOOKS = 1
+# An item turns its curve round when that gains at least this much.
+_WORTH_TURNING = 1e-3
+
+
+def climb_points(responses: Responses, priors: Priors, patience: Patience = _MAP_PATIENCE) -> Climb[Points]:
+    """Find the parameters at which the posterior density is highest near where the moments point.
+
+    Every item is first fitted twice at the abilities of the start, once with a rising and once with a falling
+    curve, and goes on with the better one. Once abilities have settled, items may turn their curves round
+    again, and all goes on from there.
+    """
+    items = PointItems(priors)
+    objective = SharedObjective(responses, priors, uncertain=False)
+    start, shared = moment_start(responses, priors)
+    blocks = list(responses.blocks(BLOCK))
+    states = [start.take(slice(first, first + BLOCK)) for first in range(0, responses.shape[1], BLOCK)]
+    states = [
+        items.improve(block, state, shared, _FIRST_STEPS, _ROUGHLY)[0]
+        for block, state in zip(blocks, states, strict=True)
+    ]
+    states, _ = _turned(items, blocks, states, shared)
+    found = climb(items, blocks, states, shared, objective, patience)
+    for _ in range(_LOOKS):
+        states, any_turned = _turned(items, blocks, found.states, found.shared)
+        if not any_turned:
+            break
+        found = climb(items, blocks, states, found.shared, objective, patience)
+    return found
+
+
+def _turned(
+    items: PointItems, blocks: list[Responses], states: list[Points], shared: Shared
+) -> tuple[list[Points], bool]:
+    """Turn the curves of items that are better off so, and say whether there were any."""
+    better: list[Points] = []
+    any_turned = False
+    for block, state in zip(blocks, states, strict=True):
+        other, _ = items.improve(block, mirrored(state, shared), shared, _FIRST_STEPS, _ROUGHLY)
+        gain = items.objectives(block, state, shared) - items.objectives(block, other, shared)
+        turns = gain > _WORTH_TURNING
+        any_turned = any_turned or bool(turns.any())
+        better.append(
+            Points(np.where(turns, other.values, state.values), np.where(turns, other.damping, state.damping))
+        )
+    return better, any_turned
+
+
+# --- The variational fit: the normal distributions that maximise the evidence lower bound ---------
+# Items and abilities are independent of each other (mean field). The three parameters of one item are
+# jointly normal, because the scores of a dozen models leave them strongly correlated, and three independent
+# ones would come out far too sure. How sure abilities are, and items through them, is found afterwards
+# (``posterior``).
+
+
+_START = Patience(rounds=20, steps=3, enough=1e-4, gain=1e-5)
+_VARIATIONAL_PATIENCE = Patience(rounds=12, steps=3, enough=1e-3, gain=1e-3)
+
+
+def climb_normals(
+    responses: Responses, priors: Priors, patience: Patience = _VARIATIONAL_PATIENCE
+) -> Climb[Normals]:
+    """Maximise the bound, starting from the most probable parameters and the curvature there."""
+    points = climb_points(responses, priors, _START)
+    blocks = list(responses.blocks(BLOCK))
+    curved = PointItems(priors)
+    states = [
+        Normals(state.values, curved.precision(block, state, points.shared), np.zeros(len(state.damping)))
+        for block, state in zip(blocks, points.states, strict=True)
+    ]
+    models = len(points.shared.ability)
+    sds = 1.0 / np.sqrt(points.sums.corner.diagonal()[:models])
+    shared = Shared(points.shared.ability, sds, points.shared.log_noise)
+    objective = SharedObjective(responses, priors, uncertain=True)
+    return climb(NormalItems(priors), blocks, states, shared, objective, patience)

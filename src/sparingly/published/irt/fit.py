@@ -1,0 +1,279 @@
+"""From scores to a fitted model, and how sure it is: the posterior with the items integrated out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparingly.base.arrays import Floats, Mask
+from sparingly.base.errors import DataError
+from sparingly.published.irt.abilities import DIAGONAL, Shared, SharedObjective, Sums, inverse
+from sparingly.published.irt.climb import Climb, climb_normals, climb_points
+from sparingly.published.irt.integral import Frame, Integral, Moments, Places
+from sparingly.published.irt.integral_binary import BinaryIntegral
+from sparingly.published.irt.integral_continuous import ContinuousIntegral
+from sparingly.published.irt.items import Normals
+from sparingly.published.irt.model import (
+    IrtFit,
+    Method,
+    Parameters,
+    Priors,
+    Response,
+    Responses,
+    as_responses,
+    default_priors,
+)
+
+# --- How sure the variational fit may be: the posterior of abilities with the items integrated out
+# The fit has items and abilities independent of each other, and that makes it far too sure of both: all
+# difficulties and abilities can shift or stretch together, and every item follows the abilities. Here items
+# follow: q(x_i | θ) is the posterior of item i given the abilities, which leaves
+#
+#     log p(θ, s | r) = log p(θ) + log p(s) + Σ_i log ∫ p(r_i | x_i, θ, s) p(x_i) dx_i + const
+#
+# for the abilities θ and the noise s. Their distribution is the normal one N(m, S) near the top of that
+# density, found by Newton's method from the fit: S is the inverse of minus the second derivatives there
+# (Louis 1982: the mean of minus the second derivatives minus the covariance of the first, over the
+# posterior of the items). An item's mean is E[x_i | θ = m], and its variance has both parts, with F =
+# ∂E[x_i | θ]/∂θ:
+#
+#     Var[x_i] = Var[x_i | θ = m] + F S Fᵀ.
+#
+# Where a density is highest is not where its mass is. Scores tell how abilities lie to each other, but
+# hardly the unit k that they are measured in, so in most of its directions the density is the wider the
+# larger k. With V = w Σ_d (1 − prior/posterior precision), where w says how much of the width grows with k
+# (``frame``), the density has a volume of k to the power of V, and m is the top of the density times that.
+
+
+_ROUNDS, _COARSE_ROUNDS = 6, 25
+# The variational fit may lose the best or the worst model to infinity; the search starts no further out.
+_FURTHEST = 4.0
+_LARGEST_STEP = 0.7
+# Close enough to the top, in standard deviations.
+_CLOSE = 0.3
+# A value this much lower, per item, may be due to where the nodes are.
+_SLACK = 1e-3
+# No direction is less certain than twice the prior has it.
+_LEAST_BEND = 0.25
+# Nodes of an item stay at least so far apart, as a share of where they began.
+_NARROWEST = 0.05
+# How much longer the steps of the grid are on which the way to the top begins.
+_COARSE = 1.6
+_LEAST_UNIT = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Means and standard deviations.
+
+    Attributes:
+        mean: Of (logit c, a, b), 3 x items.
+        sd: Of the same.
+        ability: The mean of every model's ability.
+        covariance: The covariance of abilities.
+    """
+
+    mean: Floats
+    sd: Floats
+    ability: Floats
+    covariance: Floats
+
+    @property
+    def ability_sd(self) -> Floats:
+        """The standard deviation of every model's ability."""
+        return np.sqrt(self.covariance.diagonal())
+
+
+def posterior(responses: Responses, normals: Climb[Normals], priors: Priors) -> Posterior:
+    """Return the posterior of items and abilities, starting from the variational fit."""
+    if responses.response == "continuous":
+        top = _Top(responses, ContinuousIntegral(responses, normals.states, priors), priors)
+        return top.described(top.reached(normals.shared, _ROUNDS))
+    mean, sd = priors.ability
+    ability = np.clip(normals.shared.ability, mean - _FURTHEST * sd, mean + _FURTHEST * sd)
+    start = Shared(ability, normals.shared.ability_sd, normals.shared.log_noise)
+    coarse = _Top(responses, BinaryIntegral(responses, priors, _COARSE), priors)
+    top = _Top(responses, BinaryIntegral(responses, priors), priors)
+    return top.described(top.reached(coarse.reached(start, _COARSE_ROUNDS).shared, _ROUNDS))
+
+
+@dataclass(frozen=True, eq=False)
+class _Reached:
+    """A point on the way: the shared parameters, what the items say there, and the step to the top."""
+
+    shared: Shared
+    value: float
+    moments: Moments
+    covariance: Floats
+    step: Floats
+    volume: float
+
+    @property
+    def distance(self) -> float:
+        """How far the top seems to be, in standard deviations."""
+        return float(np.abs(self.step / np.sqrt(self.covariance.diagonal())).max())
+
+    def gain(self, other: _Reached) -> float:
+        """Return how much higher the density is at another point."""
+        mine, theirs = (np.log(max(place.shared.ability.std(), _LEAST_UNIT)) for place in (self, other))
+        return float(other.value - self.value + self.volume * (theirs - mine))
+
+
+class _Top:
+    """The way to the top of the density of the shared parameters."""
+
+    def __init__(self, responses: Responses, integral: Integral, priors: Priors) -> None:
+        self._integral, self._priors = integral, priors
+        self._objective = SharedObjective(responses, priors, uncertain=False)
+        self._noisy = responses.response == "continuous"
+        self._slack = _SLACK * responses.shape[1]
+
+    def reached(self, shared: Shared, rounds: int) -> _Reached:
+        """Take Newton steps until the next would be a short one."""
+        places = self._integral.start()
+        here = self._at(shared, places)
+        held = 1.0
+        for _ in range(rounds):
+            if here.distance < _CLOSE:
+                break
+            step = held * here.step
+            there = self._at(self._moved(here.shared, step), self._places(here.moments, step, places))
+            if here.gain(there) >= -self._slack:
+                here, held = there, min(1.0, 2.0 * held)
+            else:
+                held *= 0.3
+        return here
+
+    def described(self, top: _Reached) -> Posterior:
+        """Return means and standard deviations at the top."""
+        rows, models = self._integral.rows, len(top.shared.ability)
+        # The last step is not taken, because it is short, but reckoned with; a long one is not to be trusted.
+        step = top.step if top.distance < 1.0 else np.zeros_like(top.step)
+        return Posterior(
+            top.moments.moved(step)[:, rows],
+            top.moments.sds(top.covariance)[:, rows],
+            top.shared.ability + step[:models],
+            top.covariance[:models, :models],
+        )
+
+    def _at(self, shared: Shared, places: Places) -> _Reached:
+        totals, moments = self._integral.at(shared, places)
+        sums = Sums(-totals.value, totals.curvature, totals.curvature, totals.slope)
+        sums = self._objective.with_priors(sums, shared)
+        models = len(shared.ability)
+        frame = Frame.of(shared.ability)
+        curvature, slope = sums.curvature, sums.slope
+        curvature[:models, :models] += frame.bent(self._objective.slope(shared)[:models])
+        volume = totals.widening * self._told(curvature[:models, :models])
+        slope[:models] += volume * frame.common[1]
+        covariance = self._covariance(curvature)
+        step = covariance @ slope
+        step *= min(1.0, _LARGEST_STEP / max(float(np.abs(step).max()), _LARGEST_STEP))
+        return _Reached(shared, -sums.objective, moments, covariance, step, volume)
+
+    def _told(self, curvature: Floats) -> float:
+        """Return how many directions of the abilities the scores tell of: 1 − prior/posterior precision."""
+        least = self._priors.ability[1] ** -2.0
+        return float((1.0 - least / np.maximum(np.linalg.eigvalsh(curvature), least)).sum())
+
+    def _covariance(self, curvature: Floats) -> Floats:
+        scale = np.full(len(curvature), self._priors.ability[1])
+        bends, directions = np.linalg.eigh(curvature * np.outer(scale, scale))
+        spread = directions * scale[:, None]
+        return np.asarray(spread / np.maximum(np.abs(bends), _LEAST_BEND) @ spread.T)
+
+    def _moved(self, shared: Shared, step: Floats) -> Shared:
+        models = len(shared.ability)
+        noise = shared.log_noise + (float(step[-1]) if self._noisy else 0.0)
+        return Shared(shared.ability + step[:models], shared.ability_sd, noise)
+
+    def _places(self, moments: Moments, step: Floats, places: Places) -> Places:
+        """Return where the items will be after a step, for integrals that ask."""
+        if not len(places.width):
+            return places
+        width = np.maximum(np.sqrt(moments.variance[2]), _NARROWEST * places.width)
+        return Places(moments.moved(step), places.slopes, width)
+
+
+# --- From scores to a fitted model ----------------------------------------------------------------
+
+
+def fit_irt(
+    scores: Floats,
+    *,
+    method: Method = "variational",
+    response: Response = "continuous",
+    threshold: float | None = None,
+    priors: Priors | None = None,
+    scale: bool = True,
+    intervals: bool = True,
+) -> IrtFit:
+    """Fit items and models to scores, items x models with NaN where missing.
+
+    The response is r̂ = c σ(a (θ − b)) (Zouhar et al. 2025, eq. 7 and 8): of the scores scaled to 0–1 with
+    normal noise, or of success, which is a score above the threshold (their median unless given). Without
+    ``scale`` the scores are taken as they are. Without ``intervals`` the variational fit is about twice as
+    fast, and does not know how sure it is.
+
+    Nothing is drawn: the same scores give the same fit, and no order of items or models matters.
+    """
+    scored = ~np.isnan(scores)
+    items, models = np.asarray(scored.any(axis=1)), np.asarray(scored.any(axis=0))
+    if not items.any():
+        raise DataError("Item response theory needs scores, and there are none.")
+    responses = as_responses(
+        np.asarray(scores[np.ix_(items, models)], np.float64), response, threshold, scale=scale
+    )
+    believed = priors or default_priors(response)
+    if method == "map":
+        points = climb_points(responses, believed)
+        values = np.concatenate([state.values for state in points.states], axis=1)
+        return IrtFit(
+            response,
+            method,
+            _spread_out(values, points.shared.ability, items, models),
+            _noise(responses, points.shared),
+            -points.sums.objective,
+            believed,
+        )
+    normals = climb_normals(responses, believed)
+    known = posterior(responses, normals, believed) if intervals else None
+    return _described(responses, normals, known, believed, (items, models))
+
+
+def _described(
+    responses: Responses,
+    normals: Climb[Normals],
+    known: Posterior | None,
+    priors: Priors,
+    scored: tuple[Mask, Mask],
+) -> IrtFit:
+    shared = normals.shared
+    mean = np.concatenate([state.mean for state in normals.states], axis=1)
+    sd = np.concatenate([np.sqrt(inverse(state.precision)[DIAGONAL]) for state in normals.states], axis=1)
+    return IrtFit(
+        response=responses.response,
+        method="variational",
+        estimates=_spread_out(mean, shared.ability, *scored),
+        noise=_noise(responses, shared),
+        objective=-normals.sums.objective,
+        priors=priors,
+        sds=_spread_out(sd, shared.ability_sd, *scored),
+        centres=None if known is None else _spread_out(known.mean, known.ability, *scored),
+        spreads=None if known is None else _spread_out(known.sd, known.ability_sd, *scored),
+    )
+
+
+def _noise(responses: Responses, shared: Shared) -> float | None:
+    return float(np.exp(shared.log_noise)) if responses.response == "continuous" else None
+
+
+def _spread_out(values: Floats, ability: Floats, items: Mask, models: Mask) -> Parameters:
+    """Put the parameters of scored items and models in their places, NaN elsewhere."""
+    everything = np.full((3, len(items)), np.nan)
+    everything[:, items] = values
+    abilities = np.full(len(models), np.nan)
+    abilities[models] = ability
+    logit, discrimination, difficulty = everything
+    return Parameters(discrimination, difficulty, logit, abilities)

@@ -1,0 +1,289 @@
+"""Items with success and failure, integrated out on a grid that all items share.
+
+The posterior of an item with a dozen answers is wide and often has several tops, so the grid covers the whole
+prior. As its points are the same for all items, the likelihood of all items at all points is one product of
+matrices; and items with the same answers have the same posterior, which is found once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.arrays import Floats
+from sparingly.published.irt.abilities import Shared
+from sparingly.published.irt.integral import (
+    Frame,
+    Moments,
+    Places,
+    Totals,
+    around_zero,
+    feasibility_rule,
+    prior_slopes,
+    widening,
+)
+from sparingly.published.irt.items import LEAST
+from sparingly.published.irt.model import Priors, Responses
+
+_REACH = 4.0
+_FEASIBILITIES, _MOST_FEASIBILITIES = 5, 10
+# Curves steeper than this have few items, in prior standard deviations of discrimination.
+_STEEP = 2.5
+# How far apart points may be: discriminations on their stretched scale, difficulties in prior standard
+# deviations. Posteriors are narrower with more models, from these numbers of models on.
+_SLOPE_STEP, _SLOPE_MODELS, _LEAST_SLOPES = 0.4, 30, 15
+_STEP, _MODELS = 0.33, 14
+# Numbers in an array of patterns x points.
+_CELLS = 1_000_000
+# With more models than this, products of two models' answers are too many to be kept.
+_MANY = 30
+_LEAST_SHARE = 1e-7
+Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Points of the grid.
+
+    Attributes:
+        values: (logit c, a, b), 3 x points.
+        square: The square of logit c.
+        feasibility: c.
+        logs: The logarithm of prior times weight.
+    """
+
+    values: Floats
+    square: Floats
+    feasibility: Floats
+    logs: Floats
+
+
+def grid_of(priors: Priors, models: int, coarser: float = 1.0) -> Grid:
+    """Return a grid for the posteriors of items that so many models answered."""
+    slope_step, step = (coarser * min(1.0, np.sqrt(few / models)) for few in (_SLOPE_MODELS, _MODELS))
+    (slope, slope_sd), (mean, sd) = priors.discrimination, priors.difficulty
+    low, high = slope - _REACH * slope_sd, slope + _REACH * slope_sd
+    slopes, slope_weights = around_zero(
+        low, high, 2.0 / sd, _SLOPE_STEP * slope_step, int(_LEAST_SLOPES / slope_step)
+    )
+    # A curve rises within 1/a or so; even steps integrate it well if they are no longer than that by much.
+    steepest = sd * (abs(slope) + _STEEP * slope_sd)
+    count = 2 * int(np.ceil(_REACH / (step * min(_STEP, 2.8 / steepest)))) + 1
+    away = np.linspace(-_REACH, _REACH, count)
+    number = min(max(_FEASIBILITIES, models // 4), _MOST_FEASIBILITIES)
+    heights, height_weights, logits = feasibility_rule(priors.logit_feasibility, number)
+    parts = (
+        np.log(slope_weights) - 0.5 * ((slopes - slope) / slope_sd) ** 2,
+        -0.5 * away**2,
+        np.log(height_weights),
+    )
+    logs = reduce(np.add.outer, parts)
+    logs -= np.log(np.exp(logs).sum())
+    columns = logits[0], slopes[:, None, None], (mean + sd * away)[:, None], logits[1], heights
+    logit, discrimination, difficulty, square, feasibility = (
+        np.broadcast_to(column, logs.shape).ravel() for column in columns
+    )
+    return Grid(np.stack([logit, discrimination, difficulty]), square, feasibility, logs.ravel())
+
+
+class BinaryIntegral:
+    """Items whose responses are success or failure."""
+
+    def __init__(self, responses: Responses, priors: Priors, coarser: float = 1.0) -> None:
+        codes = responses.values.astype(np.int8)
+        if responses.present is not None:
+            codes[responses.present == 0.0] = -1
+        patterns, rows, counts = np.unique(codes.T, axis=0, return_inverse=True, return_counts=True)
+        self.rows: NDArray[np.intp] = rows.ravel()
+        self._patterns, self._counts = patterns, counts.astype(np.float32)
+        self._whole = responses.present is None
+        self._priors = priors
+        self._grid = grid_of(priors, responses.shape[0], coarser)
+
+    def start(self) -> Places:
+        """Return nothing: the grid is everywhere."""
+        return Places(np.empty((3, 0)), np.empty((2, 0)), np.empty(0))
+
+    def at(self, shared: Shared, places: Places) -> tuple[Totals, Moments]:
+        """Integrate the items out at given abilities."""
+        frame = Frame.of(shared.ability)
+        table = _Table.of(self._grid, shared.ability, self._priors)
+        size = max(1, _CELLS // len(self._grid.logs))
+        parts = [
+            table.integrate(_Answers(self._patterns[part], self._counts[part], self._whole))
+            for part in (slice(start, start + size) for start in range(0, len(self._patterns), size))
+        ]
+        totals = table.totals(reduce(add, (sums for sums, _ in parts)))
+        curvature = totals.curvature + frame.bent(totals.slope)
+        moments = Moments.joined([moments for _, moments in parts])
+        return Totals(totals.value, totals.slope, curvature, totals.widening), moments
+
+
+class _Answers:
+    """Patterns of answers, and what they say in numbers.
+
+    Attributes:
+        counts: How many items have each pattern.
+        success: 1 where a model succeeded, patterns x models.
+        present: 1 where there is an answer.
+        features: (1, success) where every model answers everything, else (present, success).
+    """
+
+    def __init__(self, patterns: NDArray[np.int8], counts: Singles, whole: bool) -> None:
+        self.counts = counts
+        self.success, self.present = (patterns == 1).astype(np.float32), (patterns >= 0).astype(np.float32)
+        self.features = np.concatenate([self.present[:, : 1 if whole else None], self.success], axis=1)
+
+    def pairs(self) -> Singles:
+        """Return the products of two features, times the number of items."""
+        first, second = np.triu_indices(self.features.shape[1])
+        return np.asarray(self.counts[:, None] * self.features[:, first] * self.features[:, second])
+
+    def averaged(self, pair: tuple[Singles, Singles], weights: Singles) -> Singles:
+        """Return weighted sums over points of what failures have there, and successes have more."""
+        return np.asarray(self.present * (weights @ pair[0]) + self.success * (weights @ pair[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Means over the posteriors of items, summed over them.
+
+    Attributes:
+        value: The log-likelihood of the responses, items integrated out.
+        slope: The derivatives by ability.
+        bend: The means of minus the second derivatives.
+        turn: Their covariances with the derivative by log k.
+        spread: The covariances of derivatives by two abilities; with few models less than that, and the rest
+            is in the pairs.
+        pairs: How much of the posteriors is at each point, with each product of two features.
+    """
+
+    value: float
+    slope: Floats
+    bend: Floats
+    turn: Floats
+    spread: Floats
+    pairs: Floats
+
+    def __add__(self, other: _Sums) -> _Sums:
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return _Sums(*(mine + theirs for mine, theirs in pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """What the points of the grid say of every model's answer, points x models, in single precision.
+
+    Attributes:
+        values: (logit c, a, b) at every point, 3 x points.
+        squares: Their squares.
+        prior: The logarithm of prior times weight.
+        logs: The log-likelihood of a failure, and what a success has more.
+        slopes: The derivatives by ability, in the same way.
+        bends: Minus the second ones.
+        stretch: The derivative of the prior by log k.
+    """
+
+    values: Singles
+    squares: Singles
+    prior: Singles
+    stretch: Singles
+    logs: tuple[Singles, Singles]
+    slopes: tuple[Singles, Singles]
+    bends: tuple[Singles, Singles]
+
+    @classmethod
+    def of(cls, grid: Grid, ability: Floats, priors: Priors) -> _Table:
+        """Evaluate the curves at some abilities."""
+        slope, difficulty, top = grid.values[1][:, None], grid.values[2][:, None], grid.feasibility[:, None]
+        with np.errstate(over="ignore"):
+            missed = 1.0 / (1.0 + np.exp(slope * (ability - difficulty)))
+        hit = 1.0 - missed
+        likely, unlikely = np.maximum(top * hit, LEAST), np.maximum(1.0 - top * hit, LEAST)
+        fall = top * hit * missed * slope / unlikely
+        bend = fall * (slope * (missed - hit) + fall)
+        failed = np.log(unlikely), -fall, bend
+        succeeded = np.log(likely), slope * missed, slope * slope * hit * missed
+        pairs = [
+            (failure.astype(np.float32), (success - failure).astype(np.float32))
+            for failure, success in zip(failed, succeeded, strict=True)
+        ]
+        squares = np.stack([grid.square, *grid.values[1:] ** 2])
+        stretch = prior_slopes(grid.values[1], grid.values[2], float(ability.mean()), priors)[1]
+        values, squares, prior, stretch = (
+            part.astype(np.float32) for part in (grid.values, squares, grid.logs, stretch)
+        )
+        return cls(values, squares, prior, stretch, *pairs)
+
+    def integrate(self, answers: _Answers) -> tuple[_Sums, Moments]:
+        """Integrate out the items of some patterns of answers."""
+        logs = answers.present @ self.logs[0].T + answers.success @ self.logs[1].T + self.prior
+        largest = logs.max(axis=1)
+        shares = np.exp(logs - largest[:, None])
+        total = shares.sum(axis=1)
+        shares /= total[:, None]
+        slopes, bends = (answers.averaged(part, shares) for part in (self.slopes, self.bends))
+        turned = answers.averaged(self.bends, shares * self.stretch)
+        mean = self.values @ shares.T
+        follow = [
+            answers.averaged(self.slopes, shares * row).T - place * slopes.T
+            for row, place in zip(self.values, mean, strict=True)
+        ]
+        many = slopes.shape[1] > _MANY
+        spread = self._spread(answers, shares, slopes) if many else -(slopes.T * answers.counts) @ slopes
+        pairs = np.zeros((0, 0)) if many else shares.T @ answers.pairs()
+        sums = _Sums(
+            float(answers.counts @ (largest + np.log(total))),
+            *(
+                part.astype(np.float64)
+                for part in (
+                    answers.counts @ slopes,
+                    answers.counts @ bends,
+                    answers.counts @ (turned - (shares @ self.stretch)[:, None] * bends),
+                    spread,
+                    pairs,
+                )
+            ),
+        )
+        variance = np.maximum(self.squares @ shares.T - mean * mean, 0.0)
+        return sums, Moments(mean.astype(np.float64), variance.astype(np.float64), np.stack(follow))
+
+    def totals(self, sums: _Sums) -> Totals:
+        """Return the second derivatives: the means of minus those at the points, minus a covariance."""
+        products = self._products(sums.pairs) if len(sums.pairs) else 0.0
+        curvature = np.diag(sums.bend) - products - sums.spread
+        return Totals(sums.value, sums.slope, curvature, widening(sums.bend, sums.turn))
+
+    def _products(self, pairs: Floats) -> Floats:
+        """Return the mean products of derivatives by two abilities, for a few models.
+
+        At a point of the grid the derivatives are linear in a pattern's features, so that the means of their
+        products need only those of the products of features.
+        """
+        points, models = self.slopes[0].shape
+        number = round(np.sqrt(2 * pairs.shape[1] + 0.25) - 0.5)
+        first, second = np.triu_indices(number)
+        products = np.empty((points, number, number))
+        products[:, first, second] = products[:, second, first] = pairs
+        linear = np.zeros((points, models, number))
+        place = np.arange(models)
+        linear[:, place, 0 if number == models + 1 else place] = self.slopes[0]
+        linear[:, place, number - models + place] = self.slopes[1]
+        return np.asarray(np.tensordot(linear @ products, linear, ((0, 2), (0, 2))))
+
+    def _spread(self, answers: _Answers, shares: Singles, slopes: Singles) -> Singles:
+        """Return the covariances of derivatives by two abilities, for many models.
+
+        Their answers leave each item few points of the grid; the others have next to nothing of its
+        posterior.
+        """
+        rows, points = np.nonzero(shares > _LEAST_SHARE)
+        there = answers.present[rows] * self.slopes[0][points]
+        there += answers.success[rows] * self.slopes[1][points]
+        there -= slopes[rows]
+        there *= np.sqrt(shares[rows, points] * answers.counts[rows])[:, None]
+        return np.asarray(there.T @ there)

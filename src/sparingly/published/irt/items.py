@@ -1,0 +1,489 @@
+"""One step of every item at given abilities: as points (MAP), or as normal distributions (variational)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sparingly.base.arrays import Floats, Mask
+from sparingly.published.irt import abilities
+from sparingly.published.irt.abilities import Local, Shared, Sums, summed
+from sparingly.published.irt.model import Priors, Responses
+
+# --- How likely a response is, given the curve, and how that changes with the logarithm of the curve ---
+# The curve p = c·σ(η) is a product, so its logarithm is a sum: log p = log σ(η) + log c. Derivatives with
+# respect to η and to logit c follow from two numbers per response, the first and second derivative of the
+# log-likelihood with respect to log p.
+
+
+# A response that the curve rules out costs this much and no more, so that every number stays finite.
+LEAST = 1e-14
+_LOG_ROOT = 0.5 * np.log(2.0 * np.pi)
+# So many probabilities of at least LEAST can be multiplied before the product leaves the range of a float.
+_FACTORS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Responses against a curve, models x items, or with leading axes before these.
+
+    Attributes:
+        value: The log-likelihood, summed over models.
+        squares: The squared residuals, summed over models (0 for binary responses, which have none).
+        pull: The first derivative with respect to log p.
+    """
+
+    value: Floats
+    squares: Floats
+    pull: Floats
+
+
+class Likelihood(Protocol):
+    """What both forms of response have."""
+
+    def measure(self, curve: Floats, room: Floats) -> Measured:
+        """Return the log-likelihood under a curve and its first derivative, for which there is room."""
+
+    def bend(self, curve: Floats, pull: Floats) -> Floats:
+        """Return minus the second derivative with respect to log p."""
+
+    def expected_bend(self, curve: Floats) -> Floats:
+        """Return minus the second derivative as expected before the response is seen: never negative."""
+
+
+class Continuous:
+    """Normal noise: log N(r; p, s²), with derivatives p (r − p)/s² and p²/s² − p (r − p)/s²."""
+
+    def __init__(self, responses: Responses, log_noise: float) -> None:
+        self._values, self._present = responses.values, responses.present
+        self._precision = np.exp(-2.0 * log_noise)
+        self._constant = responses.per_item() * (_LOG_ROOT + log_noise)
+
+    def measure(self, curve: Floats, room: Floats) -> Measured:
+        """Return the log-likelihood under a curve and its first derivative, for which there is room."""
+        residual = np.subtract(self._values, curve, out=room)
+        if self._present is not None:
+            residual *= self._present
+        squares = np.einsum("...mn,...mn->...n", residual, residual)
+        residual *= curve
+        residual *= self._precision
+        return Measured(-0.5 * self._precision * squares - self._constant, squares, residual)
+
+    def bend(self, curve: Floats, pull: Floats) -> Floats:
+        """Return minus the second derivative with respect to log p."""
+        return self.expected_bend(curve) - pull
+
+    def expected_bend(self, curve: Floats) -> Floats:
+        """Return p²/s²."""
+        bend = curve * curve
+        bend *= self._precision
+        return bend if self._present is None else bend * self._present
+
+
+class Binary:
+    """Success with probability p: log p or log(1 − p).
+
+    The derivatives are 1 and 0 for a success, −p/(1 − p) and p/(1 − p)² for a failure.
+    """
+
+    def __init__(self, responses: Responses) -> None:
+        self._failed = 1.0 - responses.values
+        self._sign = 2.0 * responses.values - 1.0
+        self._present = responses.present
+
+    def measure(self, curve: Floats, room: Floats) -> Measured:
+        """Return the log-likelihood under a curve and its first derivative, for which there is room."""
+        likely = np.subtract(curve, self._failed, out=room)
+        np.abs(likely, out=likely)
+        np.maximum(likely, LEAST, out=likely)
+        known = likely if self._present is None else np.where(self._present > 0.0, likely, 1.0)
+        # The logarithm of a product of several is cheaper than the logarithms of all.
+        value = sum(
+            np.log(np.multiply.reduce(known[..., start : start + _FACTORS, :], axis=-2))
+            for start in range(0, known.shape[-2], _FACTORS)
+        )
+        pull = np.divide(curve, likely, out=room)
+        pull *= self._sign
+        if self._present is not None:
+            pull *= self._present
+        return Measured(np.asarray(value), np.zeros_like(value), pull)
+
+    def bend(self, curve: Floats, pull: Floats) -> Floats:
+        """Return minus the second derivative with respect to log p."""
+        return np.asarray(self._failed * -pull / np.maximum(1.0 - curve, LEAST))
+
+    def expected_bend(self, curve: Floats) -> Floats:
+        """Return p/(1 − p)."""
+        bend = curve / np.maximum(1.0 - curve, LEAST)
+        return bend if self._present is None else np.asarray(bend * self._present)
+
+
+def likelihood_of(responses: Responses, log_noise: float) -> Likelihood:
+    """Return the likelihood of responses under a noise (which binary responses do not have)."""
+    return Binary(responses) if responses.response == "binary" else Continuous(responses, log_noise)
+
+
+# --- One step of every item at given abilities: points, as the MAP fit has them -------------------
+
+
+# No parameter moves further than this in one step, in prior standard deviations.
+LARGEST_STEP = 1.5
+_SAFE_POINT = 1e-2
+_POINT_ROUNDING = 1e-12
+_POINT_EASING = 0.1
+_LEAST_DAMPING = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The parameters of a block of items, (logit c, a, b) x items, and how cautiously each item moves."""
+
+    values: Floats
+    damping: Floats
+
+    def take(self, items: slice) -> Points:
+        """Return some of the items."""
+        return Points(self.values[:, items], self.damping[items])
+
+
+def local_at(responses: Responses, values: Floats, shared: Shared, *, expected: bool = False) -> Local:
+    """Return the log-likelihood at a point and its derivatives.
+
+    With ``expected`` the second derivatives are those expected before the responses are seen, which form a
+    positive matrix wherever the point lies.
+    """
+    logit, slope, difficulty = values
+    distance = shared.ability[:, None] - difficulty
+    with np.errstate(over="ignore"):
+        missed = 1.0 / (1.0 + np.exp(slope * distance))
+        failed = 1.0 / (1.0 + np.exp(logit))
+    curve = (1.0 - failed) * (1.0 - missed)
+    likelihood = likelihood_of(responses, shared.log_noise)
+    measured = likelihood.measure(curve, np.empty_like(curve))
+    pull = measured.pull
+    # What a derivative by log p means for the steepness a(θ − b), on whose σ the curve rises.
+    by_steepness = pull * missed
+    bend = likelihood.expected_bend(curve) if expected else likelihood.bend(curve, pull)
+    # Curvature that is expected has no part in the slopes, which are nothing on average.
+    part = np.zeros_like(pull) if expected else pull
+    curvature, cross = _second_derivatives(values, distance, missed, failed, part, bend)
+    by_ability = by_steepness * slope
+    gradient = np.stack(
+        [
+            failed * pull.sum(axis=0),
+            np.einsum("mn,mn->n", by_steepness, distance),
+            -by_ability.sum(axis=0),
+        ]
+    )
+    return Local(measured.value, measured.squares, gradient, curvature, by_ability, cross)
+
+
+def _second_derivatives(
+    values: Floats, distance: Floats, missed: Floats, failed: Floats, pull: Floats, bend: Floats
+) -> tuple[Floats, Floats]:
+    """Return minus the second derivatives in (logit c, a, b), and minus the mixed ones with abilities.
+
+    With f the log-likelihood as a function of log p, η = a(θ − b) and 1 − σ the chance to miss:
+    −∂²f/∂η² = −f″ (1 − σ)² + f′ σ (1 − σ), −∂²f/∂η∂z = −f″ (1 − σ)(1 − c), and for z = logit c as for η.
+    """
+    slope = values[1]
+    by_steepness = pull * missed
+    mixed = bend * missed
+    twice = mixed * missed
+    twice += (1.0 - missed) * by_steepness
+    twisted = twice * distance
+    twisted *= slope
+    twisted -= by_steepness
+    mixed *= failed
+    cross = np.stack([mixed * slope, twisted, -twice * (slope * slope)])
+    curvature = np.stack(
+        [
+            failed * ((1.0 - failed) * pull.sum(axis=0) + failed * bend.sum(axis=0)),
+            np.einsum("mn,mn->n", mixed, distance),
+            -cross[0].sum(axis=0),
+            np.einsum("mn,mn,mn->n", twice, distance, distance),
+            -twisted.sum(axis=0),
+            -cross[2].sum(axis=0),
+        ]
+    )
+    return curvature, cross
+
+
+class PointItems:
+    """Items as points: the most probable values of their parameters."""
+
+    def __init__(self, priors: Priors) -> None:
+        self._means, self._sds = priors.item_means, priors.item_sds
+
+    def improve(
+        self, responses: Responses, state: Points, shared: Shared, steps: int, enough: float
+    ) -> tuple[Points, Sums]:
+        """Move every item towards its optimum, a few Newton steps, none of which makes it worse."""
+        values, damping = state.values.copy(), state.damping
+        local = self._safe_local(responses, values, shared)
+        objective = self._objective(values, local)
+        for _ in range(steps):
+            step = bounded_step(self._precision(local), self._slope(local, values), damping, self._sds)
+            tried = values + step
+            there = self._safe_local(responses, tried, shared)
+            found = self._objective(tried, there)
+            better = found <= objective + _POINT_ROUNDING * (1.0 + np.abs(objective))
+            damping = next_damping(damping, better, _POINT_EASING)
+            np.copyto(values, tried, where=better)
+            np.copyto(objective, found, where=better)
+            local.put(there, better)
+            if np.abs(step / self._sds).max() < enough:
+                break
+        sums = summed(responses, shared, local, self._slope(local, values), self._precision(local), objective)
+        return Points(values, damping), sums
+
+    def precision(self, responses: Responses, state: Points, shared: Shared) -> Floats:
+        """Return minus the second derivatives of the log posterior at the points, 6 x items."""
+        return self._precision(self._safe_local(responses, state.values, shared))
+
+    def objectives(self, responses: Responses, state: Points, shared: Shared) -> Floats:
+        """Return minus the log posterior of every item, up to a constant."""
+        return self._objective(state.values, local_at(responses, state.values, shared))
+
+    def _safe_local(self, responses: Responses, values: Floats, shared: Shared) -> Local:
+        local = local_at(responses, values, shared)
+        unsafe = np.flatnonzero(~abilities.is_positive(self._precision(local), _SAFE_POINT))
+        if len(unsafe):
+            few = local_at(responses.take(unsafe), values[:, unsafe], shared, expected=True)
+            local.put_few(few, unsafe)
+        return local
+
+    def _objective(self, values: Floats, local: Local) -> Floats:
+        away = (values - self._means) / self._sds
+        return np.asarray(0.5 * (away * away).sum(axis=0) - local.value)
+
+    def _slope(self, local: Local, values: Floats) -> Floats:
+        return np.asarray(local.slope - (values - self._means) / self._sds**2)
+
+    def _precision(self, local: Local) -> Floats:
+        precision = local.curvature.copy()
+        precision[abilities.DIAGONAL] += self._sds**-2.0
+        return precision
+
+
+def bounded_step(precision: Floats, slope: Floats, damping: Floats, sds: Floats) -> Floats:
+    """Return the Newton step of every item, held back by its damping and by the largest step allowed."""
+    held = precision.copy()
+    held[abilities.DIAGONAL] *= 1.0 + damping
+    root = abilities.cholesky(held)
+    step = abilities.backward(root, abilities.forward(root, slope))
+    return np.asarray(step / np.maximum(np.abs(step / sds).max(axis=0) / LARGEST_STEP, 1.0))
+
+
+def next_damping(damping: Floats, better: Mask, easing: float) -> Floats:
+    """Return less damping where a step helped, and more where it did not."""
+    eased = np.where(damping < _LEAST_DAMPING, 0.0, easing * damping)
+    return np.where(better, eased, 3.0 * np.maximum(damping, 0.1))
+
+
+# --- One step of every item at given abilities: normal distributions, as the variational fit has them ---
+# Averages over an item's distribution are sums over 13 nodes: the centre and the twelve corners of an
+# icosahedron of radius √5, which give the exact mean of every polynomial up to the fifth degree under a
+# normal distribution of three variables. The lower bound is then an ordinary function of means and
+# covariances, and what is maximised is that function itself, without drawing anything.
+
+
+_SAFE_NORMAL = 1e-3
+_HALVINGS = 6
+_NORMAL_ROUNDING = 1e-10
+_NORMAL_EASING = 0.7
+# Numbers in an array of nodes x models x items that stays in the processor's cache.
+_CELLS = 131_072
+_LEAST_ITEMS = 16
+
+
+def _icosahedron() -> tuple[Floats, Floats]:
+    """Return the nodes, 13 x 3, and their weights."""
+    golden = (1.0 + np.sqrt(5.0)) / 2.0
+    corners = [
+        np.roll([0.0, one, other * golden], place)
+        for one in (1.0, -1.0)
+        for other in (1.0, -1.0)
+        for place in range(3)
+    ]
+    outer = np.array(corners) * np.sqrt(5.0 / (1.0 + golden**2))
+    return np.vstack([np.zeros(3), outer]), np.append(0.4, np.full(12, 0.05))
+
+
+NODES, WEIGHTS = _icosahedron()
+# Rows that average over the nodes: plainly, and times each of the three standard normal variables.
+_AVERAGES = np.vstack([WEIGHTS, WEIGHTS * NODES.T])
+
+
+@dataclass(frozen=True, eq=False)
+class Normals:
+    """The distributions of a block of items.
+
+    Attributes:
+        mean: Of (logit c, a, b), 3 x items.
+        precision: The inverse covariance, 6 x items (see ``small``).
+        damping: How cautiously each item moves.
+    """
+
+    mean: Floats
+    precision: Floats
+    damping: Floats
+
+    @property
+    def root(self) -> Floats:
+        """The lower triangular root of the covariance."""
+        return abilities.cholesky(abilities.inverse(self.precision))
+
+
+def local_around(responses: Responses, mean: Floats, root: Floats, shared: Shared) -> Local:
+    """Return the expected log-likelihood and its derivatives with respect to means and covariances.
+
+    An item is (logit c, a, b) = mean + root · e with e standard normal. Ability enters as θ − b only, so its
+    own variance adds to that of the last variable. The matrix of second derivatives, of which the optimal
+    precision consists, is found from the first ones: E[∇²f] = E[∇f eᵀ] root⁻¹ (Stein's identity), which makes
+    it the exact derivative of the sum over nodes with respect to the root.
+    """
+    models, items = responses.shape
+    spread = np.sqrt(root[5] ** 2 + shared.ability_sd[:, None] ** 2)
+    size = min(items, max(_LEAST_ITEMS, _CELLS // (len(NODES) * models)))
+    room = np.empty((4, len(NODES) * models * size))
+    parts = []
+    for start in range(0, items, size):
+        part = slice(start, start + size)
+        block = responses if items <= size else responses.take(part)
+        parts.append(_averages(block, mean[:, part], root[:, part], spread[:, part], shared, room))
+    found = parts[0] if len(parts) == 1 else _Averages.joined(parts)
+    return _derivatives(found, root, spread)
+
+
+@dataclass(frozen=True, eq=False)
+class _Averages:
+    """Averages over nodes of the likelihood and its slopes; of slopes also times each variable e."""
+
+    value: Floats
+    squares: Floats
+    by_logit: Floats
+    by_slope: Floats
+    by_ability: Floats
+
+    @classmethod
+    def joined(cls, parts: list[_Averages]) -> _Averages:
+        """Join the averages of several groups of items."""
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
+        return cls(*(np.concatenate(column, axis=-1) for column in columns))
+
+
+def _averages(
+    responses: Responses, mean: Floats, root: Floats, spread: Floats, shared: Shared, room: Floats
+) -> _Averages:
+    """Average over nodes for so few items that all arrays of nodes x models x items stay in the cache."""
+    shape = (len(NODES), *responses.shape)
+    distance, missed, curve, pull = room[:, : np.prod(shape)].reshape(4, *shape)
+    first, second, third = NODES.T[:, :, None]
+    logit = mean[0] + first * root[0]
+    slope = mean[1] + first * root[1] + second * root[3]
+    difficulty = mean[2] + first * root[2] + second * root[4]
+    np.multiply(third[:, None], spread, out=distance)
+    distance += shared.ability[:, None]
+    distance -= difficulty[:, None]
+    np.multiply(distance, slope[:, None], out=missed)
+    with np.errstate(over="ignore"):
+        np.exp(missed, out=missed)
+        failed = 1.0 / (1.0 + np.exp(logit))
+    missed += 1.0
+    np.divide(1.0, missed, out=missed)
+    np.subtract(1.0, missed, out=curve)
+    curve *= (1.0 - failed)[:, None]
+    measured = likelihood_of(responses, shared.log_noise).measure(curve, pull)
+    by_logit = _AVERAGES @ (pull.sum(axis=1) * failed)
+    pull *= missed
+    by_slope = _AVERAGES @ np.einsum("kmn,kmn->kn", pull, distance)
+    pull *= slope[:, None]
+    by_ability = (_AVERAGES @ pull.reshape(len(NODES), -1)).reshape(4, *responses.shape)
+    return _Averages(WEIGHTS @ measured.value, WEIGHTS @ measured.squares, by_logit, by_slope, by_ability)
+
+
+def _derivatives(found: _Averages, root: Floats, spread: Floats) -> Local:
+    """Turn averages of first derivatives, plain and times e, into first and second derivatives."""
+    by_logit, by_slope, by_ability = found.by_logit, found.by_slope, found.by_ability
+    twice = by_ability[3] / -spread
+    slope = (twice * root[4] - by_ability[2]) / root[3]
+    logit = (twice * root[2] - by_ability[1] - slope * root[1]) / root[0]
+    slopes, logits = slope.sum(axis=0), logit.sum(axis=0)
+    twice_slope = (slopes * root[4] - by_slope[2]) / root[3]
+    logit_slope = (slopes * root[2] - by_slope[1] - twice_slope * root[1]) / root[0]
+    twice_logit = (logits * root[2] - by_logit[1] - logit_slope * root[1]) / root[0]
+    return Local(
+        value=found.value,
+        squares=found.squares,
+        slope=np.stack([by_logit[0], by_slope[0], -by_ability[0].sum(axis=0)]),
+        curvature=np.stack([twice_logit, logit_slope, -logits, twice_slope, -slopes, twice.sum(axis=0)]),
+        slope_ability=by_ability[0],
+        cross=np.stack([logit, slope, -twice]),
+    )
+
+
+class NormalItems:
+    """Items as normal distributions: the closest ones to the posterior by the evidence lower bound."""
+
+    def __init__(self, priors: Priors) -> None:
+        self._means, self._sds = priors.item_means, priors.item_sds
+
+    def improve(
+        self, responses: Responses, state: Normals, shared: Shared, steps: int, enough: float
+    ) -> tuple[Normals, Sums]:
+        """Move every item's mean and covariance towards their optimum, none to a lower bound."""
+        mean, precision, damping = state.mean.copy(), state.precision.copy(), state.damping
+        root = state.root
+        local = local_around(responses, mean, root, shared)
+        objective = self._objective(mean, root, local)
+        for _ in range(steps):
+            wanted = self._towards(local, precision, damping)
+            step = bounded_step(wanted, self._slope(local, mean), damping, self._sds)
+            tried, root = mean + step, abilities.cholesky(abilities.inverse(wanted))
+            there = local_around(responses, tried, root, shared)
+            found = self._objective(tried, root, there)
+            better = found <= objective + _NORMAL_ROUNDING * (1.0 + np.abs(objective))
+            damping = next_damping(damping, better, _NORMAL_EASING)
+            np.copyto(mean, tried, where=better)
+            np.copyto(precision, wanted, where=better)
+            np.copyto(objective, found, where=better)
+            local.put(there, better)
+            if np.abs(step / self._sds).max() < enough:
+                break
+        sums = summed(responses, shared, local, self._slope(local, mean), precision, objective)
+        return Normals(mean, precision, damping), sums
+
+    def _objective(self, mean: Floats, root: Floats, local: Local) -> Floats:
+        """Return minus the lower bound of every item: the divergence from the prior minus the likelihood."""
+        away = (mean - self._means) / self._sds
+        squares = root * root
+        variance = np.stack([squares[0], squares[1] + squares[3], squares[2] + squares[4] + squares[5]])
+        logs = np.log(root[0] * root[3] * root[5] / self._sds.prod())
+        apart = 0.5 * (away * away + variance / self._sds**2 - 1.0).sum(axis=0) - logs
+        return np.asarray(apart - local.value)
+
+    def _slope(self, local: Local, mean: Floats) -> Floats:
+        return np.asarray(local.slope - (mean - self._means) / self._sds**2)
+
+    def _towards(self, local: Local, precision: Floats, damping: Floats) -> Floats:
+        """Return the precision that is optimal if the curvature stands still, as far as it is positive."""
+        wanted = local.curvature.copy()
+        wanted[abilities.DIAGONAL] += self._sds**-2.0
+        # Wider items are seen from further away, which changes their curvature: going all the way to what is
+        # optimal at the present width swings past the optimum and back.
+        share = 0.5 / (1.0 + damping)
+        reached = precision + share * (wanted - precision)
+        for _ in range(_HALVINGS):
+            unsafe = np.flatnonzero(~abilities.is_positive(reached, _SAFE_NORMAL))
+            if not len(unsafe):
+                return reached
+            share = share * 0.5
+            reached[:, unsafe] = precision[:, unsafe] + share[unsafe] * (
+                wanted[:, unsafe] - precision[:, unsafe]
+            )
+        unsafe = np.flatnonzero(~abilities.is_positive(reached, _SAFE_NORMAL))
+        reached[:, unsafe] = precision[:, unsafe]
+        return reached
