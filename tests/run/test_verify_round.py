@@ -29,6 +29,12 @@ def rounds_of(method: str, size: int | None = None) -> list[Selection]:
         ("casf:metric=learned", None),
         ("waves", None),
         ("d_optimal:first=20", 10),
+        ("auto", None),
+        ("auto", 10),
+        ("auto:question=best", 7),
+        ("allocate", None),
+        ("allocate", 10),
+        ("allocate:rule=rank_weighted", 8),
     ],
 )
 def test_every_round_follows_from_those_before_it(method: str, size: int | None) -> None:
@@ -60,6 +66,17 @@ def test_items_picked_by_hand_are_found() -> None:
     items[0] = next(name for name in data.items if name not in set(items))
     found = sparingly.verify(replace(rounds[0], items=items), data)
     assert any("should not be there" in said for said in found.problems)
+
+
+def test_a_model_left_out_by_hand_is_found() -> None:
+    data, rounds = sparingly.load_demo(), rounds_of("auto")
+    models = rounds[1].models
+    assert models is not None
+    models = models.copy()
+    row = next(row for row, names in enumerate(models) if len(names) > 1)
+    models[row] = models[row][1:]
+    found = sparingly.verify(replace(rounds[1], models=models), data, earlier=rounds[:1])
+    assert not found.ok
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -321,6 +321,20 @@ def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selectio
         return Verification((f"{said}: {len(earlier)} were given.",), notes)
     if digest_of_rounds(earlier) != signature.earlier:
         return Verification(("The rounds before it are not those of the signature.",), notes)
+    attempts = []
+    for size in _round_sizes(selection, data):
+        attempt = _verify_round_of(size, selection, data, earlier)
+        if not attempt:
+            return Verification((), notes)
+        attempts.append(attempt)
+    return Verification(min(attempts, key=len), notes)
+
+
+def _verify_round_of(
+    size: int | None, selection: Selection, data: EvalSet, earlier: Sequence[Selection]
+) -> tuple[str, ...]:
+    """Return how a round differs from the one that is picked again with a given size."""
+    signature = selection.signature
     try:
         again = next_round(
             data,
@@ -328,14 +342,29 @@ def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selectio
             signature.budget,
             aspect=signature.aspect,
             rounds=earlier,
-            size=signature.n,
+            size=size,
             seed=signature.seed,
         )
     except SparinglyError as error:
-        return Verification((f"The strategy cannot be run on this data: {error}",), notes)
+        return (f"The strategy cannot be run on this data: {error}",)
     if isinstance(again, Finished):
-        return Verification((f"The strategy would have asked for nothing more: {again.reason}",), notes)
-    return Verification(tuple(differences(selection, again, with_probabilities=True)), notes)
+        return (f"The strategy would have asked for nothing more: {again.reason}",)
+    return tuple(differences(selection, again, with_probabilities=True))
+
+
+def _round_sizes(selection: Selection, data: EvalSet) -> list[int | None]:
+    """Return the sizes that a round may have been asked for with; its signature has the number of its rows.
+
+    Where all models are judged on every item, that is the size. Where each row has models of its own, the
+    size counts items of all models (or of all that go on), and the strategy fills it as far as whole items
+    allow. None is the strategy's own size.
+    """
+    count = selection.signature.n
+    if selection.models is None or not count:
+        return [count, None]
+    widths = [len(data.models) if names is None else len(names) for names in selection.models]
+    filled = [-(-sum(widths) // width) for width in (len(data.models), max(widths))]
+    return list(dict.fromkeys([None, *(least + more for least in filled for more in range(3)), count]))
 
 
 # Estimates and rankings re-derived from their signatures.

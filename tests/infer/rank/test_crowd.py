@@ -153,6 +153,19 @@ def test_means_and_intervals_are_those_of_scipy(tried: CrowdCurve) -> None:
         assert (result.mean, result.low, result.high) == pytest.approx((runs.mean(), low, high))
 
 
+def test_intervals_at_every_share_are_those_of_scipy(tried: CrowdCurve) -> None:
+    saved = tried.to_dict()
+    shown = tried._repr_html_()
+    for name, runs in (("curve", tried.values), ("random", tried.random)):
+        low, high = stats.t.interval(0.9, 3, runs.mean(axis=0), stats.sem(runs, axis=0))
+        assert (low < high).all()
+        assert saved[name]["values"] == pytest.approx(runs.mean(axis=0))
+        assert saved[name]["low"] == pytest.approx(low)
+        assert saved[name]["high"] == pytest.approx(high)
+        for row in zip(runs.mean(axis=0), low, high, strict=True):
+            assert "".join(f"<td>{value:.4g}</td>" for value in row) in shown
+
+
 def test_same_seed_same_answer_whatever_the_order(demo: EvalSet, tried: CrowdCurve) -> None:
     shuffled = EvalSet.from_arrays(
         list(demo.items[::-1]),
