@@ -11,8 +11,7 @@ from types import TracebackType
 from typing import Self
 
 import sparingly
-from sparingly.run.campaign.bundle import everything
-from sparingly.run.campaign.release import contents
+from sparingly.run.campaign.release import contents, everything
 
 
 class Onlooker:

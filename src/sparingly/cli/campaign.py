@@ -278,7 +278,7 @@ def estimate(
     sparingly campaign estimate wmt.db --at 120 --target population
     ```
     """
-    from sparingly.run.campaign.overview import last_entry
+    from sparingly.run.campaign.progress import last_entry
     from sparingly.show.report.score_tables import score_table
     from sparingly.show.terminal.scores import show_estimate, show_strengths
 
@@ -330,12 +330,12 @@ def export(
     """
     from sparingly.cli.options import write_rows
     from sparingly.data import io
-    from sparingly.run.campaign.export import COLUMNS
+    from sparingly.run.campaign.history import RATING_COLUMNS
 
     with opened(where, name) as running:
         if out.suffix.lower() == ".csv":
             rows = running.ratings(at=at)
-            write_rows(rows, COLUMNS, out)
+            write_rows(rows, RATING_COLUMNS, out)
             written: dict[str, Any] = {"answers": len(rows)}
         else:
             held = running.data(data, at=at)
@@ -442,7 +442,7 @@ def expect(
     sparingly campaign expect wmt.db
     ```
     """
-    from sparingly.run.campaign.overview import last_entry
+    from sparingly.run.campaign.progress import last_entry
     from sparingly.show.terminal.scores import show_expected
 
     with opened(where, name) as running, working("expecting"):
@@ -476,7 +476,7 @@ def pause(
     sparingly campaign pause wmt.db --reason "new instructions"
     ```
     """
-    from sparingly.run.campaign.pause import pause as begin_pause
+    from sparingly.run.campaign.rounds import pause as begin_pause
 
     with opened(where, name) as running:
         _told("paused", running.name, begin_pause(running, reason), json)
@@ -490,7 +490,7 @@ def resume(where: Where, /, *, name: Name = None, json: Json = False) -> None:
     sparingly campaign resume wmt.db
     ```
     """
-    from sparingly.run.campaign.pause import resume as end_pause
+    from sparingly.run.campaign.rounds import resume as end_pause
 
     with opened(where, name) as running:
         _told("resumed", running.name, end_pause(running), json)
@@ -527,8 +527,8 @@ def hours(
     """
     from sparingly.cli.options import write_rows
     from sparingly.data.files import without_formulas
-    from sparingly.run.campaign.hours import hours as worked
-    from sparingly.run.campaign.hours import sheet
+    from sparingly.run.campaign.progress import hours as worked
+    from sparingly.run.campaign.progress import sheet
     from sparingly.show.terminal.campaign import show_hours
 
     with opened(where, name) as running:
@@ -607,7 +607,7 @@ def marks(
     """
     from sparingly.base.errors import UsageError
     from sparingly.cli.options import write_rows
-    from sparingly.run.campaign.marks import marked_rows
+    from sparingly.run.campaign.release import marked_rows
 
     if out.suffix.lower() != ".jsonl":
         raise UsageError(f'Marks are written as JSON Lines: name the file "{out.stem}.jsonl".')

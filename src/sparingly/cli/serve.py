@@ -94,7 +94,7 @@ class Serving:
     @property
     def hosts(self) -> tuple[str, ...] | None:
         """The names that the server goes by; None takes any, since the network may have many for it."""
-        from sparingly.show.web.access.guard import LOOPBACK
+        from sparingly.show.web.guard import LOOPBACK
 
         return (*LOOPBACK, self.host) if self.is_local else None
 

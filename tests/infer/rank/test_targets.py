@@ -16,8 +16,8 @@ from sparingly.cli.app import run
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import targets_of
 from sparingly.infer.rank.ranking import ranking_from
-from sparingly.run.campaign.findings import findings
-from sparingly.show.web.organiser.views import ranking_views
+from sparingly.run.campaign.results import findings
+from sparingly.show.web.organiser_views import ranking_views
 from tests.show.report.made import play
 
 DATA = sparingly.load_demo()

@@ -3,10 +3,9 @@ from __future__ import annotations
 import pytest
 
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.run.campaign.access import Access, digest_of
-from sparingly.run.campaign.audit import Audit
+from sparingly.run.campaign.access import Access, Audit, digest_of
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.leases import Leases
+from sparingly.run.campaign.rater_pages import Leases
 from tests.run.campaign.made import begin
 
 

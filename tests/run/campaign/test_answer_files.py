@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from sparingly.base.errors import InputError
-from sparingly.run.campaign.answer_files import parse_answers, read_answers
-from sparingly.run.campaign.answers import Answer
+from sparingly.run.campaign.answers import Answer, parse_answers, read_answers
 
 
 def read(path: Path, text: str) -> list[tuple[int, Answer | str]]:

@@ -10,19 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.board import Board
+from sparingly.run.campaign.answers import Mark, checked_marks, keep_marks, marks_at, marks_of, penalty
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.drafts import Drafts
-from sparingly.run.campaign.leases import Leases
-from sparingly.run.campaign.marks import (
-    Mark,
-    checked_marks,
-    keep_marks,
-    marked_rows,
-    marks_at,
-    marks_of,
-    penalty,
-)
+from sparingly.run.campaign.rater_pages import Board, Drafts, Leases
+from sparingly.run.campaign.release import marked_rows
 from tests.run.campaign.made import MODELS, begin, made_set, row
 
 

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import sparingly
-from sparingly.run.campaign.audit import Audit
-from sparingly.run.campaign.bundle import everything
-from sparingly.run.campaign.marks import Mark, keep_marks
+from sparingly.run.campaign.access import Audit
+from sparingly.run.campaign.answers import Mark, keep_marks
+from sparingly.run.campaign.release import everything
 from tests.run.campaign.made import answer_all, begin, made_set, row
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError
-from sparingly.run.campaign.content import from_bytes, to_bytes, unjudged
+from sparingly.run.campaign.datasets import from_bytes, to_bytes, unjudged
 
 
 def test_a_set_comes_back_as_it_was() -> None:

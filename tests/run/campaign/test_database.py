@@ -12,7 +12,7 @@ import pytest
 from sparingly.base.errors import DataError, InputError, UsageError
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.turns import Turns
+from sparingly.run.campaign.sqlite_lock import SqliteWriteLock
 from tests.run.campaign.made import begin
 
 
@@ -59,10 +59,10 @@ def test_a_writer_that_waits_too_long_says_so(tmp_path: Path) -> None:
     holder.execute("BEGIN IMMEDIATE")
     waiter = sqlite3.connect(path, isolation_level=None)
     with pytest.raises(sqlite3.OperationalError, match="locked"):
-        Turns(0.05).begin(waiter)
+        SqliteWriteLock(0.05).begin(waiter)
     assert waiter.execute("PRAGMA busy_timeout").fetchone() == (50,)
     holder.execute("COMMIT")
-    Turns(0.05).begin(waiter)
+    SqliteWriteLock(0.05).begin(waiter)
     assert waiter.in_transaction
     holder.close()
     waiter.close()

@@ -54,7 +54,7 @@ def test_a_round_knows_the_answers_up_to_its_number_and_no_later_ones(where: str
         assert campaign.verify().ok
         assert second is not None
         with campaign.database.reading() as connection:
-            known = campaign._history.at(connection, "data", at)
+            known = campaign.history.at(connection, "data", at)
         assert list(known.rounds[1].items) == list(second.items)
         shown = data.reveal(asked_cells(data, known.rounds[:1]))
         again = next_round(shown, "waves", 9, aspect="overall", rounds=known.rounds[:1], size=3, seed=3)
@@ -90,7 +90,7 @@ def test_data_sets_share_one_budget(where: str) -> None:
 def test_a_strategy_that_asks_for_too_much_is_refused(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = next_round(made_set(), "uniform", 12, aspect="overall")
     with begin(where, budget=5) as campaign:
-        monkeypatch.setattr("sparingly.run.campaign.draw.next_round", lambda *_, **__: whole)
+        monkeypatch.setattr("sparingly.run.campaign.rounds.next_round", lambda *_, **__: whole)
         with pytest.raises(DataError, match="asks for 36 outputs, and the budget leaves 15"):
             campaign.next()
         assert campaign.status().sets[0].rounds == 0

@@ -9,8 +9,7 @@ import pytest
 from sparingly.base.stats.krippendorff import krippendorff_alpha
 from sparingly.infer.rank.rank import rank
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.findings import agreements, findings
-from sparingly.run.campaign.standings import standings
+from sparingly.run.campaign.results import agreements, findings, standings
 from tests.run.campaign.made import answer_all, begin, made_set, row, true_score
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.hours import COLUMNS, hours, sheet
+from sparingly.run.campaign.progress import COLUMNS, hours, sheet
 from tests.run.campaign.made import begin, row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

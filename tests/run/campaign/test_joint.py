@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, func, insert, select
 
-from sparingly.run.campaign.joint import Joint, Work
+from sparingly.run.campaign.group_commit import GroupCommit, Work
 from sparingly.run.campaign.tables import DRAFTS
 from tests.run.campaign.made import begin
 
@@ -28,7 +28,7 @@ def raters(connection: Connection) -> list[str]:
 
 def test_what_fails_is_undone_and_the_others_are_kept(where: str) -> None:
     with begin(where) as campaign:
-        joint = Joint(campaign.database)
+        joint = GroupCommit(campaign.database)
 
         def failing(connection: Connection) -> None:
             keeping("nobody")(connection)
@@ -45,7 +45,7 @@ def test_what_fails_is_undone_and_the_others_are_kept(where: str) -> None:
 
 def test_everybody_is_answered_with_their_own(where: str) -> None:
     with begin(where) as campaign:
-        joint, found = Joint(campaign.database), dict[int, str]()
+        joint, found = GroupCommit(campaign.database), dict[int, str]()
         names = [f"rater {number:02d}" for number in range(24)]
 
         def work(number: int) -> None:
@@ -64,7 +64,7 @@ def test_everybody_is_answered_with_their_own(where: str) -> None:
 def test_threads_that_wait_write_together(where: str) -> None:
     """While one transaction is under way, the others gather for the next."""
     with begin(where) as campaign:
-        joint, begun, go = Joint(campaign.database), threading.Event(), threading.Event()
+        joint, begun, go = GroupCommit(campaign.database), threading.Event(), threading.Event()
         transactions: list[int] = []
         write = joint._together._write
 

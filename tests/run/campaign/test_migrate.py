@@ -8,10 +8,9 @@ from sqlalchemy import inspect
 
 from sparingly.base.errors import DataError
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.content import to_bytes, unjudged
-from sparingly.run.campaign.database import Database
+from sparingly.run.campaign.database import Database, migrate, newest, statements, steps, version_of
+from sparingly.run.campaign.datasets import to_bytes, unjudged
 from sparingly.run.campaign.journal import as_json, sealed
-from sparingly.run.campaign.migrate import migrate, newest, statements, steps, version_of
 from sparingly.run.campaign.tables import TABLES
 from tests.run.campaign.made import MODELS, answer_all, begin, made_set
 
@@ -102,7 +101,7 @@ def test_a_step_is_taken_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest
         *steps()[:1],
         (2, "CREATE TABLE sparingly_half (a TEXT); CREATE TABLE sparingly_models (a TEXT);"),
     )
-    monkeypatch.setattr("sparingly.run.campaign.migrate.steps", lambda: broken)
+    monkeypatch.setattr("sparingly.run.campaign.database.steps", lambda: broken)
     with pytest.raises(DataError, match="already exists"):
         Campaign(path)
     database = Database(path)

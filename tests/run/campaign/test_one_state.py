@@ -13,11 +13,10 @@ import pytest
 from sqlalchemy import Connection, Engine, event
 
 from sparingly.base.errors import DataError
-from sparingly.run.campaign.board import Board
-from sparingly.run.campaign.bundle import everything
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.release import contents
+from sparingly.run.campaign.rater_pages import Board
+from sparingly.run.campaign.release import contents, everything
 from sparingly.run.exchange.tasks import make_campaign_tasks
 from sparingly.show.report.evidence import Wanted, from_campaign
 from tests.run.campaign.made import answer_all, begin, made_set, row

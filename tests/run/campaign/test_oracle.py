@@ -8,8 +8,7 @@ import pytest
 
 from sparingly.base.errors import DataError
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.claims import Claims
-from sparingly.run.campaign.oracle import Patience
+from sparingly.run.campaign.oracle import Claims, Patience
 from sparingly.run.campaign.questions import Question
 from tests.run.campaign.made import begin, made_set, true_score
 
@@ -133,7 +132,7 @@ def test_claims_of_a_caller_that_died_are_free_after_a_while(where: str) -> None
         campaign.next()
         claims = campaign.questions()
         gone = Claims(
-            campaign.database, campaign._history, lambda: now[0], rater="judge", holder="x", lease=60
+            campaign.database, campaign.history, lambda: now[0], rater="judge", holder="x", lease=60
         )
         assert len(gone.take(["data"], 10, None)) == len(claims) == 3
         assert campaign.run(truth) == 0, "somebody else is asking"

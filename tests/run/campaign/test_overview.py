@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import json
 
-from sparingly.run.campaign.overview import last_entry, overview
-from sparingly.run.campaign.pause import pause
+from sparingly.run.campaign.progress import last_entry, overview
+from sparingly.run.campaign.rounds import pause
 from tests.run.campaign.made import answer_all, begin, made_set, row
 
 

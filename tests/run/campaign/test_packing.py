@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sparingly.run.campaign.packing import csv_bytes
+from sparingly.run.campaign.release import csv_bytes
 
 
 def _back(rows: list[dict[str, Any]]) -> list[dict[str, str]]:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.pause import pause, paused_at, resume
+from sparingly.run.campaign.history import paused_at
+from sparingly.run.campaign.rounds import pause, resume
 from tests.run.campaign.made import answer_all, begin, row
 
 

@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparingly.base.errors import DataError, UsageError
-from sparingly.run.campaign.answers import Answer
+from sparingly.run.campaign.answers import Answer, Mark, marks_at
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.marks import Mark, marks_at
 from sparingly.run.campaign.record import Acknowledgement
 from tests.run.campaign.made import answer_all, begin, made_set, row
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from sparingly.run.campaign.together import Together
+from sparingly.run.campaign.group_commit import GroupWriter
 
 
 def test_one_thread_writes_its_own() -> None:
-    together: Together[int, str] = Together(lambda given: [str(one) for one in given])
+    together: GroupWriter[int, str] = GroupWriter(lambda given: [str(one) for one in given])
     assert together.write([1, 2]) == ["1", "2"]
     assert together.write([]) == []
 
@@ -25,7 +25,7 @@ def test_those_that_come_while_one_writes_are_written_at_once() -> None:
             go_on.wait(30)
         return [10 * one for one in given]
 
-    together: Together[int, int] = Together(write)
+    together: GroupWriter[int, int] = GroupWriter(write)
     got: dict[int, list[int]] = {}
     threads = [
         threading.Thread(target=lambda n=number: got.update({n: together.write([n, n + 100])}))
@@ -54,7 +54,7 @@ def test_an_error_is_told_and_the_next_one_writes() -> None:
             raise error
         return list(given)
 
-    together: Together[int, int] = Together(write)
+    together: GroupWriter[int, int] = GroupWriter(write)
     with pytest.raises(ValueError, match="full"):
         together.write([1])
     assert together.write([2]) == [2]

@@ -59,7 +59,7 @@ def test_a_round_that_was_picked_by_hand_is_found_although_the_journal_is_sealed
 
     with begin(where, data, budget=9, size=3) as campaign:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("sparingly.run.campaign.draw.next_round", lucky)
+            patch.setattr("sparingly.run.campaign.rounds.next_round", lucky)
             campaign.next()
         problems = campaign.verify().problems
         assert "Round 1 of data: the items are not those that follow from it." in problems

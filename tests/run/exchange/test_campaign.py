@@ -69,7 +69,7 @@ def test_only_what_nobody_judged_is_asked(tmp_path: Path) -> None:
 
 
 def test_errors_that_were_marked_are_kept(tmp_path: Path) -> None:
-    from sparingly.run.campaign.marks import marks_at
+    from sparingly.run.campaign.answers import marks_at
 
     with begun(tmp_path) as campaign:
         campaign.next()

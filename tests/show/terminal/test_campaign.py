@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sparingly.run.campaign.draw import Step
 from sparingly.run.campaign.record import Acknowledgement, Recorded
+from sparingly.run.campaign.rounds import Step
 from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification
 from sparingly.show.terminal.campaign import (

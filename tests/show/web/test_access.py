@@ -9,8 +9,8 @@ from itsdangerous import URLSafeTimedSerializer
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.access import Access, digest_of
-from sparingly.show.web.access.guard import HEADERS, LOOPBACK, Limits
 from sparingly.show.web.app import create_app
+from sparingly.show.web.guard import HEADERS, LOOPBACK, Limits
 from tests.run.campaign.made import begin
 from tests.show.web.visitor import SECRET, TestClient, Visitor, action_of, fields_of, served, web_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sparingly.run.campaign.marks import marked_rows
+from sparingly.run.campaign.release import marked_rows
 from tests.show.web.visitor import SECRET, TestClient, Visitor, fields_of, ratings, served, small_set
 
 

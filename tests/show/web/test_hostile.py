@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sparingly.run.raters.assignment import assign
-from sparingly.show.web.access.guard import Limits
+from sparingly.show.web.guard import Limits
 from tests.run.campaign.made import made_set
 from tests.show.web.visitor import Visitor, action_of, fields_of, ratings, served, web_of
 

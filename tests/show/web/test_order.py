@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from sparingly.run.campaign.bundle import everything
+from sparingly.run.campaign.release import everything
 from sparingly.show.web.app import create_app
 from tests.run.campaign.made import MODELS, made_set
 from tests.show.web.visitor import SECRET, Visitor, ratings, served, small_set, web_of
@@ -83,8 +83,8 @@ def test_the_order_shown_is_saved_with_every_answer(tmp_path: Path) -> None:
 
 
 def test_equal_pairs_are_one_card_either_way_round(tmp_path: Path) -> None:
-    from sparingly.run.campaign.board import Page
-    from sparingly.run.campaign.todo import Cell
+    from sparingly.run.campaign.questions import Cell
+    from sparingly.run.campaign.rater_pages import Page
     from sparingly.show.web.rater.cards import cards_of
 
     data = small_set([["x", "y", "x"]])

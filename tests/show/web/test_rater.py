@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.leases import Leases
-from sparingly.run.campaign.placements import placement_rows
+from sparingly.run.campaign.answers import placement_rows
+from sparingly.run.campaign.rater_pages import Leases
 from sparingly.run.raters.assignment import assign
 from sparingly.show.web.app import create_app
 from tests.run.campaign.made import MODELS, made_set

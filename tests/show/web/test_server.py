@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sparingly.show.web.access.guard import Limits
+from sparingly.show.web.guard import Limits
 from sparingly.show.web.server import Patience, RepeatFilter, server_of
 from tests.show.web.visitor import Visitor, served
 

@@ -1,20 +1,165 @@
-"""Answers as raters give them, before anything is known about what was asked."""
+"""Answers as raters give them: scores, marked errors, placements on the page; read from files and streams."""
 
 from __future__ import annotations
 
+import csv
+import json
 import math
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
-from sparingly.base.errors import InputError, nearest
+from sqlalchemy import Connection, insert, select
+
+from sparingly.base.errors import InputError, UsageError, nearest
+from sparingly.data import files
 from sparingly.data.io.words import plain_word, word_number
 from sparingly.data.values import as_id, as_number, as_text, parse_number
-from sparingly.run.campaign.names import checked_name, checked_text
+from sparingly.run.campaign.datasets import checked_name, checked_text
+from sparingly.run.campaign.journal import as_json
+from sparingly.run.campaign.tables import MARKS, PLACEMENTS
 
-if TYPE_CHECKING:
-    from sparingly.run.campaign.marks import Mark
-from sparingly.run.campaign.placements import Placement
+# --- Placements: where an output was shown, to examine order effects ---
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where an output, or a pair of outputs, was shown.
+
+    Attributes:
+        place: Its place on the page, from 1; equal outputs share one.
+        cards: How many places the page had.
+        turned: Whether the second output of a pair was shown first.
+    """
+
+    place: int
+    cards: int
+    turned: bool = False
+
+
+def save_placements(connection: Connection, campaign: str, placements: Mapping[int, Placement]) -> None:
+    """Save where outputs were shown, by the numbers of their ratings."""
+    rows = [
+        {"campaign": campaign, "seq": seq, "place": one.place, "cards": one.cards, "turned": int(one.turned)}
+        for seq, one in sorted(placements.items())
+    ]
+    if rows:
+        connection.execute(insert(PLACEMENTS), rows)
+
+
+def placement_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
+    """Return where the outputs of all ratings up to a number were shown, by the ratings' numbers.
+
+    Answers that did not come from the web pages, or came before this was saved, have no row.
+    """
+    table = PLACEMENTS.c
+    rows = connection.execute(
+        select(table.seq, table.place, table.cards, table.turned)
+        .where(table.campaign == campaign, table.seq <= seq)
+        .order_by(table.seq)
+    )
+    return [{**dict(row), "turned": bool(row["turned"])} for row in rows.mappings()]
+
+
+# --- Marked errors ---
+
+
+# What an error costs in points: 1 and 5 as in Freitag et al. 2021; a critical one what they take off for an
+# output that is no translation at all.
+SEVERITIES = {"minor": 1.0, "major": 5.0, "critical": 25.0}
+_MOST = 200
+
+
+@dataclass(frozen=True, order=True)
+class Mark:
+    """An error in an output: from which letter (code point) to before which, and how bad it is."""
+
+    start: int
+    end: int
+    severity: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mark as plain values."""
+        return dict(vars(self))
+
+
+def checked_marks(given: Sequence[Mapping[str, Any]], text: str | None) -> tuple[Mark, ...]:
+    """Return marks in order, or say what is wrong with one: it must lie within the output."""
+    length = len(text or "")
+    if len(given) > _MOST:
+        raise UsageError(f"At most {_MOST} errors are marked in one output.")
+    marks = sorted(
+        Mark(_whole(one.get("start")), _whole(one.get("end")), str(one.get("severity"))) for one in given
+    )
+    for mark in marks:
+        if mark.severity not in SEVERITIES:
+            raise UsageError(f"An error is {', '.join(SEVERITIES)}, not {mark.severity[:40]}.")
+        if not 0 <= mark.start < mark.end <= length:
+            raise UsageError(f"An error from {mark.start} to {mark.end} is not within {length} letters.")
+    return tuple(marks)
+
+
+def penalty(marks: Sequence[Mark]) -> float:
+    """Return the points that marked errors cost: Σ of their severities."""
+    return sum(SEVERITIES[mark.severity] for mark in marks)
+
+
+def keep_marks(connection: Connection, campaign: str, found: Mapping[int, Sequence[Mark]]) -> None:
+    """Keep the marks of ratings by their numbers; those that are there already are left as they are."""
+    if not found:
+        return
+    table = MARKS.c
+    here = select(table.seq).where(table.campaign == campaign, table.seq.in_(list(found)))
+    known = set(connection.execute(here).scalars())
+    rows = [
+        {"campaign": campaign, "seq": seq, "marks": as_json([mark.to_dict() for mark in marks])}
+        for seq, marks in sorted(found.items())
+        if seq not in known
+    ]
+    if rows:
+        connection.execute(insert(MARKS), rows)
+
+
+def marks_by_seq(
+    connection: Connection, campaign: str, seqs: Sequence[int]
+) -> dict[int, list[dict[str, Any]]]:
+    """Return the marks of some ratings, by the ratings' numbers."""
+    table = MARKS.c
+    rows = connection.execute(
+        select(table.seq, table.marks).where(table.campaign == campaign, table.seq.in_(seqs))
+    )
+    return {row.seq: json.loads(row.marks) for row in rows}
+
+
+def marks_at(connection: Connection, campaign: str, seq: int) -> dict[int, list[dict[str, Any]]]:
+    """Return the marks of all ratings up to a number, by the ratings' numbers."""
+    table = MARKS.c
+    rows = connection.execute(
+        select(table.seq, table.marks).where(table.campaign == campaign, table.seq <= seq).order_by(table.seq)
+    )
+    return {row.seq: json.loads(row.marks) for row in rows}
+
+
+def marks_of(connection: Connection, campaign: str, seqs: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the marks of the first of some ratings that has any."""
+    table = MARKS.c
+    rows = connection.execute(
+        select(table.marks).where(table.campaign == campaign, table.seq.in_(seqs)).order_by(table.seq)
+    )
+    return next((marks for text in rows.scalars() if (marks := json.loads(text))), [])
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UsageError("An error starts and ends at a whole number of letters.")
+    return value
+
+
+# --- Answers ---
+
 
 COLUMNS = (
     "data", "item", "model", "first", "second", "aspect", "rater", "score", "value", "seconds", "comment",
@@ -148,3 +293,88 @@ def _id(given: Mapping[str, Any], name: str) -> str:
 
 def _text(given: Mapping[str, Any], name: str) -> str | None:
     return as_text(given.get(name), name)
+
+
+# --- Answers from a file or a stream, as CSV or JSON Lines ---
+
+
+Numbered = tuple[int, Answer | InputError]
+STANDARD_INPUT = "-"
+
+
+def read_answers(path: str | Path) -> Iterator[Numbered]:
+    """Yield the answers of a file with their lines; one that cannot be read is yielded as its error.
+
+    JSON Lines begin with a brace, everything else is CSV with a header. Rows without a score are passed over:
+    a form may be filled in bit by bit. ``-`` reads what is sent to the command, line by line.
+    """
+    if str(path) == STANDARD_INPUT:
+        yield from parse_answers(enumerate(sys.stdin, 1), Path("standard input"))
+        return
+    yield from parse_answers(files.text_lines(Path(path)), Path(path))
+
+
+def parse_answers(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Numbered]:
+    """Yield the answers of some numbered lines."""
+    filled = ((number, line.rstrip("\r\n")) for number, line in lines)
+    first = next(((number, line) for number, line in filled if line.strip()), None)
+    if first is None:
+        return
+    reader = _json_rows if first[1].lstrip().startswith("{") else _csv_rows
+    for number, found in reader(chain([first], filled), path):
+        answer = _answer(found, from_text=reader is _csv_rows)
+        if answer is not None:
+            yield number, answer.at(file=path, line=number) if isinstance(answer, InputError) else answer
+
+
+def _answer(found: dict[str, Any] | InputError, *, from_text: bool) -> Answer | InputError | None:
+    if isinstance(found, InputError):
+        return found
+    try:
+        return Answer.from_values(found, from_text=from_text)
+    except InputError as error:
+        return error
+
+
+def _json_rows(
+    lines: Iterable[tuple[int, str]], path: Path
+) -> Iterator[tuple[int, dict[str, Any] | InputError]]:
+    for number, line in lines:
+        if not line.strip():
+            continue
+        try:
+            value = files.parse_json(line, path, number)
+        except InputError as error:
+            yield number, error
+            continue
+        yield number, value if isinstance(value, dict) else InputError("an object {…} is wanted")
+
+
+def _csv_rows(
+    lines: Iterable[tuple[int, str]], path: Path
+) -> Iterator[tuple[int, dict[str, Any] | InputError]]:
+    place = {"line": 0}
+
+    def texts() -> Iterator[str]:
+        for number, line in lines:
+            place["line"] = number
+            yield f"{line}\n"
+
+    stream = texts()
+    head = next(stream)
+    # Spreadsheets in many countries write semicolons.
+    separator = next((one for one in "\t,;" if one in head), ",")
+    reader = csv.reader(chain([head], stream), delimiter=separator, strict=True)
+    try:
+        header = [name.strip() for name in next(reader)]
+        check_columns(header)
+        for row in reader:
+            if len(row) == len(header):
+                yield place["line"], dict(zip(header, row, strict=True))
+            elif row:
+                problem = f"there are {len(row)} fields below {len(header)} columns"
+                yield place["line"], InputError(problem, fix="Put quotes around fields with commas")
+    except csv.Error as error:
+        raise InputError(f"this is not CSV ({error})", file=path, line=place["line"]) from None
+    except InputError as error:
+        raise error.at(file=path, line=place["line"]) from None

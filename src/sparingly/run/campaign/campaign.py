@@ -5,46 +5,42 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.bradley_terry import BradleyTerry
-from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.expect.expect import Expected
-from sparingly.run.campaign.answer_files import read_answers
-from sparingly.run.campaign.answers import Answer
-from sparingly.run.campaign.claims import Claims
+from sparingly.run.campaign.answers import Answer, read_answers
 from sparingly.run.campaign.create import AspectsAsked, BudgetAsked, StopAsked, create, prepare
-from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.draw import Drawer, Step
-from sparingly.run.campaign.estimates import estimate_of, expected_of, strengths_of
-from sparingly.run.campaign.export import rating_rows
-from sparingly.run.campaign.history import History, Known
-from sparingly.run.campaign.journal import Clock, Journal, check_end, utc_now
-from sparingly.run.campaign.library import Library
-from sparingly.run.campaign.migrate import migrate
-from sparingly.run.campaign.models import add_models, withdraw_model
-from sparingly.run.campaign.oracle import Caller, CallsSpentError, Oracle, Patience, Report, reporting
-from sparingly.run.campaign.organising import Organising
-from sparingly.run.campaign.questions import Question, question_of
-from sparingly.run.campaign.record import BATCH, Acknowledgement, OnError, Recorded, Recorder
-from sparingly.run.campaign.refusal import check_score
-from sparingly.run.campaign.settings import read_settings
-from sparingly.run.campaign.soundness import check_kinds
-from sparingly.run.campaign.spending import compares
-from sparingly.run.campaign.status import Status, checked_seq, status_at
-from sparingly.run.campaign.todo import asked_at
+from sparingly.run.campaign.database import Database, migrate
+from sparingly.run.campaign.journal import Clock, Journal, utc_now
+from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
+from sparingly.run.campaign.progress import Overview, RaterHours, hours, overview
+from sparingly.run.campaign.questions import asked_at, question_of
+from sparingly.run.campaign.reader import (
+    CampaignReader,
+)
+from sparingly.run.campaign.record import BATCH, Acknowledgement, OnError, Recorded, Recorder, check_score
+from sparingly.run.campaign.release import Release, release
+from sparingly.run.campaign.results import Findings, findings
+from sparingly.run.campaign.rounds import (
+    Drawer,
+    Outlook,
+    Step,
+    add_models,
+    outlook,
+    pause,
+    resume,
+    withdraw_model,
+)
 from sparingly.run.campaign.verify import verify_campaign
-from sparingly.run.rounds.strategy import Finished, as_strategy
+from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification
 
 
-class Campaign(Organising):
+class Campaign(CampaignReader):
     """A live evaluation: data, strategy, rounds, answers and raters, in one database.
 
     Open one that was begun before with ``Campaign(where)``, begin one with ``Campaign.new``. ``where`` is a
@@ -65,20 +61,10 @@ class Campaign(Organising):
     """
 
     def __init__(self, where: str | Path, name: str | None = None, *, clock: Clock = utc_now) -> None:
-        self.database = Database(where)
-        try:
-            migrate(self.database)
-            with self.database.reading() as connection:
-                check_kinds(connection, self.database.name)
-                self.settings = read_settings(connection, name, self.database.name)
-                check_end(connection, self.settings.name, self.database.name)
-        except BaseException:
-            self.database.close()
-            raise
+        super().__init__(where, name)
         self._clock = clock
-        self._history = History(self.settings, Library(self.settings.name))
-        self._drawer = Drawer(self.database, self._history, clock)
-        self._recorder = Recorder(self.database, self.settings, self._history.library, clock)
+        self._drawer = Drawer(self.database, self.history, clock)
+        self._recorder = Recorder(self.database, self.settings, self.history.library, clock)
 
     @classmethod
     def new(
@@ -128,11 +114,6 @@ class Campaign(Organising):
             database.close()
         return cls(where, name, clock=clock)
 
-    @property
-    def name(self) -> str:
-        """The campaign's name in its database."""
-        return self.settings.name
-
     # --- the loop ------------------------------------------------------------------------------------
 
     def next(self, data: str | None = None, *, early: bool = False) -> tuple[Step, ...]:
@@ -147,17 +128,6 @@ class Campaign(Organising):
     def preview(self, data: str | None = None, *, at: int | None = None) -> Selection | Finished:
         """Return what the next round would ask if it were drawn now, or why none would be; draw nothing."""
         return self._drawer.preview(self.settings.data_named(data), at)
-
-    def questions(self, data: str | None = None, *, at: int | None = None) -> tuple[Question, ...]:
-        """Return what nobody has judged yet of all rounds so far, with the texts to show."""
-        names = list(self.settings.budgets) if data is None else [self.settings.data_named(data)]
-        with self.database.reading() as connection:
-            seq, found = checked_seq(at, self._history.last_seq(connection)), []
-            for name in names:
-                held = self._history.library.at(connection, name, seq)
-                missing = asked_at(connection, self.settings, name, seq).missing
-                found += [question_of(held, cell, aspects) for cell, aspects in missing.items()]
-        return tuple(found)
 
     def record(
         self,
@@ -204,7 +174,7 @@ class Campaign(Organising):
         """
         tries = patience or Patience()
         claims = Claims(
-            self.database, self._history, self._clock, rater=rater, holder=uuid.uuid4().hex, lease=lease
+            self.database, self.history, self._clock, rater=rater, holder=uuid.uuid4().hex, lease=lease
         )
         caller = Caller(oracle, rater, claims, self._check, self._keep, tries)
         total = 0
@@ -218,66 +188,43 @@ class Campaign(Organising):
 
     # --- what came of it -----------------------------------------------------------------------------
 
-    def status(self, at: int | None = None) -> Status:
-        """Return where the campaign stands, now or at a number of its journal."""
-        with self.database.reading() as connection:
-            return status_at(connection, self._history, at)
+    def overview(self) -> Overview:
+        """Say how far every round and every rater is, and what it cost; quick, nothing is estimated."""
+        return overview(self)
 
-    def estimate(self, data: str | None = None, *, at: int | None = None, **asked: Any) -> Estimate:
-        """Return the models' scores from what is judged so far; parameters are those of ``estimate``.
+    def findings(self, at: int | None = None) -> Findings:
+        """Rank the models of every data set and tell how well raters agree, now or at a number."""
+        return findings(self, at)
+
+    def outlook(self, data: str | None = None) -> Outlook:
+        """Say what the next round would ask and when it would stop; nothing is drawn."""
+        return outlook(self._drawer, self.settings.data_named(data))
+
+    def hours(self, at: int | None = None) -> tuple[RaterHours, ...]:
+        """Return how long every rater worked, by the seconds that came with the answers."""
+        return hours(self, at=at)
+
+    def release(
+        self,
+        path: str | Path,
+        *,
+        licence: str,
+        title: str | None = None,
+        comments: bool = False,
+        texts: bool = True,
+        seed: int | None = None,
+    ) -> Release:
+        """Write an anonymised release: data card, ratings with raters as numbers, rounds and data.
 
         Args:
-            data: The data set; the only one unless given.
-            at: The number of the journal at which the estimate is made; the last one unless given.
-            asked: ``estimator``, ``target``, ``level``, ``interval`` …
+            path: The folder to make, or the ``.zip`` to write.
+            licence: Under which licence it is given away, such as ``CC-BY-4.0``.
+            title: What the data card calls it; the campaign's name unless given.
+            comments: Whether what raters wrote is given away, too.
+            texts: Whether the data sets are given away with it.
+            seed: Settles which rater gets which number; a new random one unless given. Publish it nowhere.
         """
-        return estimate_of(self.settings, self._known(data, at), **asked)
-
-    def expected(self, data: str | None = None, *, at: int | None = None) -> Expected:
-        """Return what judging everything is expected to say, from every answer so far (see ``expect``)."""
-        return expected_of(self.settings, self._known(data, at))
-
-    def strengths(self, data: str | None = None, *, at: int | None = None, **asked: Any) -> BradleyTerry:
-        """Return the models' strengths where outputs are compared; parameters are those of ``bradley_terry``.
-
-        Args:
-            data: The data set; the only one unless given.
-            at: The number of the journal at which the estimate is made; the last one unless given.
-            asked: ``ties``, ``covariates``, ``level``.
-        """
-        return strengths_of(self.settings, self._known(data, at), **asked)
-
-    def compares(self, data: str | None = None) -> bool:
-        """Say whether people are asked which of two outputs is better, rather than for scores."""
-        return compares(self.settings.strategy, self.data(data), self.settings.aspect)
-
-    def rounds(self, data: str | None = None, *, at: int | None = None) -> tuple[Selection, ...]:
-        """Return the rounds of a data set, now or at a number of the journal."""
-        name = self.settings.data_named(data)
-        with self.database.reading() as connection:
-            seq = checked_seq(at, self._history.last_seq(connection))
-            return tuple(one for one, _ in self._history.rounds(connection, name, seq))
-
-    def data(self, data: str | None = None, *, at: int | None = None, judged: bool = True) -> EvalSet:
-        """Return a data set with the answers that count, now or at a number of the journal."""
-        name = self.settings.data_named(data)
-        with self.database.reading() as connection:
-            seq = checked_seq(at, self._history.last_seq(connection))
-            if not judged:
-                return self._history.library.at(connection, name, seq)
-            return self._history.at(connection, name, seq).data
-
-    def why(self) -> dict[str, str]:
-        """Say of every data set what the strategy does on it, where it decides that by what there is."""
-        strategy = as_strategy(self.settings.strategy)
-        told = {name: strategy.why(self.data(name, judged=False)) for name in self.settings.budgets}
-        return {name: sentences for name, sentences in told.items() if sentences}
-
-    def ratings(self, *, at: int | None = None) -> list[dict[str, Any]]:
-        """Return every answer as it came in, corrected ones too, in the order of the journal."""
-        with self.database.reading() as connection:
-            seq = checked_seq(at, self._history.last_seq(connection))
-            return rating_rows(connection, self.name, seq)
+        return release(self, path, licence=licence, title=title, comments=comments, texts=texts, seed=seed)
 
     def verify(self) -> Verification:
         """Check that no entry was changed, and draw every round again from what was known before it."""
@@ -291,12 +238,20 @@ class Campaign(Organising):
         Nothing is drawn anew: they are judged on what was chosen without them.
         """
         name = self.settings.data_named(data)
-        return add_models(self.database, self._history, name, held, self._clock)
+        return add_models(self.database, self.history, name, held, self._clock)
 
     def withdraw(self, model: str, data: str | None = None) -> None:
         """Take a model out: nobody is asked about it any more, and it leaves the estimates."""
         name = self.settings.data_named(data)
-        withdraw_model(self.database, self._history, name, model, self._clock)
+        withdraw_model(self.database, self.history, name, model, self._clock)
+
+    def pause(self, reason: str = "") -> int:
+        """Hand out no more questions until ``resume``; answers are still taken."""
+        return pause(self, reason)
+
+    def resume(self) -> int:
+        """Hand out questions again."""
+        return resume(self)
 
     def close(self) -> None:
         """End the campaign: it takes no more answers and draws no more rounds, and can still be read."""
@@ -306,31 +261,7 @@ class Campaign(Organising):
                 raise UsageError(f'The campaign "{self.name}" is closed already.')
             journal.finish(closed=journal.event("closed"))
 
-    def disconnect(self) -> None:
-        """Let go of the database; the campaign goes on when it is opened again."""
-        self.database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.disconnect()
-
-    def __repr__(self) -> str:
-        return f"Campaign({self.name!r} in {self.database.name}; {self.settings.strategy})"
-
-    def _repr_html_(self) -> str:
-        return self.status()._repr_html_()
-
     # --- inside --------------------------------------------------------------------------------------
-
-    def _known(self, data: str | None, at: int | None) -> Known:
-        name = self.settings.data_named(data)
-        with self.database.reading() as connection:
-            seq = checked_seq(at, self._history.last_seq(connection))
-            return self._history.at(connection, name, seq)
 
     def _keep(self, answers: Sequence[Answer]) -> list[Acknowledgement]:
         kept: list[Acknowledgement] = []
@@ -358,7 +289,7 @@ class Campaign(Organising):
 
     def _done(self) -> tuple[int, int]:
         with self.database.reading() as connection:
-            seq = self._history.last_seq(connection)
+            seq = self.history.last_seq(connection)
             asked = [asked_at(connection, self.settings, name, seq) for name in self.settings.budgets]
         total = sum(len(one.cells) for one in asked)
         return total - sum(len(one.missing) for one in asked), total

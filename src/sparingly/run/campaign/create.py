@@ -15,12 +15,10 @@ from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
-from sparingly.run.campaign.content import to_bytes, unjudged
 from sparingly.run.campaign.database import Database
+from sparingly.run.campaign.datasets import check_lengths, check_letters, to_bytes, unjudged
 from sparingly.run.campaign.journal import Clock, Journal, as_json
-from sparingly.run.campaign.names import check_lengths, check_letters
-from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.spending import choices, compares, limit_of
+from sparingly.run.campaign.settings import Settings, choices, compares, limit_of
 from sparingly.run.campaign.tables import CAMPAIGNS, DATA_SETS, DATA_VERSIONS, MODELS
 from sparingly.run.rounds.stop.base import as_stop
 from sparingly.run.rounds.strategy import as_strategy

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, select
 
+from sparingly.base.errors import UsageError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
-from sparingly.run.campaign.library import Library
+from sparingly.run.campaign.datasets import DataSets
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import CAMPAIGNS, EVENTS, RATINGS, ROUNDS
+from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, RATINGS, ROUNDS
 from sparingly.run.rounds.strategy import Finished
 
 _COLUMNS = ("rater", "item", "model", "other", "aspect", "score", "seconds", "comment")
@@ -49,7 +50,7 @@ class Known:
 class History:
     """Reads the past of a campaign."""
 
-    def __init__(self, settings: Settings, library: Library) -> None:
+    def __init__(self, settings: Settings, library: DataSets) -> None:
         self.settings, self.library = settings, library
 
     def last_seq(self, connection: Connection) -> int:
@@ -173,3 +174,81 @@ def _raters(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _codes(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> Any:
     place = {name: code for code, name in enumerate(names)}
     return np.array([place[row[column]] for row in rows], np.int32)
+
+
+def checked_seq(seq: int | None, last: int) -> int:
+    """Return a number of the journal, the last one unless given."""
+    if seq is None:
+        return last
+    if not 1 <= seq <= last:
+        raise UsageError(f"There is no entry {seq} in the journal: it goes from 1 to {last}.")
+    return seq
+
+
+PAUSED, RESUMED = "paused", "resumed"
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A pause that has not ended: since when, and what was said of it."""
+
+    seq: int
+    at: str
+    reason: str
+
+
+def paused_at(connection: Connection, campaign: str, seq: int | None = None) -> Pause | None:
+    """Return the pause that lasts at a number of the journal, or now; None while questions are handed out."""
+    table = EVENTS.c
+    query = select(table.seq, table.at, table.kind, table.detail).where(
+        table.campaign == campaign, table.kind.in_((PAUSED, RESUMED))
+    )
+    if seq is not None:
+        query = query.where(table.seq <= seq)
+    last = connection.execute(query.order_by(table.seq.desc()).limit(1)).one_or_none()
+    if last is None or last.kind == RESUMED:
+        return None
+    return Pause(last.seq, last.at, json.loads(last.detail).get("reason", ""))
+
+
+def spent_at(connection: Connection, campaign: str, data: str, began: EvalSet, seq: int) -> int:
+    """Return how many outputs, or comparisons, were asked for up to a number of the journal.
+
+    Models that came late are free, and what was asked about one that was withdrawn stays spent.
+    """
+    table = ASKED.c
+    query = select(func.count()).where(
+        table.campaign == campaign,
+        table.data == data,
+        table.model.in_(began.models),
+        table.seq <= seq,
+    )
+    return int(connection.execute(query).scalar_one())
+
+
+# --- Every answer as it came in ---
+
+
+RATING_COLUMNS = (
+    "seq", "at", "data", "round", "rater", "item", "model", "first", "second", "aspect", "score", "seconds",
+    "comment", "client", "corrects",
+)  # fmt: skip
+
+
+def rating_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
+    """Return the answers up to a number in order, with the columns that ``record`` reads and a few more."""
+    table = RATINGS.c
+    rows = connection.execute(
+        select(RATINGS).where(table.campaign == campaign, table.seq <= seq).order_by(table.seq)
+    )
+    return [_rating_row(dict(row)) for row in rows.mappings()]
+
+
+def _rating_row(row: dict[str, Any]) -> dict[str, Any]:
+    pair = bool(row["other"])
+    models = {
+        "model": None if pair else row["model"],
+        "first": row["model"] if pair else None,
+        "second": row["other"] if pair else None,
+    }
+    return {name: {**row, **models}[name] for name in RATING_COLUMNS}

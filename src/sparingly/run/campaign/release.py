@@ -8,34 +8,245 @@ behind as well.
 from __future__ import annotations
 
 import hashlib
+import io
+import json
+import re
 import secrets
-from collections.abc import Mapping, Sequence
+import tempfile
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
+from sqlalchemy import Connection, select
 
 from sparingly._version import __version__
 from sparingly.base import rng
-from sparingly.base.errors import UsageError
-from sparingly.data.selection import Selection
-from sparingly.run.campaign.history import judged
-from sparingly.run.campaign.marks import marks_at
-from sparingly.run.campaign.overview import last_entry
-from sparingly.run.campaign.packing import (
-    csv_bytes,
-    data_bytes,
-    json_bytes,
-    line_bytes,
-    stems,
-    write_folder,
-    write_zip,
-)
-from sparingly.run.campaign.release_card import Card, card_text
+from sparingly.base.errors import InputError, UsageError, one_line
+from sparingly.base.format import counted
+from sparingly.data import files
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io.jsonl import JsonLines
+from sparingly.data.selection import RANKING_ONLY, Selection
+from sparingly.run.campaign.access import Audit
+from sparingly.run.campaign.answers import marks_at, placement_rows
+from sparingly.run.campaign.history import RATING_COLUMNS, judged, rating_rows
+from sparingly.run.campaign.progress import hours_of, last_entry, overview, sheet
+from sparingly.run.campaign.reader import CampaignReader
+from sparingly.run.campaign.settings import Settings
+from sparingly.run.campaign.tables import EVENTS
 
-if TYPE_CHECKING:
-    from sparingly.run.campaign.campaign import Campaign
+# --- Files as bytes by name, in a folder or a ZIP archive ---
+
+
+# What people write themselves; ids stay as they are.
+_FREE = ("comment", "rater")
+# The same content gives the same bytes.
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def csv_bytes(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
+    """Return rows as CSV for spreadsheets, in which no comment or name is a formula.
+
+    What is in no column is left out.
+    """
+    text = files.csv_text((files.without_formulas(row, _FREE) for row in rows), columns)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def json_bytes(values: Any) -> bytes:
+    """Return values as JSON."""
+    text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def line_bytes(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return rows as JSON Lines."""
+    lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+
+
+def data_bytes(data: EvalSet) -> bytes:
+    """Return an evaluation set as JSON Lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data.jsonl"
+        JsonLines().write(data, path)
+        return path.read_bytes()
+
+
+def stems(names: Sequence[str]) -> dict[str, str]:
+    """Return a name for the files of every data set that any system can keep."""
+    found: dict[str, str] = {}
+    for name in names:
+        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "data"
+        while plain in found.values():
+            plain += "-"
+        found[name] = plain
+    return found
+
+
+def zipped(content: Mapping[str, bytes], target: IO[bytes], folder: str) -> None:
+    """Write files into a ZIP archive, below one folder; the same files give the same bytes."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, held in content.items():
+            archive.writestr(zipfile.ZipInfo(f"{folder}/{name}", _EPOCH), held, zipfile.ZIP_DEFLATED)
+
+
+def zip_bytes(content: Mapping[str, bytes], folder: str) -> bytes:
+    """Return files as the bytes of a ZIP archive."""
+    target = io.BytesIO()
+    zipped(content, target, folder)
+    return target.getvalue()
+
+
+def write_zip(path: Path, content: Mapping[str, bytes]) -> None:
+    """Write files as a ZIP archive, whole or not at all."""
+    files.write_atomically(path, lambda file: zipped(content, file, path.stem))
+
+
+def write_folder(path: Path, content: Mapping[str, bytes]) -> None:
+    """Write a folder beside its place, then rename it: it is there whole, or not at all."""
+    if path.exists():
+        raise InputError("there is something at this place already", file=path, fix="Name a new folder")
+    near = tempfile.TemporaryDirectory
+    with files.naming_target(path), near(prefix=f".{path.name}.", dir=path.parent) as made:
+        inside = Path(made) / "release"
+        for name, held in content.items():
+            target = inside / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(held)
+        inside.rename(path)
+
+
+# --- The data card, as Markdown ---
+
+
+_MEANING = re.compile(r"([\\`*_{}\[\]<>|#])")
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a card is made of: the settings, the rounds and the answers of a campaign, without names."""
+
+    title: str
+    licence: str
+    settings: Settings
+    rounds: Mapping[str, Sequence[Selection]]
+    rows: Sequence[Mapping[str, Any]]
+    raters: int
+    comments: bool
+    texts: bool
+
+
+def card_text(card: Card) -> str:
+    """Return the card. Its head is what data hubs read (title and licence), then sentences and tables."""
+    title, licence = json.dumps(one_line(card.title)), json.dumps(one_line(card.licence))
+    parts = [
+        f"---\npretty_name: {title}\nlicense: {licence}\n---\n",
+        f"# {plain_text(card.title)}\n",
+        _summary(card),
+        "## Files\n",
+        _files(card),
+        "## What people judged\n",
+        _aspects(card),
+        "## How it was chosen\n",
+        _chosen(card),
+        "## Raters\n",
+        _raters(card),
+        "## Licence\n",
+        f"{plain_text(card.licence)}\n",
+    ]
+    return "\n".join(parts)
+
+
+def plain_text(text: str) -> str:
+    """Return a text as Markdown that shows it as it is."""
+    return _MEANING.sub(r"\\\1", one_line(text))
+
+
+def _summary(card: Card) -> str:
+    sets = len(card.rounds)
+    drawn = sum(len(rounds) for rounds in card.rounds.values())
+    return (
+        f"{counted(len(card.rows), 'judgement')} by {counted(card.raters, 'rater')}, from a human evaluation "
+        f"of {counted(sets, 'data set')} in {counted(drawn, 'round')}.\n"
+    )
+
+
+def _files(card: Card) -> str:
+    told = [
+        ("ratings.csv", "every judgement that counts, one a line; raters are numbers"),
+        ("rounds/", "what each round asked for, with inclusion probabilities and a signature"),
+        ("release.json", "the same settings for machines, with a digest of every file"),
+    ]
+    if card.texts:
+        told.insert(1, ("data/", "the evaluation sets with texts, metrics and these judgements (JSON Lines)"))
+    lines = "\n".join(f"| `{name}` | {what} |" for name, what in told)
+    more = (
+        "`marks.jsonl`, where there is one, holds errors that raters marked (code points, end exclusive).\n"
+    )
+    return f"| file | holds |\n|---|---|\n{lines}\n\n{more}"
+
+
+def _aspects(card: Card) -> str:
+    lines = []
+    for name, ends in card.settings.aspects.items():
+        values = [row["score"] for row in card.rows if row["aspect"] == name]
+        mean = f"{sum(values) / len(values):.4g}" if values else "-"
+        scale = "any number" if ends is None else f"{ends[0]:g} to {ends[1]:g}"
+        lines.append(f"| {plain_text(name)} | {scale} | {len(values)} | {mean} |")
+    table = "| aspect | scale | judgements | mean |\n|---|---|---|---|\n" + "\n".join(lines) + "\n"
+    if any(row["first"] for row in card.rows):
+        table += "\nA comparison is 1 where the first model is better, -1 where the second is, 0 for a tie.\n"
+    return table
+
+
+def _chosen(card: Card) -> str:
+    settings = card.settings
+    sentences = [f"Strategy `{one_line(settings.strategy)}`, seed {settings.seed}."]
+    sentences += [f"Rule to stop: `{one_line(rule)}`." for rule in settings.stops]
+    lines, all_drawn, compared = [], True, False
+    for name, rounds in card.rounds.items():
+        for number, one in enumerate(rounds, 1):
+            all_drawn &= one.is_probability_sample
+            compared |= one.pairs is not None
+            signed = one.signature
+            cells = (plain_text(name), str(number), f"{len(one)} of {signed.of}", _chances(one))
+            lines.append(f"| {' | '.join(cells)} | `{signed.inputs}` |")
+    table = "| data set | round | rows | inclusion probability | data digest |\n|---|---|---|---|---|\n"
+    notes = (
+        "Weight a judgement by one over the probability of its row to speak about the whole set."
+        if all_drawn
+        else f"Some rounds have no inclusion probabilities: {RANKING_ONLY}."
+    )
+    if compared:
+        notes += (
+            " Signatures of comparisons are without the digests of earlier answers, which were made with the "
+            "raters' names."
+        )
+    return f"{' '.join(sentences)}\n\n{table}" + "\n".join(lines) + f"\n\n{notes}\n"
+
+
+def _chances(selection: Selection) -> str:
+    column = selection.probability
+    if column is None:
+        return "none"
+    low, high = float(column.min()), float(column.max())
+    return f"{low:.4g}" if high - low < 1e-12 else f"{low:.4g} to {high:.4g}"
+
+
+def _raters(card: Card) -> str:
+    said = "with" if card.comments else "without"
+    return (
+        "Raters are numbers in a random order. Names, times of day and client ids are left out; judgements "
+        f"are listed by item, {said} the raters' comments. Seconds are those that came with an answer.\n"
+    )
+
+
+# --- The anonymised release ---
+
 
 FORMAT, VERSION = "sparingly/release", 1
 COLUMNS = ("data", "round", "rater", "item", "model", "first", "second", "aspect", "score", "seconds")
@@ -59,7 +270,7 @@ class Release:
 
 
 def release(
-    campaign: Campaign,
+    campaign: CampaignReader,
     path: str | Path,
     *,
     licence: str,
@@ -92,7 +303,7 @@ def release(
 
 
 def contents(
-    campaign: Campaign, *, licence: str, title: str | None, comments: bool, texts: bool, seed: int
+    campaign: CampaignReader, *, licence: str, title: str | None, comments: bool, texts: bool, seed: int
 ) -> tuple[dict[str, bytes], int, int]:
     """Return the files of a release by name, the number of raters and that of answers."""
     # One state of the campaign, although it is read in several steps while people answer.
@@ -154,7 +365,7 @@ def _anonymous(
     return sorted(rows, key=lambda row: (*(str(row[name] or "") for name in order), int(row["rater"])))
 
 
-def _marks(campaign: Campaign, rows: Sequence[Mapping[str, Any]]) -> bytes:
+def _marks(campaign: CampaignReader, rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Return the marked errors of the answers that count, as JSON Lines."""
     with campaign.database.reading() as connection:
         marks = marks_at(connection, campaign.name, max((row["seq"] for row in rows), default=0))
@@ -166,7 +377,7 @@ def _marks(campaign: Campaign, rows: Sequence[Mapping[str, Any]]) -> bytes:
     )
 
 
-def _data(campaign: Campaign, name: str, rows: Sequence[Mapping[str, Any]], seq: int) -> bytes:
+def _data(campaign: CampaignReader, name: str, rows: Sequence[Mapping[str, Any]], seq: int) -> bytes:
     """Return a data set with the answers, the raters as numbers."""
     answers = [
         {**row, "model": row["model"] or row["first"], "other": row["second"] or ""}
@@ -177,7 +388,7 @@ def _data(campaign: Campaign, name: str, rows: Sequence[Mapping[str, Any]], seq:
     return data_bytes(judged(held, answers, campaign.settings.aspects))
 
 
-def _manifest(campaign: Campaign, card: Card, found: Mapping[str, bytes]) -> dict[str, Any]:
+def _manifest(campaign: CampaignReader, card: Card, found: Mapping[str, bytes]) -> dict[str, Any]:
     settings = campaign.settings
     return {
         "format": FORMAT,
@@ -198,3 +409,57 @@ def _manifest(campaign: Campaign, card: Card, found: Mapping[str, bytes]) -> dic
         },
         "files": {name: hashlib.sha256(held).hexdigest() for name, held in found.items()},
     }
+
+
+# --- Everything, for the organiser alone: with names and times ---
+
+
+_MOST_DEEDS = 1_000_000
+
+
+def everything(campaign: CampaignReader) -> dict[str, bytes]:
+    """Return every answer, round, event and judged data set of a campaign, as files by name.
+
+    It holds the raters' names and the times of their work: use ``release`` for what others may see. All of it
+    is of the entry that the overview names, although people may answer meanwhile.
+    """
+    seen = overview(campaign)
+    answers = campaign.ratings(at=seen.seq)
+    columns, rows = sheet(hours_of(answers))
+    found = {"answers.csv": csv_bytes(answers, RATING_COLUMNS), "hours.csv": csv_bytes(rows, columns)}
+    with campaign.database.reading() as connection:
+        found["events.jsonl"] = line_bytes(_events(connection, campaign.name, seen.seq))
+        if marked := marked_rows(connection, campaign.name, seen.seq):
+            found["marks.jsonl"] = line_bytes(marked)
+        if placements := placement_rows(connection, campaign.name, seen.seq):
+            found["placements.jsonl"] = line_bytes(placements)
+    deeds = Audit(campaign.database, campaign.name).entries(_MOST_DEEDS)
+    found["log.jsonl"] = line_bytes(dict(vars(deed)) for deed in reversed(deeds))
+    found["overview.json"] = json_bytes(seen.to_dict())
+    names = list(campaign.settings.budgets)
+    for name, stem in stems(names).items():
+        found[f"data/{stem}.jsonl"] = data_bytes(campaign.data(name, at=seen.seq))
+        for number, one in enumerate(campaign.rounds(name, at=seen.seq), 1):
+            found[f"rounds/{stem}-{number}.json"] = json_bytes(one.to_dict())
+    return found
+
+
+def _events(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
+    table = EVENTS.c
+    rows = connection.execute(
+        select(table.seq, table.at, table.kind, table.detail, table.digest)
+        .where(table.campaign == campaign, table.seq <= seq)
+        .order_by(table.seq)
+    )
+    return [{**dict(row), "detail": json.loads(row["detail"])} for row in rows.mappings()]
+
+
+def marked_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
+    """Return the ratings that have marks (an empty list: looked at and nothing found), with them."""
+    found = marks_at(connection, campaign, seq)
+    names = ("seq", "data", "round", "rater", "item", "model", "aspect", "score", "corrects")
+    return [
+        {**{name: row[name] for name in names}, "marks": found[row["seq"]]}
+        for row in rating_rows(connection, campaign, seq)
+        if row["seq"] in found
+    ]

@@ -11,9 +11,11 @@ from sqlalchemy import Connection, select
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import spell_saved
 from sparingly.choose.design.budget import Budget
+from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.run.campaign.soundness import beginning_problems
 from sparingly.run.campaign.tables import CAMPAIGNS, DATA_SETS
+from sparingly.run.rounds.strategy import Strategy, as_strategy
 
 
 @dataclass(frozen=True)
@@ -86,3 +88,24 @@ def read_settings(connection: Connection, name: str | None, where: str) -> Setti
         size=row.size,
         seed=row.seed,
     )
+
+
+# --- What a budget counts: items judged on all models, or comparisons of two models ---
+
+
+def compares(strategy: str | Strategy, data: EvalSet, aspect: str) -> bool:
+    """Say whether a strategy asks which of two outputs is better; one that reads preferences does."""
+    return "preferences" in as_strategy(strategy).label_fields(data, aspect)
+
+
+def choices(data: EvalSet, *, pairs: bool) -> int:
+    """Return out of how many things a budget chooses."""
+    models = len(data.models)
+    return len(data) * (models * (models - 1) // 2 if pairs else 1)
+
+
+def limit_of(budget: Budget, data: EvalSet, *, pairs: bool) -> int:
+    """Return how many outputs, or comparisons, a budget allows."""
+    if pairs:
+        return budget.count_of(choices(data, pairs=True), "comparisons")
+    return budget.count_of(len(data)) * len(data.models)

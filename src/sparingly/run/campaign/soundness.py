@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, Double, Integer, LargeBinary, Table, Text, inspect, select
 
 from sparingly.base.errors import DataError, SparinglyError
-from sparingly.run.campaign.content import from_bytes
+from sparingly.run.campaign.datasets import from_bytes
 from sparingly.run.campaign.journal import sealed
 from sparingly.run.campaign.tables import (
     CAMPAIGNS,

@@ -13,11 +13,11 @@ from sparingly.base.errors import SparinglyError
 from sparingly.base.registry import spell_saved
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.draw import Drawer
 from sparingly.run.campaign.journal import as_json
+from sparingly.run.campaign.questions import cells_of
+from sparingly.run.campaign.rounds import Drawer
 from sparingly.run.campaign.soundness import first_problem
 from sparingly.run.campaign.tables import ASKED
-from sparingly.run.campaign.todo import cells_of
 from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification, same_numbers, version_notes
 

@@ -393,8 +393,7 @@ def record_taken(campaign: Campaign, taken: Taken) -> Recorded:
     The id of a task is the client id of its answers: an answer that was changed in the tool and is imported
     again is a correction of the one before.
     """
-    from sparingly.run.campaign.answers import Answer
-    from sparingly.run.campaign.marks import Mark
+    from sparingly.run.campaign.answers import Answer, Mark
 
     rows = [(row, one.spans) for one in (*taken.judgements, *taken.same) for row in one.rows()]
     answers = [

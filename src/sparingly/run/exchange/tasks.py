@@ -622,7 +622,7 @@ def make_campaign_tasks(
     merge: bool = True,
 ) -> Tasks:
     """Return the tasks of what nobody has judged yet in a campaign, with its aspects and scales."""
-    from sparingly.run.campaign.overview import last_entry
+    from sparingly.run.campaign.progress import last_entry
 
     # One state of the campaign, although it is read in several steps while people answer.
     seq = last_entry(campaign)

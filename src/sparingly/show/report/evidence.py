@@ -27,7 +27,7 @@ from sparingly.run.rounds.strategy import asked_cells, compared_rows, merged
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
-    from sparingly.run.campaign.status import SetStatus, Status
+    from sparingly.run.campaign.reader import SetStatus, Status
 
 
 # --- comparisons ----------------------------------------------------------------------------------

@@ -13,10 +13,10 @@ from sparingly.run.exchange.tool import PHRASES, Exchange
 from sparingly.show.terminal.console import line, make_console, make_table, notes
 
 if TYPE_CHECKING:
-    from sparingly.run.campaign.draw import Step
+    from sparingly.run.campaign.reader import SetStatus, Status
     from sparingly.run.campaign.record import Recorded
     from sparingly.run.campaign.release import Release
-    from sparingly.run.campaign.status import SetStatus, Status
+    from sparingly.run.campaign.rounds import Step
     from sparingly.run.exchange.export_import import Exported
     from sparingly.run.exchange.report import Taken
     from sparingly.run.verification import Verification

@@ -19,12 +19,11 @@ from fastapi.staticfiles import StaticFiles
 from sparingly._version import __version__
 from sparingly.base.errors import DataError, SparinglyError
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.refusal import RefusedError
+from sparingly.run.campaign.record import RefusedError
 from sparingly.run.raters.assignment import Assignment
-from sparingly.show.web import organiser
-from sparingly.show.web.access import links
-from sparingly.show.web.access.doors import ForeignFormError, NoEntryError
-from sparingly.show.web.access.guard import LOOPBACK, Guard, Limits, Message, Receive, Send
+from sparingly.show.web import entry, organiser
+from sparingly.show.web.entry import ForeignFormError, NoEntryError
+from sparingly.show.web.guard import LOOPBACK, Guard, Limits, Message, Receive, Send
 from sparingly.show.web.rater import routes
 from sparingly.show.web.rater.service import Counter
 from sparingly.show.web.rater.submission import UnreadableError, problem_of
@@ -80,7 +79,7 @@ def create_app(
     )
     static = files("sparingly.show.web").joinpath("static")
     app.mount("/static", StaticFiles(directory=str(static)), name="static")
-    app.include_router(links.router)
+    app.include_router(entry.router)
     app.include_router(routes.router)
     app.include_router(routes.api_router)
     app.include_router(organiser.router)
@@ -99,7 +98,7 @@ def _lifespan(campaign: Campaign) -> Callable[[FastAPI], AbstractAsyncContextMan
 
 def _no_entry(web: Web) -> Callable[[Message, Receive, Send], Awaitable[None]]:
     async def answer(scope: Message, receive: Receive, send: Send) -> None:
-        await links.stranger(web, form_refused=True)(scope, receive, send)
+        await entry.stranger(web, form_refused=True)(scope, receive, send)
 
     return answer
 
@@ -155,7 +154,7 @@ def _is_program(request: Request) -> bool:
 def _no_session(request: Request, web: Web) -> Response:
     if _is_program(request):
         return _said(request, web, 401, "Open the link that you were sent.")
-    return links.stranger(web)
+    return entry.stranger(web)
 
 
 def _said(request: Request, web: Web, status: int, sentence: str) -> Response:

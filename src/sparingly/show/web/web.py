@@ -11,14 +11,12 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.run.campaign.access import Access
-from sparingly.run.campaign.audit import Audit
-from sparingly.run.campaign.board import Board
+from sparingly.run.campaign.access import Access, Audit
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.drafts import Drafts
-from sparingly.run.campaign.joint import Joint
+from sparingly.run.campaign.group_commit import GroupCommit
+from sparingly.run.campaign.rater_pages import Board, Drafts
 from sparingly.run.raters.assignment import Assignment
-from sparingly.show.web.access.sessions import Session, Sessions
+from sparingly.show.web.sessions import Session, Sessions
 
 Form = Literal["score", "stars", "esa", "mqm"]
 Texts = Literal["plain", "markdown"]
@@ -90,9 +88,9 @@ class Web:
         return Drafts(self.campaign.database, self.campaign.name, joint=self.joint)
 
     @cached_property
-    def joint(self) -> Joint:
+    def joint(self) -> GroupCommit:
         """What small things are written with, so that many raters wait for the disk together."""
-        return Joint(self.campaign.database)
+        return GroupCommit(self.campaign.database)
 
     @cached_property
     def sessions(self) -> Sessions:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from sparingly.base.errors import SparinglyError
-from sparingly.run.campaign.bundle import everything
 from sparingly.run.campaign.campaign import Campaign
+from sparingly.run.campaign.release import everything
 from tests.run.campaign.made import answer_all, begin, made_set, row
 
 # `make load` asks for hundreds.

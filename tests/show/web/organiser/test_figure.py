@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparingly.run.campaign.findings import Findings
-from sparingly.run.campaign.standings import Standing, Standings
-from sparingly.show.web.organiser.figure import LEFT, RIGHT, WIDTH, picture, ticks_between
-from sparingly.show.web.organiser.views import ranking_views
+from sparingly.run.campaign.results import Findings, Standing, Standings
+from sparingly.show.web.organiser_views import LEFT, RIGHT, WIDTH, picture, ranking_views, ticks_between
 
 NUMBERS = st.floats(-1e6, 1e6)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from threading import Event
 
 from sparingly.base.errors import UsageError
-from sparingly.show.web.organiser.keeper import Keeper
+from sparingly.show.web.organiser import BackgroundResult
 
 LONG = 30.0
 
@@ -16,7 +16,7 @@ def test_once_for_every_state() -> None:
         asked.append(seq)
         return 10 * seq
 
-    keeper = Keeper(compute, lambda: now[0])
+    keeper = BackgroundResult(compute, lambda: now[0])
     for _ in range(3):
         kept, fresh = keeper.look(LONG)
         assert kept is not None
@@ -31,7 +31,7 @@ def test_the_last_result_is_shown_while_the_next_is_computed() -> None:
         assert seq == 1 or go.wait(LONG)
         return seq
 
-    keeper = Keeper(compute, lambda: now[0])
+    keeper = BackgroundResult(compute, lambda: now[0])
     keeper.look(LONG)
     keeper._not_before = 0.0
     now[0] = 2
@@ -46,7 +46,7 @@ def test_the_last_result_is_shown_while_the_next_is_computed() -> None:
 
 def test_nothing_is_there_at_first() -> None:
     go = Event()
-    keeper = Keeper(lambda _: go.wait(LONG), lambda: 1)
+    keeper = BackgroundResult(lambda _: go.wait(LONG), lambda: 1)
     assert keeper.look() == (None, False)
     go.set()
     assert keeper.look(LONG)[1]
@@ -54,7 +54,7 @@ def test_nothing_is_there_at_first() -> None:
 
 def test_it_is_not_computed_all_the_time() -> None:
     now = [1]
-    keeper = Keeper(lambda seq: seq, lambda: now[0])
+    keeper = BackgroundResult(lambda seq: seq, lambda: now[0])
     keeper.look(LONG)
     keeper._not_before = float("inf")
     now[0] = 2
@@ -74,6 +74,6 @@ def test_what_goes_wrong_is_said() -> None:
         (wrong, "One sentence."),
         (worse, "It could not be computed (ZeroDivisionError)."),
     ):
-        kept, _ = Keeper(compute, lambda: 1).look(LONG)
+        kept, _ = BackgroundResult(compute, lambda: 1).look(LONG)
         assert kept is not None
         assert (kept.value, kept.problem) == (None, sentence)

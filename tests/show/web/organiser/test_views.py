@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sparingly.run.campaign.access import Access
-from sparingly.run.campaign.audit import Deed
-from sparingly.run.campaign.overview import overview
-from sparingly.show.web.organiser.views import duration, fixed, log_rows, moment, rater_rows
+from sparingly.run.campaign.access import Access, Deed
+from sparingly.run.campaign.progress import overview
+from sparingly.show.web.organiser_views import duration, fixed, log_rows, moment, rater_rows
 from tests.run.campaign.made import begin, row
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from sparingly.data.evalset import EvalSet
-from sparingly.run.campaign.board import Page
-from sparingly.run.campaign.todo import Cell
+from sparingly.run.campaign.questions import Cell
+from sparingly.run.campaign.rater_pages import Page
 
 Text = str | None
 

@@ -14,12 +14,12 @@ import numpy as np
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
-from sparingly.run.campaign.board import Page
-from sparingly.run.campaign.marks import SEVERITIES
-from sparingly.show.web.access.sessions import Session
+from sparingly.run.campaign.answers import SEVERITIES
+from sparingly.run.campaign.rater_pages import Page
 from sparingly.show.web.rater.cards import Card, cards_of
 from sparingly.show.web.rater.queue import Desk, Progress
 from sparingly.show.web.rater.submission import MARKING, Draft
+from sparingly.show.web.sessions import Session
 from sparingly.show.web.texts import Shown, shown, turns
 from sparingly.show.web.web import Web
 
@@ -153,7 +153,7 @@ class Sheets:
         )  # fmt: skip
 
     def _marks(self, given: dict[str, Any]) -> list[dict[str, Any]]:
-        from sparingly.run.campaign.marks import marks_of
+        from sparingly.run.campaign.answers import marks_of
 
         seqs = [one.seq for one in given.values()]
         if not seqs or self.web.form not in MARKING:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from sparingly.run.campaign.board import Board, Page
 from sparingly.run.campaign.journal import Journal, utc_now
-from sparingly.run.campaign.leases import Leases, Unit
-from sparingly.run.campaign.todo import Cell
+from sparingly.run.campaign.questions import Cell
+from sparingly.run.campaign.rater_pages import Board, Leases, Page, Unit
 from sparingly.show.web.web import Web
 
 

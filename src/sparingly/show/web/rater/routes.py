@@ -10,8 +10,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.refusal import RefusedError
-from sparingly.show.web.access.doors import Fields, RaterForm, RaterProgram, RaterSession
+from sparingly.run.campaign.record import RefusedError
+from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
 from sparingly.show.web.rater.page import Sheet
 from sparingly.show.web.rater.service import Counter
 from sparingly.show.web.rater.submission import GivenPage, from_form, from_json, json_schema

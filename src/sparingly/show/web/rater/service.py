@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.board import Page
-from sparingly.run.campaign.record import Acknowledgement
-from sparingly.run.campaign.refusal import check_score
-from sparingly.show.web.access.sessions import Session
+from sparingly.run.campaign.rater_pages import Page
+from sparingly.run.campaign.record import Acknowledgement, check_score
 from sparingly.show.web.rater.cards import Card
 from sparingly.show.web.rater.page import Sheets, cell_name
 from sparingly.show.web.rater.queue import Desk
 from sparingly.show.web.rater.submission import Draft, GivenPage, judged
+from sparingly.show.web.sessions import Session
 from sparingly.show.web.web import Web
 
 _LONGEST_DRAFT = 500_000

@@ -13,10 +13,8 @@ from typing import Annotated, Any
 from pydantic import FailFast, Field, TypeAdapter, ValidationError
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.answers import Answer
-from sparingly.run.campaign.board import Page
-from sparingly.run.campaign.marks import Mark, checked_marks, penalty
-from sparingly.run.campaign.placements import Placement
+from sparingly.run.campaign.answers import Answer, Mark, Placement, checked_marks, penalty
+from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.campaign.settings import Settings
 from sparingly.show.web.rater.cards import Card
 from sparingly.show.web.web import Form

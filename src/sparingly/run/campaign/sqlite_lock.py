@@ -19,7 +19,7 @@ _OFTEN, _MORE_OFTEN = (0.001, 0.005), (0.0005, 0.002)
 _LONG = 0.5
 
 
-class Turns:
+class SqliteWriteLock:
     """When a process may begin to write."""
 
     def __init__(self, most_seconds: float) -> None:

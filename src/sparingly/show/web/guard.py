@@ -21,7 +21,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from sparingly.base.errors import DataError
 from sparingly.run.campaign.access import Role
-from sparingly.show.web.access.sessions import Sessions
+from sparingly.show.web.sessions import Sessions
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -1,21 +1,121 @@
-"""What the organiser's pages show, as texts and rows that a template only has to set."""
+"""What the organiser's pages show, as texts and rows that a template only has to place."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
-from sparingly.base.format import percent, share_text
-from sparingly.run.campaign.access import Entry
-from sparingly.run.campaign.audit import Deed
-from sparingly.run.campaign.findings import AspectAgreement, Findings
-from sparingly.run.campaign.overview import Overview, RaterProgress
-from sparingly.run.campaign.standings import Standings
-from sparingly.show.web.organiser.figure import Picture, picture
-from sparingly.show.web.organiser.keeper import Kept
+from sparingly.base.format import counted, percent, share_text
+from sparingly.run.campaign.access import Deed, Entry
+from sparingly.run.campaign.progress import Overview, RaterProgress
+from sparingly.run.campaign.results import AspectAgreement, Findings, Standings
 from sparingly.show.web.texts import visible
+
+# --- The ranking as a picture, in coordinates for an SVG ---
+
+
+WIDTH, LEFT, RIGHT, TOP, STEP = 640.0, 190.0, 24.0, 10.0, 30.0
+_MOST_LETTERS = 24
+_TICKS = 5
+
+
+@dataclass(frozen=True)
+class PictureLine:
+    """One model: its name (cut where it is long), its height, and where score and interval lie."""
+
+    name: str
+    title: str
+    y: float
+    score: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class PictureTick:
+    """A number below the picture."""
+
+    x: float
+    label: str
+
+
+@dataclass(frozen=True)
+class RankingPicture:
+    """A picture of intervals, best model on top.
+
+    Attributes:
+        width: The width in units of the picture.
+        height: Its height.
+        bottom: The height of the axis.
+        lines: The models.
+        ticks: The numbers of the axis.
+        words: What it shows, for those who cannot see it.
+    """
+
+    width: float
+    height: float
+    bottom: float
+    lines: tuple[PictureLine, ...]
+    ticks: tuple[PictureTick, ...]
+    words: str
+
+
+def picture(found: Standings) -> RankingPicture | None:
+    """Return the picture of a ranking; None where no model has a score."""
+    known = [one for one in found.models if one.score is not None]
+    numbers = [value for one in known for value in (one.score, one.low, one.high) if value is not None]
+    if not numbers:
+        return None
+    low, high = min(numbers), max(numbers)
+    room = (high - low) * 0.04 or 1.0
+    low, high = low - room, high + room
+
+    def place(value: float) -> float:
+        return round(LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT), 1)
+
+    lines = tuple(
+        PictureLine(
+            _cut(one.model),
+            one.model,
+            TOP + STEP * (row + 0.5),
+            place(one.score or 0.0),
+            None if one.low is None else place(one.low),
+            None if one.high is None else place(one.high),
+        )
+        for row, one in enumerate(known)
+    )
+    bottom = TOP + STEP * len(known)
+    ticks = tuple(
+        PictureTick(place(value), _axis_text(value, found.is_rate)) for value in ticks_between(low, high)
+    )
+    span = f"from {known[0].model} down to {known[-1].model}"
+    words = f"Scores of {counted(len(known), 'model')} with their intervals, {span}."
+    return RankingPicture(WIDTH, bottom + 30.0, bottom, lines, ticks, words)
+
+
+def ticks_between(low: float, high: float, most: int = _TICKS) -> list[float]:
+    """Return round numbers between two ends, at most about as many as asked for."""
+    rough = (high - low) / most
+    base = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * base for factor in (1.0, 2.0, 5.0, 10.0) if factor * base >= rough)
+    first = math.ceil(low / step)
+    digits = max(0, -math.floor(math.log10(step)))
+    return [round(count * step, digits) for count in range(first, math.floor(high / step) + 1)]
+
+
+def _axis_text(value: float, is_rate: bool) -> str:
+    """Return a number of the axis: a rate in percent."""
+    return f"{100 * value:g} %" if is_rate else f"{value:g}"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"
+
+
+# --- Tables ---
+
 
 _HOUR, _MINUTE = 3600, 60
 
@@ -38,26 +138,6 @@ def duration(seconds: float | None) -> str:
 def fixed(value: float, form: str = ".2f") -> str:
     """Return a number with two digits after the point, or a dash where it is not known."""
     return "-" if value != value else format(value, form)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """When something was computed, and whether more has come in since."""
-
-    when: str
-    seq: int
-    fresh: bool
-    problem: str = ""
-
-    @property
-    def mark(self) -> int:
-        """What tells two states of a page apart: the entry, and whether more has come in since."""
-        return 2 * self.seq + self.fresh
-
-
-def seen(kept: Kept[Any] | None, fresh: bool) -> Seen:
-    """Return what to say of the age of a result."""
-    return Seen("", 0, False) if kept is None else Seen(moment(kept.at), kept.seq, fresh, kept.problem)
 
 
 @dataclass(frozen=True)
@@ -118,7 +198,7 @@ class RankingView:
 
     found: Standings
     rows: list[tuple[str, str, str, str, str]]
-    picture: Picture | None
+    picture: RankingPicture | None
 
 
 def ranking_views(found: Findings) -> list[RankingView]:

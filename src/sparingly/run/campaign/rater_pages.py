@@ -1,23 +1,120 @@
-"""What is asked and what is answered, followed along the journal without reading all of it each time."""
+"""What raters work on in the web pages: leases of items, drafts, pages that are asked and answered."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.leases import Unit
-from sparingly.run.campaign.library import Library
+from sparingly.run.campaign.datasets import DataSets
+from sparingly.run.campaign.group_commit import GroupCommit
+from sparingly.run.campaign.journal import Clock, utc_now
+from sparingly.run.campaign.questions import Cell, asked_at
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import CAMPAIGNS, EVENTS, RATINGS
-from sparingly.run.campaign.todo import Cell, asked_at
+from sparingly.run.campaign.tables import CAMPAIGNS, DRAFTS, EVENTS, LEASES, RATINGS
+
+# --- Leases: two raters at once are not given the same item or document ---
+
+
+Unit = tuple[str, str]
+SECONDS = 1800.0
+
+
+class Leases:
+    """The leases of a campaign: a unit (a data set with an item or a document) is lent for a while."""
+
+    def __init__(self, campaign: str, clock: Clock = utc_now, seconds: float = SECONDS) -> None:
+        self.campaign, self.clock, self.seconds = campaign, clock, seconds
+
+    def held(self, connection: Connection) -> dict[Unit, tuple[str, str]]:
+        """Return the units that are lent now, each with its rater and the time at which it is free again."""
+        table = LEASES.c
+        rows = connection.execute(
+            select(table.data, table.unit, table.rater, table.until).where(
+                table.campaign == self.campaign, table.until > _text(self.clock())
+            )
+        )
+        return {(row.data, row.unit): (row.rater, row.until) for row in rows}
+
+    def is_fresh(self, until: str) -> bool:
+        """Say whether more than half of a lease is left, so that it need not be written again."""
+        return until > _text(self.clock() + timedelta(seconds=self.seconds / 2))
+
+    def lend(self, connection: Connection, unit: Unit, rater: str) -> None:
+        """Lend a unit, or lend it for longer."""
+        self.give_back(connection, [unit])
+        until = _text(self.clock() + timedelta(seconds=self.seconds))
+        row = {"campaign": self.campaign, "data": unit[0], "unit": unit[1], "rater": rater, "until": until}
+        connection.execute(insert(LEASES), row)
+
+    def give_back(self, connection: Connection, units: Iterable[Unit]) -> None:
+        """End leases."""
+        table = LEASES.c
+        for data, unit in units:
+            connection.execute(
+                delete(LEASES).where(table.campaign == self.campaign, table.data == data, table.unit == unit)
+            )
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+# --- Drafts ---
+
+
+class Drafts:
+    """The drafts of a campaign: one for a rater and an item, as text."""
+
+    def __init__(
+        self, database: Database, campaign: str, clock: Clock = utc_now, joint: GroupCommit | None = None
+    ) -> None:
+        self.database, self.campaign, self.clock = database, campaign, clock
+        self._joint = joint or GroupCommit(database)
+
+    def save(self, rater: str, data: str, item: str, content: str) -> None:
+        """Keep a draft in place of the one before."""
+        at = self.clock().astimezone(UTC).isoformat(timespec="microseconds")
+        where = self._where(rater, data, item)
+
+        def write(connection: Connection) -> None:
+            changed = connection.execute(update(DRAFTS).where(*where).values(at=at, content=content))
+            if not changed.rowcount:
+                key = {"campaign": self.campaign, "rater": rater, "data": data, "item": item}
+                connection.execute(insert(DRAFTS), {**key, "at": at, "content": content})
+
+        self._joint.do(write)
+
+    def read(self, rater: str, data: str, item: str) -> str | None:
+        """Return a draft, where there is one."""
+        with self.database.reading() as connection:
+            query = select(DRAFTS.c.content).where(*self._where(rater, data, item))
+            return connection.execute(query).scalar_one_or_none()
+
+    def drop(self, connection: Connection, rater: str, data: str, item: str) -> None:
+        """Forget a draft, in a transaction that is under way."""
+        connection.execute(delete(DRAFTS).where(*self._where(rater, data, item)))
+
+    def _where(self, rater: str, data: str, item: str) -> tuple[ColumnElement[bool], ...]:
+        table = DRAFTS.c
+        return (
+            table.campaign == self.campaign,
+            table.rater == rater,
+            table.data == data,
+            table.item == item,
+        )
+
+
+# --- Pages, followed along the journal ---
+
 
 Key = tuple[str, str, str, str]
 _PAUSED, _RESUMED = "paused", "resumed"
@@ -67,7 +164,7 @@ class Board:
         self.database, self.settings = database, settings
         self.seq = 0
         self._lock = threading.RLock()
-        self._library = Library(settings.name)
+        self._library = DataSets(settings.name)
         self._asked = _Asked()
         self._bits = {aspect: 1 << place for place, aspect in enumerate(settings.aspects)}
         self._all = sum(self._bits.values())

@@ -1,0 +1,184 @@
+"""The data sets of a campaign: names that can be stored, sets as bytes, and their versions."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, select
+
+from sparingly.base.errors import DataError, InputError, one_line
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io.jsonl import JsonLines
+from sparingly.data.values import shown
+from sparingly.run.campaign.tables import DATA_VERSIONS, MODELS
+
+# --- Names that a database can store ---
+
+
+# The index of answers has a row of 2,704 bytes at most on PostgreSQL: two of these and all names below.
+LONGEST_BYTES = 400
+MOST_BYTES_TOGETHER = 1_800
+_LOST = re.compile("[\0\ud800-\udfff]")
+
+
+def has_lost_letters(text: str) -> bool:
+    """Say whether a text has letters that no database keeps: NUL, or half of a surrogate pair."""
+    return _LOST.search(text) is not None
+
+
+def checked_text(text: str, field: str) -> str:
+    """Return a text that a database keeps, or say why it is none."""
+    if has_lost_letters(text):
+        raise InputError(f"{shown(text)} has a letter that cannot be stored", field=field, fix="Leave it out")
+    return text
+
+
+def checked_name(text: str, field: str) -> str:
+    """Return the name of a rater or a sender, or say why it cannot be one."""
+    if len(checked_text(text, field).encode()) > LONGEST_BYTES:
+        raise InputError(
+            f"{shown(text)} has more than {LONGEST_BYTES} bytes", field=field, fix="Give a shorter name"
+        )
+    return text
+
+
+def check_letters(campaign: str, data: str, held: EvalSet, aspects: Iterable[str]) -> None:
+    """Refuse names in which a letter would be lost: it would be noticed when they are asked for."""
+    for kind, names in _names_in(campaign, data, held, aspects).items():
+        # All at once first: there may be a million.
+        if has_lost_letters("".join(names)):
+            name = next(one for one in names if has_lost_letters(one))
+            lost = "NUL, or half of a surrogate pair"
+            raise DataError(
+                one_line(f"The {kind} {shown(name)} has a letter that no database keeps ({lost}). Rename it.")
+            )
+
+
+def check_lengths(campaign: str, data: str, held: EvalSet, aspects: Iterable[str]) -> None:
+    """Refuse names that are together too long for the index of a PostgreSQL server."""
+    longest = {
+        kind: max(names, key=lambda name: len(name.encode()), default="")
+        for kind, names in _names_in(campaign, data, held, aspects).items()
+    }
+    sizes = {kind: len(name.encode()) for kind, name in longest.items()}
+    # An item is looked for by its document where it has one; a comparison has two models.
+    together = sum(sizes.values()) + sizes["model"] - min(sizes["item"], sizes["document"])
+    if together > MOST_BYTES_TOGETHER:
+        kind = max(sizes, key=lambda one: sizes[one])
+        raise DataError(
+            f"The {kind} {shown(longest[kind])} has {sizes[kind]} bytes: the longest names of a campaign in "
+            f"PostgreSQL have {MOST_BYTES_TOGETHER} bytes together. "
+            "Give shorter names, or keep the campaign in a file."
+        )
+
+
+def _names_in(campaign: str, data: str, held: EvalSet, aspects: Iterable[str]) -> dict[str, list[str]]:
+    documents = held.columns.get(fields.DOCUMENT)
+    return {
+        "campaign": [campaign],
+        "data set": [data],
+        "item": [str(item) for item in held.items],
+        "document": [] if documents is None else sorted({str(one) for one in documents if one is not None}),
+        "model": list(held.models),
+        "aspect": list(aspects),
+    }
+
+
+# --- Sets as bytes: JSON Lines, compressed ---
+
+
+_NAME = "data.jsonl.gz"
+
+
+def unjudged(data: EvalSet) -> EvalSet:
+    """Return a set without what people said: a campaign knows only the answers that it asked for."""
+    return data.without_labels().with_parts()
+
+
+def to_bytes(data: EvalSet) -> bytes:
+    """Return a set as the bytes of a file; reading them back gives the same set."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / _NAME
+        JsonLines().write(data, path)
+        if JsonLines().read(path, {}).digest() != data.digest():
+            raise DataError("The evaluation set cannot be stored: writing and reading it changes it.")
+        return path.read_bytes()
+
+
+def from_bytes(content: bytes, digest: str, name: str) -> EvalSet:
+    """Return the set that some bytes hold, or say that they are damaged."""
+    damaged = f'The data set "{name}" in the database is damaged'
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / _NAME
+        path.write_bytes(content)
+        try:
+            data = JsonLines().read(path, {})
+        except InputError as error:
+            # It would name a file that nobody knows.
+            raise DataError(f"{damaged} ({error.problem}). Take another copy of it.") from None
+    if data.digest() != digest:
+        raise DataError(f"{damaged}. Take another copy of it.")
+    return data.with_parts(name=name)
+
+
+# --- Versions, read once ---
+
+
+@dataclass(frozen=True)
+class Presence:
+    """When a model came into a data set and when it left, as numbers of the journal."""
+
+    arrived: int
+    withdrawn: int | None
+
+    def here(self, seq: int) -> bool:
+        """Whether the model was in the data set at a number."""
+        return self.arrived <= seq and (self.withdrawn is None or self.withdrawn > seq)
+
+
+class DataSets:
+    """Reads the versions of the data sets of a campaign; what was read is kept."""
+
+    def __init__(self, campaign: str) -> None:
+        self.campaign = campaign
+        self._sets: dict[tuple[str, int], EvalSet] = {}
+
+    def at(self, connection: Connection, data: str, seq: int) -> EvalSet:
+        """Return a data set as it was at a number of the journal, with the models that were in it then."""
+        versions = [number for number in self._versions(connection, data) if number <= seq]
+        held = self._read(connection, data, max(versions))
+        present = models_of(connection, self.campaign, data)
+        here = [name for name in held.models if present[name].here(seq)]
+        return held if len(here) == len(held.models) else held.take(models=here)
+
+    def _versions(self, connection: Connection, data: str) -> list[int]:
+        table = DATA_VERSIONS.c
+        query = select(table.seq).where(table.campaign == self.campaign, table.data == data)
+        return list(connection.execute(query).scalars())
+
+    def _read(self, connection: Connection, data: str, version: int) -> EvalSet:
+        if (data, version) not in self._sets:
+            table = DATA_VERSIONS.c
+            row = connection.execute(
+                select(table.content, table.digest).where(
+                    table.campaign == self.campaign, table.data == data, table.seq == version
+                )
+            ).one()
+            self._sets[data, version] = from_bytes(row.content, row.digest, data)
+        return self._sets[data, version]
+
+
+def models_of(connection: Connection, campaign: str, data: str) -> dict[str, Presence]:
+    """Return when each model of a data set came and went."""
+    table = MODELS.c
+    rows = connection.execute(
+        select(table.model, table.arrived, table.withdrawn).where(
+            table.campaign == campaign, table.data == data
+        )
+    )
+    return {row.model: Presence(row.arrived, row.withdrawn) for row in rows}

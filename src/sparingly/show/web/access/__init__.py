@@ -1,1 +1,0 @@
-"""Who comes in: sessions, cookies, and what is refused at the door."""
