@@ -26,11 +26,11 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.full_set_p import (
-    USUAL,
-    Documents,
+    USUAL_EFFECTS,
     EffectPrior,
+    SetDocuments,
     chance_full_set_shows,
-    documents_of,
+    set_documents,
 )
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
 from sparingly.infer.rank.decisions import decide
@@ -85,12 +85,12 @@ BETTER_POPULATION, BETTER_SET = "better, population", "better, set"
 NEIGHBOURS, ALL_PAIRS = "full set, neighbours", "full set, all pairs"
 # The prior as it is first, then all others from which one could have been chosen.
 PRIORS: Mapping[str, EffectPrior] = {
-    f"{prior.centre:g}/{prior.spread:g}/{prior.within:g}": prior
+    f"{prior.centre:g}/{prior.spread:g}/{prior.document_correlation:g}": prior
     for prior in (
-        USUAL,
+        USUAL_EFFECTS,
         *(EffectPrior(centre) for centre in (0.3, 0.8)),
         EffectPrior(spread=1.2),
-        *(EffectPrior(within=within) for within in (0.1, 0.3)),
+        *(EffectPrior(document_correlation=within) for within in (0.1, 0.3)),
     )
 }
 AS_IT_IS = next(iter(PRIORS))
@@ -119,7 +119,7 @@ class Sampled(NamedTuple):
     freedoms: tuple[float, float]
     units: tuple[float, float]
     deviations: Floats
-    documents: Documents | None
+    documents: SetDocuments | None
     unseen: float
     size: int
     truth: Floats
@@ -205,7 +205,7 @@ def _sampled(data: EvalSet, n: int, truth: Floats, draw: np.random.Generator) ->
         (found.freedom, over_set.freedom),
         (errors.units, over_set.units),
         found.pairs.deviations(*pair_indices(len(truth))),
-        documents_of(found.pairs),
+        set_documents(found.pairs),
         found.pairs.tails.unseen,
         found.pairs.sample.size,
         truth,
@@ -228,7 +228,7 @@ def said_of(found: Replay, priors: Mapping[str, EffectPrior] = PRIORS) -> Iterat
         targets.append((found.of_inputs, 0, BEST_POPULATION))
     for name, prior in priors.items():
         # The chance to be the best knows nothing of documents.
-        if prior.within == USUAL.within:
+        if prior.document_correlation == USUAL_EFFECTS.document_correlation:
             for sampled, target, best in targets:
                 yield from _said_of_models(sampled, target, best, name, prior)
         yield from _said_of_pairs(found, name, prior)
@@ -246,7 +246,7 @@ def _said_of_models(
         scores, covariance, degrees=degrees, units=units, prior=prior, draws=_DRAWS, seed=sampled.n
     )
     yield Said(best, name, sampled.n, chance, is_best(truth))
-    if prior != USUAL:
+    if prior != USUAL_EFFECTS:
         return
     better = BETTER_SET if target else BETTER_POPULATION
     order = np.argsort(-scores, kind="stable")

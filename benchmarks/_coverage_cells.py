@@ -15,7 +15,7 @@ from sparingly.choose.design.draws import draw_cube, draw_local_pivotal, draw_pi
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.assemble import Asked, assemble
+from sparingly.infer.estimate.assemble import EstimateRequest, assemble
 from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.estimators import as_estimator
@@ -30,7 +30,7 @@ class Drawn(NamedTuple):
     """A drawn set, and what makes the estimate for a target out of a drawn sample."""
 
     whole: Scores
-    found: Callable[[Asked], Estimate]
+    found: Callable[[EstimateRequest], Estimate]
 
 
 Design = Callable[[Family, int, np.random.Generator], Drawn]
@@ -53,7 +53,7 @@ def run_cell(
         made = DESIGNS[name](family, n, drawn)
         seed = int(drawn.integers(2**31))
         for target, cell in cells.items():
-            found = made.found(Asked(target=target, interval=interval, seed=seed))
+            found = made.found(EstimateRequest(target=target, interval=interval, seed=seed))
             scores, means, skew = made.whole
             cell.count(found, np.asarray(scores.mean(axis=0)) if target == "set" else means, skew)
     return cells
@@ -63,7 +63,7 @@ def _plain(whole: Scores, taken: np.ndarray[Any, np.dtype[np.bool_]], *chances: 
     """Return a drawn sample for the weighted mean."""
     seen = np.where(taken[:, None], whole.scores, np.nan)
 
-    def found(asked: Asked) -> Estimate:
+    def found(asked: EstimateRequest) -> Estimate:
         return estimate_scores(
             seen, *chances, target=asked.target, interval=asked.interval, seed=asked.seed, **how
         )
@@ -157,7 +157,7 @@ def by_metrics(estimator: str, design: str = "uniform") -> Design:
         sample = sample_from(data, whole.scores, chosen)
         linear = as_estimator(estimator).resolve(data).linear(sample, data, int(drawn.integers(2**31)))
 
-        def found(asked: Asked) -> Estimate:
+        def found(asked: EstimateRequest) -> Estimate:
             return assemble(sample, linear, data.models, asked, aspect="truth", estimator=estimator)
 
         return Drawn(whole, found)

@@ -25,7 +25,7 @@ from sparingly import EvalSet, Selection
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.infer.estimate.assemble import Asked, assemble
+from sparingly.infer.estimate.assemble import EstimateRequest, assemble
 from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.estimate.result import Estimate
@@ -169,7 +169,7 @@ def drawn_claims(data: EvalSet, values: Floats, chosen: Selection, seed: int) ->
     """Return what ``estimate`` and ``rank`` say of a draw."""
     sample = sample_from(data, values, chosen)
     linear = as_estimator(ESTIMATOR).linear(sample, data, seed)
-    asked = Asked("set", LEVEL, seed=seed), Asked("population", LEVEL, "none", seed=seed)
+    asked = EstimateRequest("set", LEVEL, seed=seed), EstimateRequest("population", LEVEL, "none", seed=seed)
     narrow, wide = (
         assemble(sample, linear, data.models, one, aspect="truth", estimator=ESTIMATOR) for one in asked
     )

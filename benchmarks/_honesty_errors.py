@@ -21,7 +21,7 @@ from benchmarks._honesty_cases import ENDE, Case, Kept, mean_with_interval, rati
 from sparingly import EvalSet
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
-from sparingly.infer.estimate.assemble import Asked, assemble
+from sparingly.infer.estimate.assemble import EstimateRequest, assemble
 from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.estimate.full_set_p import full_set_p_values
@@ -128,7 +128,10 @@ class Bench:
         linear = as_estimator(ESTIMATOR).linear(sample, self.data, seed)
         wide, narrow = (
             assemble(sample, linear, self.data.models, asked, aspect=self.case.truth, estimator=ESTIMATOR)
-            for asked in (Asked("population", interval="none"), Asked("set", interval="none"))
+            for asked in (
+                EstimateRequest("population", interval="none"),
+                EstimateRequest("set", interval="none"),
+            )
         )
         p_values = [_from_t(wide), _from_t(narrow), *_predicted(wide)]
         error = float(np.abs(wide.scores - self.full.means).mean())

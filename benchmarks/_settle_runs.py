@@ -14,7 +14,7 @@ from sparingly.base.arrays import Floats, Mask
 from sparingly.choose.design.draws import draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.infer.estimate.assemble import Target
-from sparingly.infer.estimate.variance import proper
+from sparingly.infer.estimate.variance import nearest_covariance
 from sparingly.infer.rank.pair_tests import pair_errors
 from sparingly.run.rounds.allocate import going_on
 from sparingly.run.rounds.stop.base import asked_of, information
@@ -135,7 +135,7 @@ def population_part(labels: Floats, stands: Floats) -> Floats:
     both = there.T.astype(float) @ there
     few = np.divide(both, both - 1.0, out=np.zeros_like(both), where=both > 1)
     weighed = root * away
-    return proper(weighed.T @ weighed / np.maximum(root.T @ root, 1e-300) * few / len(labels))
+    return nearest_covariance(weighed.T @ weighed / np.maximum(root.T @ root, 1e-300) * few / len(labels))
 
 
 @dataclass
@@ -203,7 +203,11 @@ class Run:
             return found.scores, found.covariance, found.freedom
         seen = np.where(self.before, self.labels, np.nan)
         added = population_part(seen, found.stands_for)
-        return found.scores, proper(found.covariance + added), float(self.before.any(axis=1).sum() - 1)
+        return (
+            found.scores,
+            nearest_covariance(found.covariance + added),
+            float(self.before.any(axis=1).sum() - 1),
+        )
 
     @property
     def least(self) -> Floats:

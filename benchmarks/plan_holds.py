@@ -36,7 +36,7 @@ import numpy as np
 
 import sparingly
 from benchmarks.papers.markdown import replaced, table
-from sparingly.infer.plan.outlook import Outlook, Wanted, order_chances
+from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook, order_chances
 from sparingly.infer.plan.pilot import pilot_of
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.rank import joint_of
@@ -104,10 +104,10 @@ def planned(folder: Path, name: str, pilot_seed: int | None) -> dict[str, Any]:
     pilot = None
     if pilot_seed is not None:
         pilot = sparingly.select(data, "uniform", min(PILOT, len(data) // 2), seed=pilot_seed)
-    outlook = Outlook(pilot_of(data, pilot, aspect, for_differences=False, seed=0), Wanted())
+    outlook = PlanOutlook(pilot_of(data, pilot, aspect, for_differences=False, seed=0), PlanGoals())
     rows = {}
     for n in sizes_of(len(data)):
-        winner, pairs, _ = order_chances(outlook.pilot.scores, outlook.ahead.at(n).covariance, 0)
+        winner, pairs, _ = order_chances(outlook.pilot.scores, outlook.resampler.printed_at(n).covariance, 0)
         rows[f"{n}"] = [outlook.half_width(n), winner, pairs]
     return rows
 

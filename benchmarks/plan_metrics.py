@@ -49,8 +49,8 @@ def load(folder: Path, name: str) -> sparingly.EvalSet:
 
 def noise_over_signal(pilot: Pilot) -> float:
     """Return the variance of a difference over items by the squared difference of two models."""
-    count = len(pilot.plain)
-    noise = pair_total(pilot.plain) / (count * (count - 1) / 2)
+    count = len(pilot.spread)
+    noise = pair_total(pilot.spread) / (count * (count - 1) / 2)
     signal = 2 * float(np.var(pilot.scores[0], ddof=1)) - noise / pilot.n
     return noise / signal if signal > 0 else np.inf
 

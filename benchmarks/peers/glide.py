@@ -26,12 +26,12 @@ from sparingly.choose.design.units import quotas
 from sparingly.choose.design.variables import scores_of
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.infer.estimate.assemble import Asked
+from sparingly.infer.estimate.assemble import EstimateRequest
 from sparingly.infer.estimate.intervals import find_intervals
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import Sample
-from sparingly.infer.estimate.variance import Errors
+from sparingly.infer.estimate.sample import JudgedSample
+from sparingly.infer.estimate.variance import ScoreErrors
 from sparingly.run.rounds.strategy import Finished, State, Strategy, merged
 from sparingly.run.rounds.wave_estimate import estimate_signature
 
@@ -90,21 +90,21 @@ class Glide(Strategy):
         """Return the models' scores with errors for inputs like these."""
         if asked.pop("estimator", None) is not None:
             raise UsageError(f"{self.name} estimates in its own way, without estimator=.")
-        wanted = Asked(**asked)
+        wanted = EstimateRequest(**asked)
         if not state.rounds or np.isnan(state.labels).all():
             raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
         labels = np.where(state.asked, state.labels, np.nan)
         found, sample = self.means(state, labels), _sample(self.drawn(state), labels)
-        errors = Errors(
+        errors = ScoreErrors(
             covariance=found.parts.T @ found.parts,
             freedom=max(len(sample.rows) - 1.0, 0.0),
             units=float(len(sample.rows)),
             shape=found.parts,
             stratum=np.zeros(len(found.parts), np.int64),
-            drawn="judged items",
+            unit_name="judged items",
         )
         models, wrong = tuple(state.data.models), errors.standard_errors
-        spread = spread_of(models, found.scores, wrong, errors.shape, errors, sample.is_whole)
+        spread = spread_of(models, found.scores, wrong, errors.shape, errors, sample.is_complete)
         made = find_intervals(spread, wanted.level, wanted.interval, wanted.seed)
         return Estimate(
             models=models,
@@ -124,16 +124,16 @@ class Glide(Strategy):
             outcome=made.outcome,
             notes=made.notes,
             pairs=PairErrors(
-                sample, errors, errors, wanted.level, wanted.interval, wanted.seed, sample.is_whole, None
+                sample, errors, errors, wanted.level, wanted.interval, wanted.seed, sample.is_complete, None
             ),
             selection=merged(state.rounds),
             signature=estimate_signature(state, self, self.reads(state.data), wanted),
         )
 
 
-def _sample(draw: Draw, labels: Floats) -> Sample:
+def _sample(draw: Draw, labels: Floats) -> JudgedSample:
     count, models = len(draw.rows), labels.shape[1]
-    return Sample(
+    return JudgedSample(
         rows=draw.rows,
         scores=labels[draw.rows],
         probability=np.repeat(draw.chance[:, None], models, axis=1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.infer.estimate.bradley_terry import Comparisons, fit, win_chances
+from sparingly.infer.estimate.bradley_terry import Comparisons, fit_strengths, win_chances
 from tests.known_answers.tables import columns
 
 THEIRS = {
@@ -28,7 +28,7 @@ def comparisons() -> Comparisons:
 
 @pytest.mark.parametrize("ties", ["davidson", "half"])
 def test_strengths(ties: str) -> None:
-    found = fit(comparisons(), 5, "half" if ties == "half" else "davidson")
+    found = fit_strengths(comparisons(), 5, "half" if ties == "half" else "davidson")
     assert found.strengths == pytest.approx([THEIRS[f"strength_{place}"] for place in range(5)], abs=1e-7)
     win, tie = win_chances(np.array(found.strengths[4] - found.strengths[0]), found.log_ties)
     assert (float(win), float(tie)) == pytest.approx((THEIRS["chance_4_0"], 0.0), rel=1e-6)

@@ -7,7 +7,7 @@ import pytest
 
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.base.stats.proportion import proportion_interval
-from sparingly.infer.estimate.bradley_terry import fit
+from sparingly.infer.estimate.bradley_terry import fit_strengths
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.rank.decisions import margin_test
 from tests.known_answers.tables import columns
@@ -79,7 +79,7 @@ def test_a_mean_with_errors_by_document() -> None:
 
 
 def test_bradley_terry_with_errors_by_item() -> None:
-    found = fit(comparisons(), 5, "half")
+    found = fit_strengths(comparisons(), 5, "half")
     # Theirs multiplies by (n − 1)/(n − k) as well: 120 comparisons, four leads.
     factor = np.sqrt(119 / 116)
     for place in range(1, 5):

@@ -15,7 +15,13 @@ from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.estimators import StratifiedMean
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import Linear, Sample, difference_form, part_of, sample_of
+from sparingly.infer.estimate.sample import (
+    JudgedSample,
+    LinearForm,
+    difference_form,
+    restrict_to,
+    sample_from_arrays,
+)
 from sparingly.infer.estimate.variance import set_errors
 from tests.infer.estimate.sets import judged_set
 from tests.known_answers.tables import columns
@@ -122,7 +128,7 @@ def check_estimate(name: str, found: Estimate) -> None:
     check(name, found.scores, found.covariance)
 
 
-def check_form(name: str, sample: Sample, linear: Linear) -> None:
+def check_form(name: str, sample: JudgedSample, linear: LinearForm) -> None:
     check(name, linear.scores(sample), set_errors(sample, linear).covariance)
 
 
@@ -142,7 +148,7 @@ def test_of_inputs_like_these_it_is_a_sample_of_an_endless_population() -> None:
 
 def test_a_stratified_sample() -> None:
     chance = np.array([9 / 30, 6 / 20, 5 / 10])[STRATUM]
-    sample = sample_of(judged("stratified"), chance, strata=STRATUM)
+    sample = sample_from_arrays(judged("stratified"), chance, strata=STRATUM)
     check_form("stratified", sample, StratifiedMean().linear(sample, judged_set(4), 0))
 
 
@@ -160,12 +166,12 @@ def test_importance_makes_the_mean_a_ratio() -> None:
 
 
 def test_a_part_of_the_set() -> None:
-    sample = sample_of(judged("simple"))
-    check_form("domain", *part_of(sample, difference_form(sample), STRATUM == 0))
+    sample = sample_from_arrays(judged("simple"))
+    check_form("domain", *restrict_to(sample, difference_form(sample), STRATUM == 0))
 
 
 def test_unequal_probabilities() -> None:
-    sample = sample_of(judged("unequal"), ITEMS["chance"])
+    sample = sample_from_arrays(judged("unequal"), ITEMS["chance"])
     hajek, exact = difference_form(sample), difference_form(sample, exact=True)
     assert hajek.scores(sample)[0] == pytest.approx(THEIRS["unequal_first"])
     assert hajek.scores(sample)[1] == pytest.approx(THEIRS["unequal_second"])
@@ -180,7 +186,7 @@ def test_unequal_probabilities() -> None:
     assert of_total == pytest.approx(THEIRS["unequal_total_se_first"], rel=0.003)
 
 
-def regression(sample: Sample) -> tuple[Floats, Floats]:
+def regression(sample: JudgedSample) -> tuple[Floats, Floats]:
     """Return what weighted least squares on x predicts for all items, and the judged items' g-weights."""
     x = np.column_stack([np.ones(60), ITEMS["x"]])
     seen, weight = x[sample.rows], sample.share[:, :1]
@@ -194,7 +200,7 @@ def regression(sample: Sample) -> tuple[Floats, Floats]:
 def test_greg_is_calibration(draw: str) -> None:
     chance = {"simple": 1 / 3, "stratified": np.array([0.3, 0.3, 0.5])[STRATUM], "unequal": ITEMS["chance"]}
     strata = STRATUM if draw == "stratified" else None
-    sample = sample_of(judged(draw), chance[draw], strata=strata)
+    sample = sample_from_arrays(judged(draw), chance[draw], strata=strata)
     predicted, calibrated = regression(sample)
     linear = difference_form(sample, predicted)
     name, errors = f"greg_{draw}", set_errors(sample, linear).standard_errors
@@ -212,7 +218,7 @@ def test_greg_is_calibration(draw: str) -> None:
 
 
 def test_strata_afterwards_are_post_stratification() -> None:
-    sample = sample_of(judged("simple"))
+    sample = sample_from_arrays(judged("simple"))
     drawn = STRATUM[sample.rows]
     means = np.array([sample.values[drawn == one].mean(axis=0) for one in range(3)])
     linear = difference_form(sample, means[STRATUM])
@@ -223,5 +229,5 @@ def test_strata_afterwards_are_post_stratification() -> None:
 
 
 def test_a_sample_of_a_sample() -> None:
-    sample = replace(sample_of(judged("both"), 0.3), pool=np.full(18, 0.6))
+    sample = replace(sample_from_arrays(judged("both"), 0.3), pool=np.full(18, 0.6))
     check_form("two_phases", sample, difference_form(sample))

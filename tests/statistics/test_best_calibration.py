@@ -13,14 +13,14 @@ import pytest
 
 from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.estimate import estimate_scores
-from sparingly.infer.estimate.full_set_p import USUAL, EffectPrior, chance_full_set_shows
+from sparingly.infer.estimate.full_set_p import USUAL_EFFECTS, EffectPrior, chance_full_set_shows
 from sparingly.infer.rank.best import chance_of_best, chance_of_better
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.pair_tests import pair_errors
 from sparingly.infer.rank.rank import joint_of
 
 SIZE, SETS, BANDS = 400, 4000, 10
-FLAT = EffectPrior(centre=1e3, spread=0.01, alike=1e-6)
+FLAT = EffectPrior(centre=1e3, spread=0.01, prior_units=1e-6)
 
 
 class Cases(NamedTuple):
@@ -96,7 +96,7 @@ def replayed(prior: EffectPrior, sets: int) -> tuple[Cases, Cases, Cases]:
 
 @pytest.mark.statistics
 def test_chances_come_true_within_five_points() -> None:
-    best, better, shows = replayed(USUAL, SETS)
+    best, better, shows = replayed(USUAL_EFFECTS, SETS)
     assert len(best.off()) >= 8
     assert np.abs(best.off()).max() < 0.05
     assert len(better.off()) == 5

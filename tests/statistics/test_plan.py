@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import sparingly
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.infer.plan.outlook import Outlook, Wanted
+from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook
 from sparingly.infer.plan.pilot import pilot_of
 from tests.infer.plan.sets import drawn_pilot, made_set
 
@@ -44,7 +44,7 @@ SIZES = (12, 20, 60, 150)
 
 def planned(data: EvalSet, pilot: Selection | None) -> NDArray[np.float64]:
     """The planned half-widths for all sizes."""
-    outlook = Outlook(pilot_of(data, pilot, "people", for_differences=False, seed=0), Wanted())
+    outlook = PlanOutlook(pilot_of(data, pilot, "people", for_differences=False, seed=0), PlanGoals())
     return np.array([outlook.half_width(n) for n in SIZES])
 
 
@@ -87,7 +87,7 @@ def test_widths_of_whole_documents() -> None:
     widths, halves = [], []
     for seed in range(5):
         pilot = pilot_of(data, drawn_pilot(data, 150, seed), "people", for_differences=False, seed=0)
-        widths.append(Outlook(pilot, Wanted(unit="document")).half_width(160))
+        widths.append(PlanOutlook(pilot, PlanGoals(unit="document")).half_width(160))
     for seed in range(DRAWS):
         chosen = sparingly.select(data, budget=160, unit="document", seed=seed)
         found = sparingly.estimate(data, chosen, "people")

@@ -18,7 +18,7 @@ from sparingly.base.arrays import Floats, Mask
 from sparingly.choose.design import stratified as kernels
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.stratified import Plan, Stratified
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.sample import JudgedSample
 
 
 class Drawn(NamedTuple):
@@ -106,11 +106,11 @@ def stratified_draws(case: Case, share: float, strata: Strata, metrics: tuple[st
     return draw
 
 
-def sample_of_draw(case: Case, drawn: Drawn) -> Sample:
+def sample_of_draw(case: Case, drawn: Drawn) -> JudgedSample:
     """Return the sample that estimators get."""
     rows = np.flatnonzero(drawn.taken.any(axis=1))
     chance = drawn.chance[rows]
-    return Sample(
+    return JudgedSample(
         rows=rows,
         scores=np.where(drawn.taken[rows], case.truth[rows], np.nan),
         probability=chance,

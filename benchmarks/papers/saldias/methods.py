@@ -16,8 +16,8 @@ from benchmarks.papers.saldias.draws import Draw, Strata, stratified_draws, unif
 from benchmarks.papers.saldias.neighbours import Neighbours
 from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.estimators import ControlVariate, inverse_products
-from sparingly.infer.estimate.predictions import Split, standardised, variates_of
-from sparingly.infer.estimate.sample import Sample, difference_form
+from sparingly.infer.estimate.predictions import Split, standardise, variates_of
+from sparingly.infer.estimate.sample import JudgedSample, difference_form
 
 Variate = Literal["", "one", "mean", "several", "knn"]
 BASE = "baseline"
@@ -80,9 +80,9 @@ class Variates:
         self._near: dict[Shown, Neighbours] = {}
         self._made: dict[tuple[str, Shown], Floats] = {}
         self._inverse: dict[Shown, Floats] = {}
-        self._last: tuple[Sample, Shown, Floats] | None = None
+        self._last: tuple[JudgedSample, Shown, Floats] | None = None
 
-    def of(self, method: Published, sample: Sample) -> Floats:
+    def of(self, method: Published, sample: JudgedSample) -> Floats:
         """Return the variates of a method for a sample, variates × items × systems."""
         made = self._fixed(method.variate, method.shown)
         if method.variate != "knn":
@@ -90,7 +90,7 @@ class Variates:
         if self._last is None or self._last[0] is not sample or self._last[1] != method.shown:
             if method.shown not in self._near:
                 self._near[method.shown] = Neighbours(made)
-            told = standardised(self._near[method.shown].predictions(sample))[None]
+            told = standardise(self._near[method.shown].predictions(sample))[None]
             self._last = sample, method.shown, told
         return self._last[2]
 
@@ -107,14 +107,14 @@ class Variates:
             if variate == "one":
                 made = variates_of(data, (self._cases.one,))
             elif variate == "mean":
-                made = standardised(variates_of(data, self._cases.metrics_of(shown)).mean(axis=0))[None]
+                made = standardise(variates_of(data, self._cases.metrics_of(shown)).mean(axis=0))[None]
             else:
                 made = variates_of(data, names)
             self._made[variate, shown] = made
         return self._made[variate, shown]
 
 
-def published_scores(method: Published, sample: Sample, variates: Variates) -> Floats:
+def published_scores(method: Published, sample: JudgedSample, variates: Variates) -> Floats:
     """Return the scores by a method of the paper."""
     if not method.variate:
         return difference_form(sample).scores(sample)
@@ -134,6 +134,6 @@ def draws_of(case: Case, cases: Cases, share: float, method: Published) -> Draw:
     return stratified_draws(case, share, method.strata, cases.metrics_of(method.shown))
 
 
-def deviations(sample: Sample) -> Floats:
+def deviations(sample: JudgedSample) -> Floats:
     """Return the standard deviations of the judgements of each system, divided by n."""
     return np.asarray(np.nanstd(sample.scores, axis=0))

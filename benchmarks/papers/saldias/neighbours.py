@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.sample import JudgedSample
 
 NEIGHBOURS = 25
 # How much deeper than expected neighbours are looked for at first.
@@ -21,7 +21,7 @@ class Neighbours:
         # Whose how-manieth neighbour an item is.
         self.rank = [np.argsort(order, axis=1).astype(np.int32) for order in self.order]
 
-    def predictions(self, sample: Sample, neighbours: int = NEIGHBOURS) -> Floats:
+    def predictions(self, sample: JudgedSample, neighbours: int = NEIGHBOURS) -> Floats:
         """Return the mean score of the nearest judged items, for every item and system (in sample)."""
         told = np.zeros((sample.size, sample.models))
         for model in range(sample.models):

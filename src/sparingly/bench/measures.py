@@ -86,7 +86,7 @@ def intervals_over_set(found: Estimate) -> tuple[Floats, Floats]:
     if pairs is None:
         nothing = np.full(len(found.models), np.nan)
         return nothing, nothing
-    errors, whole = pairs.over_set, pairs.sample.is_whole
+    errors, whole = pairs.over_set, pairs.sample.is_complete
     wrong = np.sqrt(np.diag(errors.covariance))
     spread = spread_of(found.models, found.scores, wrong, errors.shape, errors, whole)
     made = find_intervals(spread, found.level, "auto", pairs.seed)

@@ -18,7 +18,7 @@ from sparingly.choose.design.stratified import Strata, Stratified
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.estimate import estimate
-from sparingly.infer.estimate.intervals import NONE, Outcome
+from sparingly.infer.estimate.intervals import NONE, IntervalOutcome
 from sparingly.infer.estimate.predictions import nearest_mean, variates_of
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.strategy import Finished, State, Strategy, merged
@@ -136,7 +136,7 @@ def without_errors(found: Estimate) -> Estimate:
         high=nothing,
         intervals=(NONE,) * len(nothing),
         covariance=unknown,
-        outcome=Outcome(withheld=len(nothing)),
+        outcome=IntervalOutcome(withheld=len(nothing)),
         # What was said of the intervals is said of none.
         notes=(*(note for note in found.notes if "interval" not in note), NO_INTERVAL),
         groups={name: without_errors(group) for name, group in found.groups.items()},

@@ -28,7 +28,7 @@ from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.estimate import IGNORED, estimate
 from sparingly.infer.estimate.intervals import Interval
 from sparingly.infer.estimate.rater_effects import with_rater_errors
-from sparingly.infer.estimate.result import CHOSEN, Estimate, EstimateSignature, estimate_from
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature, estimate_from
 from sparingly.infer.estimate.result import FORMAT as ESTIMATE
 from sparingly.infer.rank.decisions import Question
 from sparingly.infer.rank.rank import GroupsBy, Test, rank
@@ -521,7 +521,7 @@ def _ranking_target(signature: RankingSignature) -> Target | None:
 
 def _asked_target(signature: EstimateSignature) -> Target:
     """Return the target that was asked for; scores of chosen items do not hang on it."""
-    return cast("Target", "set" if signature.target == CHOSEN else signature.target)
+    return cast("Target", "set" if signature.target == CHOSEN_ITEMS else signature.target)
 
 
 def _signed_problems(what: What, old: EstimateSignature, new: EstimateSignature) -> list[str]:

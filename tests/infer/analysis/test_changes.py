@@ -9,7 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.infer.analysis.change_reasons import NOTHING
-from sparingly.infer.estimate.intervals import Outcome
+from sparingly.infer.estimate.intervals import IntervalOutcome
 from sparingly.infer.estimate.result import Estimate
 
 DATA = sparingly.load_demo()
@@ -37,7 +37,7 @@ def made(scores: list[float], errors: list[float], **changed: Any) -> Estimate:
         intervals=("t",) * len(values),
         covariance=np.diag(spread**2),
         freedom=np.inf,
-        outcome=Outcome(printed=len(values)),
+        outcome=IntervalOutcome(printed=len(values)),
         **parts,
     )
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.sample import Sample, sample_of
+from sparingly.infer.estimate.sample import JudgedSample, sample_from_arrays
 
 
 def population(items: int = 7, models: int = 3, seed: int = 1) -> Floats:
@@ -25,8 +25,8 @@ def all_samples(scores: Floats, n: int) -> Iterator[Floats]:
         yield seen
 
 
-def uniform_sample(scores: Floats, rows: list[int]) -> Sample:
+def uniform_sample(scores: Floats, rows: list[int]) -> JudgedSample:
     """A uniform sample of some rows."""
     seen = np.full_like(scores, np.nan)
     seen[rows] = scores[rows]
-    return sample_of(seen)
+    return sample_from_arrays(seen)

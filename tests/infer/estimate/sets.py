@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.draw import sample_from
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.sample import JudgedSample
 
 
 def judged_set(
@@ -30,7 +30,7 @@ def judged_set(
     )
 
 
-def with_judged(data: EvalSet, rows: Any) -> tuple[EvalSet, Sample]:
+def with_judged(data: EvalSet, rows: Any) -> tuple[EvalSet, JudgedSample]:
     """The set with the aspect ``seen`` on some rows, and the sample that these are."""
     kept = np.zeros(len(data), bool)
     kept[rows] = True

@@ -11,10 +11,10 @@ from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences
 from sparingly.infer.estimate.bradley_terry import (
-    APART,
     LOSES_ALL,
-    NEVER,
+    NEVER_COMPARED,
     ONE_ITEM,
+    UNCONNECTED,
     WINS_ALL,
     bradley_terry,
     information,
@@ -108,7 +108,7 @@ def test_degenerate_models_are_named_and_not_minus_infinity() -> None:
     circle = [(0, 0, 1, 1.0), (1, 1, 2, 1.0), (2, 2, 0, 1.0)]
     others = [(3, 3, 0, 1.0), (4, 3, 1, 1.0), (5, 4, 2, -1.0), (6, 6, 7, 1.0), (7, 7, 6, 1.0)]
     found = bradley_terry(compared([*circle, *others], "abcdefgh"))
-    assert found.status == ("", "", "", WINS_ALL, LOSES_ALL, NEVER, APART, APART)
+    assert found.status == ("", "", "", WINS_ALL, LOSES_ALL, NEVER_COMPARED, UNCONNECTED, UNCONNECTED)
     np.testing.assert_allclose(found.strengths[:3], 0.0, atol=1e-9)
     assert np.isnan(found.strengths[3:]).all()
     assert any('"d" won every comparison' in note for note in found.notes)

@@ -9,12 +9,12 @@ import pytest
 import sparingly
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.draw import UNKNOWN, frame_of, method_of, sample_from, stratum_codes
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.sample import JudgedSample
 
 DATA = sparingly.load_demo()
 
 
-def sample(selection: Selection) -> Sample:
+def sample(selection: Selection) -> JudgedSample:
     return sample_from(DATA, DATA.aspects["overall"], selection)
 
 

@@ -11,7 +11,7 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.sample import JudgedSample
 from tests.infer.estimate.sets import judged_set
 
 DATA = judged_set(40, document=[f"d{place // 4}" for place in range(40)])
@@ -28,7 +28,7 @@ def objects(values: list[Any]) -> Any:
     return column
 
 
-def sample(selection: Selection | None, scores: Any = TRUTH, data: EvalSet = DATA) -> Sample:
+def sample(selection: Selection | None, scores: Any = TRUTH, data: EvalSet = DATA) -> JudgedSample:
     return sample_from(data, np.asarray(scores), selection)
 
 
@@ -51,7 +51,7 @@ def test_without_a_selection_it_is_assumed_to_be_uniform() -> None:
     assert found.notes == (ASSUMED,)
     assert (found.draw == 0.25).all()
     assert sample(None).notes == ()
-    assert sample(None).is_whole
+    assert sample(None).is_complete
     with pytest.raises(DataError, match="No item is judged"):
         sample(None, np.full_like(TRUTH, np.nan))
 

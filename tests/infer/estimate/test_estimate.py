@@ -8,7 +8,7 @@ import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.data.selection import RANKING_ONLY
 from sparingly.infer.estimate.draw import ASSUMED
-from sparingly.infer.estimate.estimate import IMPORTANCE, NEVER, estimate
+from sparingly.infer.estimate.estimate import IMPORTANCE, WITHOUT_NEVER, estimate
 from sparingly.infer.estimate.intervals import Interval
 from tests.infer.estimate.sets import judged_set
 
@@ -99,7 +99,7 @@ def test_importance_and_items_never_chosen_are_said() -> None:
     assert IMPORTANCE in found.notes
     chosen = sparingly.select(DATA, "uniform", 100, never=DATA.items[:40])
     without = estimate(DATA, chosen, "overall", estimator=PLAIN)
-    assert NEVER in without.notes
+    assert WITHOUT_NEVER in without.notes
     assert without.size == 200
 
 

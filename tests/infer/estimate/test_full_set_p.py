@@ -8,8 +8,8 @@ from scipy.stats import norm
 from sparingly.base.errors import UsageError
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.full_set_p import (
-    Documents,
     EffectPrior,
+    SetDocuments,
     chance_full_set_shows,
     full_set_chances,
     full_set_p_values,
@@ -102,9 +102,9 @@ def test_documents_lower_chances_and_few_of_them_leave_none() -> None:
 
 
 def test_the_correlation_within_documents_is_learned_where_many_items_tell_it() -> None:
-    few, many = (Documents(50, 11.0, 40.0, repeated, 6.0) for repeated in (0.0, 1e6))
-    assert few.expected_inflation(EffectPrior(within=0.2)) == pytest.approx(3.0)
-    assert many.expected_inflation(EffectPrior(within=0.2)) == pytest.approx(6.0, abs=1e-3)
+    few, many = (SetDocuments(50, 11.0, 40.0, repeated, 6.0) for repeated in (0.0, 1e6))
+    assert few.expected_inflation(EffectPrior(document_correlation=0.2)) == pytest.approx(3.0)
+    assert many.expected_inflation(EffectPrior(document_correlation=0.2)) == pytest.approx(6.0, abs=1e-3)
 
 
 def test_the_chance_that_all_items_show_it_by_numerical_integration() -> None:

@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.sample import Sample, difference_form, sample_of
-from sparingly.infer.estimate.variance import gaps_of, population_errors, set_errors
+from sparingly.infer.estimate.sample import JudgedSample, difference_form, sample_from_arrays
+from sparingly.infer.estimate.variance import nonresponse_of, population_errors, set_errors
 from tests.infer.estimate.samples import population
 
 
-def drawn(seen: Floats, size: int, **how: Any) -> Sample:
+def drawn(seen: Floats, size: int, **how: Any) -> JudgedSample:
     """Rows that were all drawn, with the chance of every model by how many of them it was judged on."""
     answered = (~np.isnan(seen)).mean(axis=0)
-    sample = sample_of(seen, answered[None] * len(seen) / size, size, **how)
+    sample = sample_from_arrays(seen, answered[None] * len(seen) / size, size, **how)
     return replace(sample, draw=np.full(len(sample.rows), len(seen) / size))
 
 
 def test_without_gaps_there_are_none() -> None:
-    assert gaps_of(drawn(population(12), 40)) is None
+    assert nonresponse_of(drawn(population(12), 40)) is None
 
 
 def test_models_share_what_both_were_judged_on() -> None:
@@ -44,14 +44,14 @@ def test_models_with_the_same_gaps_are_a_smaller_sample() -> None:
     seen[12:, :2] = np.nan
     sample = drawn(seen, 50)
     found = set_errors(sample, difference_form(sample)).covariance
-    smaller = sample_of(scores[:12, :2], size=50)
+    smaller = sample_from_arrays(scores[:12, :2], size=50)
     assert found[:2, :2] == pytest.approx(set_errors(smaller, difference_form(smaller)).covariance)
 
 
 def test_items_that_did_not_come_are_a_smaller_sample() -> None:
     scores = population(12, 2)
-    smaller = sample_of(scores, size=50)
-    came = replace(smaller, came=np.full((12, 1), 0.6))
+    smaller = sample_from_arrays(scores, size=50)
+    came = replace(smaller, response_rate=np.full((12, 1), 0.6))
     for errors in (set_errors, population_errors):
         expected = errors(smaller, difference_form(smaller)).covariance
         assert errors(came, difference_form(came)).covariance == pytest.approx(expected)

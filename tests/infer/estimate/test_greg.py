@@ -8,8 +8,8 @@ import pytest
 import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.estimators import Greg
-from sparingly.infer.estimate.predictions import together
-from sparingly.infer.estimate.sample import Sample, difference_form
+from sparingly.infer.estimate.predictions import fold_groups
+from sparingly.infer.estimate.sample import JudgedSample, difference_form
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.signals.predict import predict_scores
 from tests.infer.estimate.sets import judged_set, some_rows, with_judged
@@ -18,7 +18,7 @@ DATA = judged_set()
 ROWS = some_rows(DATA, 60)
 
 
-def labels(sample: Sample) -> Floats:
+def labels(sample: JudgedSample) -> Floats:
     told = np.full((sample.size, sample.models), np.nan)
     told[sample.rows] = sample.scores
     return told
@@ -105,7 +105,7 @@ def test_it_is_what_is_taken_unless_something_else_is_named() -> None:
 def test_items_of_one_document_of_a_pool_stay_in_one_fold() -> None:
     _, sample = with_judged(DATA, ROWS)
     documents = np.arange(60) // 2
-    groups = together(replace(sample, pool=np.full(60, 0.5), pool_unit=documents))
+    groups = fold_groups(replace(sample, pool=np.full(60, 0.5), pool_unit=documents))
     assert groups is not None
     assert groups[sample.rows].tolist() == documents.tolist()
     assert len(np.unique(groups)) == 30 + 60

@@ -9,8 +9,8 @@ from scipy import stats
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.infer.estimate.intervals import (
-    Outcome,
-    Spread,
+    IntervalBasis,
+    IntervalOutcome,
     bootstrap_interval,
     find_intervals,
     t_interval,
@@ -19,7 +19,7 @@ from sparingly.infer.estimate.intervals import (
 from sparingly.infer.estimate.tails import Tails
 
 
-def spread_of(shape: Floats, whole: bool = False, models: int | None = None, **other: Any) -> Spread:
+def spread_of(shape: Floats, whole: bool = False, models: int | None = None, **other: Any) -> IntervalBasis:
     """Scores 1, 2, … whose units contribute what is given."""
     deviation = shape - shape.mean(axis=0)
     single = deviation * len(shape)
@@ -36,9 +36,9 @@ def spread_of(shape: Floats, whole: bool = False, models: int | None = None, **o
         "stratum": np.zeros(len(shape), np.int64),
         "units": float(len(shape)),
         "freedom": len(shape) - 1.0,
-        "whole": whole,
+        "complete": whole,
     }
-    return Spread(**(parts | other))
+    return IntervalBasis(**(parts | other))
 
 
 def normal(n: int, columns: int = 3) -> Floats:
@@ -179,10 +179,10 @@ def test_bounds_without_a_scale_and_wrong_levels_are_refused() -> None:
 
 
 def test_outcome_in_words_and_shares() -> None:
-    outcome = Outcome(printed=3, bounds=1, fallen_back=2)
+    outcome = IntervalOutcome(printed=3, bounds=1, fallen_back=2)
     assert str(outcome) == "intervals: 3 printed, 1 bounds, 2 fallen back"
     assert outcome.shares()["bounds"] == 0.25
     assert outcome.shares()["fallen_back"] == 0.5
-    assert str(Outcome()) == "intervals: none"
-    assert sum(Outcome().shares().values()) == 0
+    assert str(IntervalOutcome()) == "intervals: none"
+    assert sum(IntervalOutcome().shares().values()) == 0
     assert why_withheld(7, "drawn units") == "7 drawn units are too few to learn an error from, 10 are needed"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.infer.estimate.predictions import Split, nearest_mean, neighbour_predictions
-from sparingly.infer.estimate.sample import sample_of
+from sparingly.infer.estimate.sample import sample_from_arrays
 
 
 def test_nearest_by_brute_force() -> None:
@@ -19,7 +19,7 @@ def test_nearest_by_brute_force() -> None:
 
 def test_judged_items_are_predicted_from_the_other_folds() -> None:
     variates = np.array([[[0.0], [0.1], [5.0], [5.1], [0.05]]])
-    sample = sample_of([[1.0], [2.0], [8.0], [9.0], [np.nan]])
+    sample = sample_from_arrays([[1.0], [2.0], [8.0], [9.0], [np.nan]])
     use = np.array([True, False, True, False])
     splits = [Split(~use, use), Split(use, ~use)]
     found = neighbour_predictions(sample, variates, splits, 1)[:, 0]

@@ -10,7 +10,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UsageError
-from sparingly.infer.estimate.rater_effects import ADDED, Severity, rater_covariance, severity
+from sparingly.infer.estimate.rater_effects import OTHER_RATERS, Severity, rater_covariance, severity
 from tests.infer.estimate.test_severity import Row, rated_set
 
 
@@ -51,7 +51,7 @@ def test_whole_set_by_hand() -> None:
     # Severity cancels from the difference; tastes and noise stay.
     apart = wider.difference("m0", "m1")
     assert apart.standard_error == pytest.approx(np.sqrt(2 * (0.5 * (shares**2).sum() + noise)))
-    assert ADDED in wider.notes
+    assert OTHER_RATERS in wider.notes
     assert wider.signature is None
 
 

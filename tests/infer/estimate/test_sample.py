@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import DataError, UsageError
-from sparingly.infer.estimate.sample import as_codes, checked_weights, group_sums, sample_of
+from sparingly.data.store import checked_weights
+from sparingly.infer.estimate.sample import as_codes, group_sums, sample_from_arrays
 
 SCORES = np.array([[1.0, 2.0], [np.nan, np.nan], [3.0, np.nan], [5.0, 7.0]])
 
 
 def test_items_without_a_judgement_were_not_drawn() -> None:
-    sample = sample_of(SCORES)
+    sample = sample_from_arrays(SCORES)
     assert sample.rows.tolist() == [0, 2, 3]
     assert sample.size == 4
     assert sample.probability == pytest.approx(np.full((3, 2), 0.75))
@@ -18,37 +19,37 @@ def test_items_without_a_judgement_were_not_drawn() -> None:
     assert sample.values[1, 1] == 0.0
     assert sample.share == pytest.approx(np.array([[4 / 3, 4 / 3], [4 / 3, 0.0], [4 / 3, 4 / 3]]))
     assert sample.units.tolist() == [3, 2]
-    assert not sample.is_whole
+    assert not sample.is_complete
 
 
 def test_one_model_may_be_a_vector_and_the_set_larger_than_the_rows() -> None:
-    sample = sample_of(np.arange(3.0), size=12)
+    sample = sample_from_arrays(np.arange(3.0), size=12)
     assert (sample.models, sample.size, sample.draw.tolist()) == (1, 12, [0.25] * 3)
 
 
 def test_chances_of_items_that_were_not_drawn_do_not_matter() -> None:
-    sample = sample_of(SCORES, [0.5, np.nan, 0.25, 1.0])
+    sample = sample_from_arrays(SCORES, [0.5, np.nan, 0.25, 1.0])
     assert sample.probability[:, 0].tolist() == [0.5, 0.25, 1.0]
 
 
 @pytest.mark.parametrize("probability", [0.0, 1.5, [0.5, 0.5, -1.0, 0.5], [0.5, 0.5], np.ones((4, 3))])
 def test_wrong_chances_are_refused(probability: object) -> None:
     with pytest.raises(UsageError, match=r"[Pp]robabilities"):
-        sample_of(SCORES, probability)
+        sample_from_arrays(SCORES, probability)
 
 
 def test_wrong_shapes_and_counts_are_refused() -> None:
     with pytest.raises(UsageError, match="4 rows of scores but only 2 items"):
-        sample_of(SCORES, size=2)
+        sample_from_arrays(SCORES, size=2)
     with pytest.raises(DataError, match="No item is judged"):
-        sample_of(np.full((3, 2), np.nan))
+        sample_from_arrays(np.full((3, 2), np.nan))
     with pytest.raises(UsageError, match="strata have the shape"):
-        sample_of(SCORES, strata=[0, 1])
+        sample_from_arrays(SCORES, strata=[0, 1])
     with pytest.raises(UsageError, match="items × models"):
-        sample_of(np.zeros((2, 2, 2)))
+        sample_from_arrays(np.zeros((2, 2, 2)))
     for what in ({"weights": [1.0] * 4}, {"documents": list("abcd")}):
         with pytest.raises(UsageError, match="the rows of scores must be all items"):
-            sample_of(SCORES, size=9, **what)
+            sample_from_arrays(SCORES, size=9, **what)
 
 
 def test_codes_follow_the_labels() -> None:
@@ -70,16 +71,16 @@ def test_weights_are_scaled_to_mean_one_and_equal_ones_are_none() -> None:
 
 def test_what_counts_as_uniform() -> None:
     whole = np.arange(12.0).reshape(6, 2)
-    assert sample_of(whole, 0.5, 12).is_uniform
-    assert not sample_of(whole, [0.5, 0.5, 0.5, 0.5, 0.5, 0.25], 12).is_uniform
-    assert not sample_of(whole, strata=[0, 0, 0, 1, 1, 1]).is_uniform
-    assert not sample_of(whole, units=[0, 0, 1, 1, 2, 2]).is_uniform
-    assert not sample_of(whole, coordinates=np.arange(6.0)).is_uniform
-    assert not sample_of(whole, weights=np.arange(6.0)).is_uniform
+    assert sample_from_arrays(whole, 0.5, 12).is_uniform
+    assert not sample_from_arrays(whole, [0.5, 0.5, 0.5, 0.5, 0.5, 0.25], 12).is_uniform
+    assert not sample_from_arrays(whole, strata=[0, 0, 0, 1, 1, 1]).is_uniform
+    assert not sample_from_arrays(whole, units=[0, 0, 1, 1, 2, 2]).is_uniform
+    assert not sample_from_arrays(whole, coordinates=np.arange(6.0)).is_uniform
+    assert not sample_from_arrays(whole, weights=np.arange(6.0)).is_uniform
 
 
 def test_one_models_part() -> None:
-    part = sample_of(SCORES, units=["a", "b", "c", "c"]).of_model(1)
+    part = sample_from_arrays(SCORES, units=["a", "b", "c", "c"]).of_model(1)
     assert part.rows.tolist() == [0, 3]
     assert part.scores.tolist() == [[2.0], [7.0]]
     assert part.unit.tolist() == [0, 1]

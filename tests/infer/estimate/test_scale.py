@@ -9,9 +9,9 @@ from sparingly.base.errors import DataError
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.estimate import estimate_scores
-from sparingly.infer.estimate.sample import sample_of
+from sparingly.infer.estimate.sample import sample_from_arrays
 from sparingly.infer.estimate.scale import (
-    Values,
+    ScoreValues,
     betting_interval,
     bounded_pairs,
     bounded_scores,
@@ -21,7 +21,7 @@ from sparingly.infer.estimate.scale import (
 )
 
 SCORES = np.random.default_rng(0).beta(2, 3, (60, 2))
-SAMPLE = sample_of(SCORES, size=300)
+SAMPLE = sample_from_arrays(SCORES, size=300)
 
 
 def test_hoeffding_and_bernstein_around_the_mean() -> None:
@@ -52,7 +52,7 @@ def test_a_population_has_no_end() -> None:
     assert of_set is not None
     assert of_all is not None
     assert (of_all("hoeffding")[1] > of_set("hoeffding")[1]).all()
-    in_documents = sample_of(SCORES, documents=np.arange(60) // 2)
+    in_documents = sample_from_arrays(SCORES, documents=np.arange(60) // 2)
     assert bounded_scores(in_documents, "population", (0.0, 1.0), 0.95, 0) is None
 
 
@@ -65,10 +65,10 @@ def test_differences_reach_twice_as_far() -> None:
 
 def test_they_hold_for_uniform_samples_of_items_only() -> None:
     wrong = [
-        sample_of(SCORES, strata=np.arange(60) // 30, size=60),
-        sample_of(SCORES, units=np.arange(60) // 2),
-        sample_of(SCORES, np.linspace(0.1, 1, 60), 300),
-        sample_of(np.where(np.arange(120).reshape(60, 2) == 3, np.nan, SCORES)),
+        sample_from_arrays(SCORES, strata=np.arange(60) // 30, size=60),
+        sample_from_arrays(SCORES, units=np.arange(60) // 2),
+        sample_from_arrays(SCORES, np.linspace(0.1, 1, 60), 300),
+        sample_from_arrays(np.where(np.arange(120).reshape(60, 2) == 3, np.nan, SCORES)),
     ]
     for sample in wrong:
         assert bounded_scores(sample, "set", (0.0, 1.0), 0.95, 0) is None
@@ -108,7 +108,7 @@ def test_labels_that_all_agree_are_a_bound_in_words(passed: int, text: str) -> N
 
 def test_scores_that_are_all_0_are_no_pass_rate_without_a_scale() -> None:
     assert estimate_scores(labels(0, 50, 100)).intervals == ("none",)
-    assert values_of(np.zeros(50), None) == Values()
+    assert values_of(np.zeros(50), None) == ScoreValues()
 
 
 def test_wins_with_ties_are_proportions_and_stay_inside() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
-from sparingly.infer.estimate.rater_effects import MERGED, ONE_RATER, rated, severity
+from sparingly.infer.estimate.rater_effects import MERGED, ONE_RATER, rater_scores, severity
 
 Row = tuple[int, int, str, float]
 
@@ -32,11 +32,11 @@ def rated_set(rows: list[Row], models: int = 2, aspect: str = "overall") -> spar
 
 def test_repeats_are_one_row_and_unknown_raters_are_counted() -> None:
     data = rated_set([(0, 0, "b", 1.0), (0, 0, "b", 3.0), (0, 1, "a", 5.0), (1, 0, "", 7.0)])
-    held = rated(data)
+    held = rater_scores(data)
     assert held.raters == ("a", "b")
     assert held.score.tolist() == [2.0, 5.0]
     assert held.count.tolist() == [2.0, 1.0]
-    assert held.of_unknown == 1
+    assert held.anonymous == 1
     assert held.per_cell.tolist() == [1, 1]
     values, item = held.table()
     assert np.array_equal(values, [[np.nan, 2.0], [5.0, np.nan]], equal_nan=True)
@@ -45,9 +45,9 @@ def test_repeats_are_one_row_and_unknown_raters_are_counted() -> None:
 
 def test_who_rated_must_be_known() -> None:
     with pytest.raises(MissingDataError, match="who gave it"):
-        rated(rated_set([(0, 0, "", 1.0)]))
+        rater_scores(rated_set([(0, 0, "", 1.0)]))
     with pytest.raises(UnknownNameError, match=r'"fluencey".*Did you mean fluency'):
-        rated(sparingly.load_demo(), "fluencey")
+        rater_scores(sparingly.load_demo(), "fluencey")
 
 
 def test_a_constant_shift_is_found_exactly() -> None:
@@ -70,7 +70,7 @@ def test_a_constant_shift_is_found_exactly() -> None:
 def test_the_synthetic_raters_are_told_apart() -> None:
     data = sparingly.make_evalset(items=150, models=4, raters=6, raters_per_cell=1.5, seed=3, texts=False)
     found = severity(data, "overall")
-    held = rated(data, "overall")
+    held = rater_scores(data, "overall")
     values, _ = held.table()
     # Against the plain mean difference from the other raters of the same outputs.
     total, count = np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1)

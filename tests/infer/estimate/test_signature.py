@@ -7,7 +7,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import InputError
-from sparingly.infer.estimate.result import EstimateSignature, word
+from sparingly.infer.estimate.result import EstimateSignature, signature_word
 
 DATA = sparingly.load_demo()
 CHOSEN = sparingly.select(DATA, "uniform", 60, seed=3)
@@ -76,4 +76,4 @@ def test_what_is_no_signature_is_said(change: dict[str, Any], problem: str) -> N
     [("domain", "domain"), ("none", '"none"'), ("a|seed:3", '"a|seed:3"'), ("a\n", '"a\\n"')],
 )
 def test_names_that_would_be_read_as_something_else_are_quoted(name: str, told: str) -> None:
-    assert word(name) == told
+    assert signature_word(name) == told

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.predictions import FEWEST, calibrated, guarded, moments
-from sparingly.infer.estimate.sample import Sample, difference_form, sample_of
+from sparingly.infer.estimate.predictions import FEWEST, calibrate_predictions, guard_predictions, moments
+from sparingly.infer.estimate.sample import JudgedSample, difference_form, sample_from_arrays
 
 
-def made(n: int, strength: float, models: int = 2, seed: int = 0) -> tuple[Sample, Floats]:
+def made(n: int, strength: float, models: int = 2, seed: int = 0) -> tuple[JudgedSample, Floats]:
     drawn = np.random.default_rng(seed)
     told = drawn.normal(size=(200, models))
     scores = strength * told + drawn.normal(size=(200, models))
-    return sample_of(np.where(np.arange(200)[:, None] < n, scores, np.nan)), told
+    return sample_from_arrays(np.where(np.arange(200)[:, None] < n, scores, np.nan)), told
 
 
 def test_the_slope_shrinks_by_the_formula() -> None:
@@ -21,8 +21,8 @@ def test_the_slope_shrinks_by_the_formula() -> None:
     for model in range(2):
         rho = np.corrcoef(sample.scores[:, model], told[rows, model])[0, 1]
         slope = (rho**2 - 1 / 58) / rho**2
-        assert guarded(sample, told).predicted[:, model] == pytest.approx(slope * told[:, model])
-    assert guarded(sample, told).notes() == ()
+        assert guard_predictions(sample, told).predicted[:, model] == pytest.approx(slope * told[:, model])
+    assert guard_predictions(sample, told).notes() == ()
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_the_slope_shrinks_by_the_formula() -> None:
 )
 def test_it_falls_back_with_few_items_or_nothing_to_tell(n: int, strength: float, why: str) -> None:
     sample, told = made(n, strength, seed=3)
-    for kept in (guarded(sample, told), calibrated(sample, told)):
+    for kept in (guard_predictions(sample, told), calibrate_predictions(sample, told)):
         assert kept.fallen_back.all()
         assert not kept.predicted.any()
         assert kept.notes() == (f"all models fall back to the weighted mean: {why}.",)
@@ -48,11 +48,11 @@ def test_models_fall_back_one_by_one_unless_they_are_pooled() -> None:
     told = drawn.normal(size=(200, 2))
     scores = told * [2.0, 0.0] + drawn.normal(size=(200, 2)) * 0.5
     scores[:, 1] -= 0.05 * told[:, 1]
-    sample = sample_of(np.where(np.arange(200)[:, None] < 80, scores, np.nan))
-    alone = guarded(sample, told)
+    sample = sample_from_arrays(np.where(np.arange(200)[:, None] < 80, scores, np.nan))
+    alone = guard_predictions(sample, told)
     assert alone.fallen_back.tolist() == [False, True]
     assert alone.notes()[0].startswith("1 of 2 models fall back")
-    assert calibrated(sample, told).fallen_back.tolist() == [False, False]
+    assert calibrate_predictions(sample, told).fallen_back.tolist() == [False, False]
 
 
 def test_the_two_parts_of_a_prediction_have_slopes_of_their_own() -> None:
@@ -63,8 +63,8 @@ def test_the_two_parts_of_a_prediction_have_slopes_of_their_own() -> None:
     centred = told - told.mean(axis=0)
     common = centred.mean(axis=1, keepdims=True)
     scores = 2.0 * common + 0.5 * (centred - common) + 0.01 * drawn.normal(size=(300, 4)) + np.arange(4)
-    sample = sample_of(np.where(np.arange(300)[:, None] < 150, scores, np.nan))
-    found = calibrated(sample, told + 7.0).predicted
+    sample = sample_from_arrays(np.where(np.arange(300)[:, None] < 150, scores, np.nan))
+    found = calibrate_predictions(sample, told + 7.0).predicted
     # Shrunk by 1 − 1/148 and 1 − 1/448, because 150 items, and 450 cells beyond them, tell the slopes.
     expected = 2.0 * common * 147 / 148 + 0.5 * (centred - common) * 447 / 448
     assert found == pytest.approx(expected, abs=0.01)
@@ -73,7 +73,7 @@ def test_the_two_parts_of_a_prediction_have_slopes_of_their_own() -> None:
 def test_moments_weigh_and_skip_missing_cells() -> None:
     scores = np.array([[1.0, 5.0], [3.0, np.nan], [4.0, 9.0]])
     told = np.array([[2.0, 1.0], [2.0, 100.0], [8.0, 3.0]])
-    sample = sample_of(scores, [0.5, 1.0, 0.25])
+    sample = sample_from_arrays(scores, [0.5, 1.0, 0.25])
     joint, own, ahead = moments(sample, told)
     weight = np.array([2.0, 1.0, 4.0])
     y, x = scores[:, 0], told[:, 0]
@@ -87,7 +87,7 @@ def test_models_fall_back_for_reasons_of_their_own() -> None:
     told = drawn.normal(size=(200, 2))
     scores = -told + drawn.normal(size=(200, 2))
     seen = np.where(np.arange(200)[:, None] < [20, 60], scores, np.nan)
-    assert guarded(sample_of(seen), told).notes() == (
+    assert guard_predictions(sample_from_arrays(seen), told).notes() == (
         "1 of 2 models fall back to the weighted mean: too few judged items to trust the prediction.",
         "1 of 2 models fall back to the weighted mean: the prediction tells nothing of the judged scores.",
     )

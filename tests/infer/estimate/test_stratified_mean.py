@@ -5,7 +5,7 @@ import pytest
 
 from sparingly.base.errors import UnknownNameError
 from sparingly.infer.estimate.estimators import EMPTY, NO_STRATA, StratifiedMean
-from sparingly.infer.estimate.sample import sample_of
+from sparingly.infer.estimate.sample import sample_from_arrays
 from sparingly.infer.estimate.variance import set_errors
 from tests.infer.estimate.samples import population
 from tests.infer.estimate.sets import judged_set, some_rows, with_judged
@@ -19,7 +19,7 @@ def test_it_is_the_sum_of_the_strata_however_many_were_drawn() -> None:
     first, second = [0, 4], [7, 9, 10, 20, 21, 29]
     seen = np.full_like(scores, np.nan)
     seen[first + second] = scores[first + second]
-    sample = sample_of(seen, np.where(STRATA == "small", 0.5, 1 / 6), strata=STRATA)
+    sample = sample_from_arrays(seen, np.where(STRATA == "small", 0.5, 1 / 6), strata=STRATA)
     linear = StratifiedMean().linear(sample, judged_set(30), 0)
     expected = 6 / 30 * scores[first].mean(axis=0) + 24 / 30 * scores[second].mean(axis=0)
     assert linear.scores(sample) == pytest.approx(expected)
@@ -29,7 +29,7 @@ def test_it_is_the_sum_of_the_strata_however_many_were_drawn() -> None:
 
 def test_a_stratum_with_one_item_is_not_without_error() -> None:
     # Joined with the other: the squared difference of what the two stand for, 4·(1 − 2) and 2·(4 − 2).
-    sample = sample_of(
+    sample = sample_from_arrays(
         [1.0, np.nan, np.nan, np.nan, 4.0, np.nan], [0.25] * 4 + [0.5] * 2, strata=list("aaaabb")
     )
     linear = StratifiedMean().linear(sample, judged_set(6), 0)
@@ -66,7 +66,7 @@ def test_with_an_empty_stratum_of_the_draw_it_is_the_weighted_mean() -> None:
     drawn = [0, 3, 5, 12, 17]
     seen = np.full_like(scores, np.nan)
     seen[drawn] = scores[drawn]
-    sample = sample_of(seen, 0.25, strata=np.repeat(["a", "b", "c"], [10, 10, 4]))
+    sample = sample_from_arrays(seen, 0.25, strata=np.repeat(["a", "b", "c"], [10, 10, 4]))
     linear = StratifiedMean().linear(sample, judged_set(24), 0)
     assert linear.scores(sample) == pytest.approx(scores[drawn].mean(axis=0))
     assert linear.notes == (EMPTY.format(1),)
@@ -83,7 +83,7 @@ def test_a_model_that_nobody_judged_has_no_score(estimator: StratifiedMean) -> N
     scores = population(30)[:, :2]
     seen = np.full_like(scores, np.nan)
     seen[[0, 4, 7, 9, 20], 0] = scores[[0, 4, 7, 9, 20], 0]
-    sample = sample_of(seen, 1 / 6, size=30, strata=STRATA)
+    sample = sample_from_arrays(seen, 1 / 6, size=30, strata=STRATA)
     linear = estimator.linear(sample, judged_set(30, group=STRATA.tolist()), 0)
     assert np.isnan(linear.scores(sample)).tolist() == [False, True]
     assert linear.notes == ()

@@ -9,14 +9,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sparingly.infer.estimate.tails import Reach, Tails, own_skewness, pair_tails, score_tails
-from sparingly.infer.estimate.variance import Errors
+from sparingly.infer.estimate.variance import ScoreErrors
 
 
-def errors_of(scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]], fraction: float = 0.0) -> Errors:
+def errors_of(
+    scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]], fraction: float = 0.0
+) -> ScoreErrors:
     """The errors of plain means of n judged items."""
     n = len(scores)
     shape = (scores - scores.mean(axis=0)) / n * math.sqrt(1 - fraction)
-    return Errors(shape.T @ shape, n - 1.0, float(n), shape, np.zeros(n, np.int64), fraction=fraction)
+    return ScoreErrors(shape.T @ shape, n - 1.0, float(n), shape, np.zeros(n, np.int64), fraction=fraction)
 
 
 def reach_of(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.expect.belief import Belief, Prior, believe
+from sparingly.infer.expect.belief import Belief, BeliefPrior, believe
 
 MODELS = 6
 ABILITY = np.array([-9.0, -5.0, -1.0, 2.0, 4.0, 9.0])
@@ -28,7 +28,7 @@ def test_without_noise_the_labels_alone_speak(told: Floats) -> None:
     found = belief(TRUE, told, 1e-9)
     np.testing.assert_allclose(found.z, TRUE, atol=1e-5)
     assert found.sd.max() < 1e-3
-    assert found.kept == pytest.approx(1.0, abs=1e-5)
+    assert found.label_weight == pytest.approx(1.0, abs=1e-5)
 
 
 def test_without_metrics_there_is_no_trust_and_differences_shrink_alike() -> None:
@@ -58,7 +58,7 @@ def test_misleading_metrics_lose_trust_as_labels_come() -> None:
     assert trusts == sorted(trusts, reverse=True)
     assert trusts[0] > 0.5
     assert trusts[-1] < 0.0
-    assert [one.kept for one in found] == sorted(one.kept for one in found)
+    assert [one.label_weight for one in found] == sorted(one.label_weight for one in found)
     assert np.abs(found[-1].z - TRUE).max() < 1.0
 
 
@@ -82,5 +82,5 @@ def test_it_is_the_posterior_of_its_own_prior() -> None:
 
 def test_another_prior_can_be_given() -> None:
     usual = belief(TRUE, NOTHING, 50.0)
-    narrow = belief(TRUE, NOTHING, 50.0, prior=Prior(apart=1.0, apart_sd=0.1))
+    narrow = belief(TRUE, NOTHING, 50.0, prior=BeliefPrior(distance=1.0, distance_sd=0.1))
     assert np.abs(narrow.z).max() < 0.2 * np.abs(usual.z).max()

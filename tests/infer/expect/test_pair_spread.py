@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from sparingly.infer.expect.expect import PairVariances, pair_variances, steadied
+from sparingly.infer.expect.expect import PairVariances, pair_variances, pooled_deviations
 
 
 @settings(max_examples=40, deadline=None)
@@ -30,16 +30,16 @@ def test_variances_are_those_of_the_common_items(seed: int, items: int, models: 
 def test_few_items_borrow_and_many_do_not() -> None:
     found = PairVariances(np.array([4.0, 0.0, 9.0]), np.array([101.0, 0.0, 11.0]))
     mean = (4.0 * 100 + 9.0 * 10) / 110
-    spread = steadied(found, np.ones(3))
+    spread = pooled_deviations(found, np.ones(3))
     right = [(400 + 5 * mean) / 105, mean, (90 + 5 * mean) / 15]
     np.testing.assert_allclose(spread**2, right)
 
 
 def test_models_that_metrics_see_close_together_borrow_less() -> None:
     nothing = PairVariances(np.array([1.0, 0.0, 0.0]), np.array([50.0, 0.0, 0.0]))
-    spread = steadied(nothing, np.array([1.0, 0.2, 1.8]))
+    spread = pooled_deviations(nothing, np.array([1.0, 0.2, 1.8]))
     np.testing.assert_allclose(spread[1:] ** 2, [0.2, 1.8])
 
 
 def test_no_spread_at_all_is_not_zero() -> None:
-    assert (steadied(PairVariances(np.zeros(1), np.array([9.0])), np.ones(1)) > 0).all()
+    assert (pooled_deviations(PairVariances(np.zeros(1), np.array([9.0])), np.ones(1)) > 0).all()

@@ -21,13 +21,15 @@ def known(data: sparingly.EvalSet = DATA, n: int | None = 100, aspect: str | Non
 def test_a_pilot_tells_the_spread_and_what_the_metrics_save() -> None:
     found = known()
     rows = DATA.positions(drawn_pilot(DATA, 100).items)
-    np.testing.assert_allclose(found.plain, np.cov(DATA.aspects["people"][np.sort(rows)].T))
+    np.testing.assert_allclose(found.spread, np.cov(DATA.aspects["people"][np.sort(rows)].T))
     assert (found.n, found.size, found.truth, found.stands_in) == (100, 400, "people", False)
     assert found.saving is not None
     # Variance of scores: 1 + 1 + 1, of which the metric knows two thirds; of differences: half.
     assert found.saving.scores == pytest.approx(2 / 3, abs=0.07)
     assert found.saving.differences == pytest.approx(1 / 2, abs=0.1)
-    assert np.trace(found.left) == pytest.approx((1 - found.saving.scores) * np.trace(found.plain))
+    assert np.trace(found.residual_spread) == pytest.approx(
+        (1 - found.saving.scores) * np.trace(found.spread)
+    )
 
 
 def test_correlations_are_those_of_the_pilot_the_best_by_differences_first() -> None:
@@ -57,7 +59,7 @@ def test_a_pilot_below_thirty_items_says_nothing_of_metrics() -> None:
     found = known(n=20)
     assert (found.saving, found.unequal) == (None, None)
     assert TOO_SMALL in found.notes
-    np.testing.assert_array_equal(found.left, found.plain)
+    np.testing.assert_array_equal(found.residual_spread, found.spread)
 
 
 def test_a_set_without_metrics_has_nothing_to_save() -> None:
@@ -97,14 +99,14 @@ def test_what_is_known_without_a_metric() -> None:
 
 def test_other_inputs_vary_by_the_spread_over_the_items_and_documents() -> None:
     found = known()
-    np.testing.assert_allclose(found.beyond, found.plain / 400)
+    np.testing.assert_allclose(found.population_covariance, found.spread / 400)
     document = [f"d{place // 8}" for place in range(400)]
     grouped = made_set(columns={"document": document})
     shared = np.repeat(np.random.default_rng(5).normal(size=50), 8)[:, None]
     grouped = grouped.with_aspect("people", grouped.aspects["people"] + 2 * shared)
     clustered = known(grouped, 200)
     assert clustered.documents is not None
-    assert np.trace(clustered.beyond) > 3 * np.trace(clustered.plain) / 400
+    assert np.trace(clustered.population_covariance) > 3 * np.trace(clustered.spread) / 400
     few = known(made_set(columns={"document": [f"d{place // 2}" for place in range(400)]}), 40)
     assert few.documents is None
     assert DOCUMENTS_UNKNOWN in few.notes

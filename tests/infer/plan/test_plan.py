@@ -10,7 +10,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.plan.outlook import Outlook, Unit, Wanted
+from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook, Unit
 from sparingly.infer.plan.pilot import pilot_of
 from sparingly.infer.plan.plan import SHARES, Plan, plan
 from tests.infer.plan.sets import drawn_pilot, made_set, uneven_set
@@ -38,7 +38,7 @@ def test_the_needed_budget_is_the_first_that_does(found: Plan) -> None:
     row = next(row for row in found.table if row.n == found.needed)
     assert row.half_width <= 0.15
     assert found.needed is not None
-    before = Outlook(pilot_of(DATA, PILOT, "people", for_differences=False, seed=0), Wanted())
+    before = PlanOutlook(pilot_of(DATA, PILOT, "people", for_differences=False, seed=0), PlanGoals())
     assert before.half_width(found.needed - 1) > 0.15
 
 
@@ -114,7 +114,9 @@ def test_differences_on_other_inputs_may_be_out_of_reach() -> None:
 def test_both_a_width_and_a_difference_are_reached() -> None:
     both = plan(DATA, PILOT, "people", width=0.15, detect=0.5, budgets=[20])
     pilot = pilot_of(DATA, PILOT, "people", for_differences=False, seed=0)
-    needed = [Outlook(pilot, goal).needed() for goal in (Wanted(width=0.15), Wanted(detect=0.5))]
+    needed = [
+        PlanOutlook(pilot, goal).items_needed() for goal in (PlanGoals(width=0.15), PlanGoals(detect=0.5))
+    ]
     assert both.needed == max(n for n in needed if n is not None)
     assert None not in needed
     assert "scores are known to ± 0.15 and a difference of 0.5 is significant" in both.advice.sentences[0]
@@ -163,7 +165,7 @@ def test_whole_documents_tell_less() -> None:
     pilot = drawn_pilot(data, 200)
     seen = pilot_of(data, pilot, "people", for_differences=False, seed=0)
     assert seen.documents is not None
-    items, whole = (Outlook(seen, Wanted(unit=unit)).half_width(160) for unit in UNITS)
+    items, whole = (PlanOutlook(seen, PlanGoals(unit=unit)).half_width(160) for unit in UNITS)
     # 160 items are 20 documents: too few for a prediction, and alike within each.
     assert whole > 1.3 * items
     wide = plan(data, pilot, "people", unit="document", width=0.35, budgets=[160])

@@ -8,7 +8,7 @@ from scipy import stats
 
 import sparingly
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.plan.outlook import Outlook, Wanted
+from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook
 from sparingly.infer.plan.pilot import pilot_of
 from sparingly.infer.plan.power import (
     deciding_ratios,
@@ -111,7 +111,7 @@ def test_differences_planned_from_a_pilot_are_those_of_the_default_path(n: int, 
     """From the whole set as pilot, against the median over eight draws; predictions from 30 items on."""
     data = made_set()
     pilot = pilot_of(data, None, "people", for_differences=True, seed=0)
-    planned = Outlook(pilot, Wanted(target=target)).detectable(n)  # type: ignore[arg-type]
+    planned = PlanOutlook(pilot, PlanGoals(target=target)).detectable(n)  # type: ignore[arg-type]
     found = []
     for seed in range(8):
         chosen = sparingly.select(data, budget=n, seed=seed)
@@ -126,12 +126,12 @@ def test_few_documents_decide_less() -> None:
     """Twelve documents: differences on inputs like these have 11 degrees of freedom, however many items."""
     data = made_set(columns={"document": [f"d{place // 34:02d}" for place in range(400)]})
     pilot = pilot_of(data, drawn_pilot(data, 60), "people", for_differences=True, seed=0)
-    ahead = Outlook(pilot, Wanted()).ahead
+    ahead = PlanOutlook(pilot, PlanGoals()).resampler
     found = sparingly.estimate(data, None, "people", target="population")
     assert found.pairs is not None
     actual = float(np.median(deciding_ratios(found.pairs, pair_level(4, 0.95))))
     assert ahead.deciding_ratio(400) == pytest.approx(actual, rel=0.1)
-    free = Outlook(
-        pilot_of(made_set(), drawn_pilot(made_set(), 60), "people", for_differences=True, seed=0), Wanted()
+    free = PlanOutlook(
+        pilot_of(made_set(), drawn_pilot(made_set(), 60), "people", for_differences=True, seed=0), PlanGoals()
     )
-    assert ahead.deciding_ratio(400) > 1.2 * free.ahead.deciding_ratio(400)
+    assert ahead.deciding_ratio(400) > 1.2 * free.resampler.deciding_ratio(400)

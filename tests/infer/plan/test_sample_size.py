@@ -15,17 +15,17 @@ from sparingly.base.errors import UsageError
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.infer.plan.power import items_for
 from sparingly.infer.plan.sample_size import (
-    MOST,
+    MOST_LABELS,
     Quantity,
     binomial_power,
-    chance,
+    chance_text,
     comparisons_for,
     expected_half_width,
     outputs_for,
-    points,
+    parse_share,
+    percent_text,
+    points_text,
     sample_size,
-    share,
-    spoken,
 )
 
 AS_TEXT: dict[str, Any] = {"pass_rate": "90%", "width": "4%"}
@@ -92,7 +92,7 @@ def test_answers_come_first_and_say_plus_minus() -> None:
 
 def test_all_pairs_of_several_models() -> None:
     found = sample_size(detect="0.3sd", models=5)
-    assert found.n == items_for(0.3, 5, 0.95, 0.8, MOST)
+    assert found.n == items_for(0.3, 5, 0.95, 0.8, MOST_LABELS)
     assert f"({5 * found.n} labels)" in found.answer
     assert "corrected for all 10 pairs (0.5 % for each)" in found.notes[-1]
     assert sample_size(win_rate=0.6, models=3).n == comparisons_for(0.6, 0.05 / 3, 0.8)
@@ -146,11 +146,11 @@ def test_wrong_questions_get_one_sentence(question: dict[str, Any], words: str) 
 
 def test_quantities() -> None:
     assert Quantity.parse(" 0.3 SD ") == Quantity(0.3, "sd")
-    assert share("4%", "width") == 0.04
-    assert share("0.1%", "width") == 0.001
-    assert points(0.125) == "12.5 %"
-    assert (spoken(0.01), spoken(0.025)) == ("1 point", "2.5 points")
-    assert [chance(value) for value in (0.0, 0.004, 0.5, 0.994, 0.9999, 1.0)] == [
+    assert parse_share("4%", "width") == 0.04
+    assert parse_share("0.1%", "width") == 0.001
+    assert percent_text(0.125) == "12.5 %"
+    assert (points_text(0.01), points_text(0.025)) == ("1 point", "2.5 points")
+    assert [chance_text(value) for value in (0.0, 0.004, 0.5, 0.994, 0.9999, 1.0)] == [
         "under 1 %",
         "under 1 %",
         "50 %",

@@ -83,7 +83,7 @@ def test_models_that_were_judged_less_keep_their_larger_errors() -> None:
     scores, covariance = np.array([0.0, 0.1, 0.4, 0.0]), np.diag(1 / depths)
     shrunk, plain = (
         chance_of_best(scores, covariance, degrees=9, units=depths, prior=prior, draws=200_000)
-        for prior in (EffectPrior(), EffectPrior(alike=1e-9))
+        for prior in (EffectPrior(), EffectPrior(prior_units=1e-9))
     )
     assert shrunk == pytest.approx(plain, abs=0.005)
     blind = chance_of_best(scores, covariance, degrees=9, units=10.0)

@@ -9,7 +9,7 @@ from scipy import stats
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats.krippendorff import krippendorff_alpha
-from sparingly.infer.estimate.rater_effects import rated
+from sparingly.infer.estimate.rater_effects import rater_scores
 from sparingly.run.raters.agreement import rater_agreement
 from sparingly.run.raters.predictability import predictability, share_that_beats
 from tests.infer.estimate.test_severity import Row, rated_set
@@ -34,7 +34,7 @@ def two_raters(seed: int = 0) -> sparingly.EvalSet:
 
 def test_pairs_are_those_of_scipy() -> None:
     data = two_raters()
-    values, _ = rated(data).table()
+    values, _ = rater_scores(data).table()
     found = rater_agreement(data, draws=10).pairs[0]
     x, y = values.T
     assert (found.first, found.second, found.n) == ("a", "b", 40)
@@ -47,7 +47,7 @@ def test_pairs_are_those_of_scipy() -> None:
 
 def test_alpha_is_over_outputs_and_its_interval_over_items() -> None:
     data = two_raters()
-    values, _ = rated(data).table()
+    values, _ = rater_scores(data).table()
     found = rater_agreement(data, draws=200)
     assert found.alpha.alpha == pytest.approx(krippendorff_alpha(values))
     assert found.alpha.units == 40
@@ -123,7 +123,7 @@ def test_share_of_own_ratings_is_what_a_simulation_finds() -> None:
 
 def test_slopes_are_those_of_scipy() -> None:
     found = predictability(DEMO, "overall", metric="learned").slopes
-    held = rated(DEMO, "overall")
+    held = rater_scores(DEMO, "overall")
     one = next(slope for slope in found if (slope.rater, slope.model) == ("Bo", "Juniper"))
     rows = (held.rater == held.raters.index("Bo")) & (held.model == DEMO.models.index("Juniper"))
     metric = DEMO.metrics["learned"][held.item[rows], held.model[rows]]
@@ -143,7 +143,7 @@ def test_slopes_are_those_of_scipy() -> None:
 
 def test_standardised_scores() -> None:
     data = sparingly.standardised(two_raters())
-    values, _ = rated(two_raters()).table()
+    values, _ = rater_scores(two_raters()).table()
     by_hand = (values - values.mean(axis=0)) / values.std(axis=0, ddof=1)
     assert data.aspects["overall_z"].ravel() == pytest.approx(by_hand.mean(axis=1))
     assert np.array_equal(data.aspects["overall"], two_raters().aspects["overall"])

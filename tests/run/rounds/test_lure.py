@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparingly.infer.estimate.sample import sample_of
+from sparingly.infer.estimate.sample import sample_from_arrays
 from sparingly.run.rounds.active_testing import lure_form, lure_weights
 
 
@@ -48,7 +48,7 @@ def test_the_linear_form_is_the_estimate_by_hand() -> None:
     seen = np.where(np.isin(np.arange(10), [1, 4, 6])[:, None], scores, np.nan)
     seen[4, 1] = np.nan
     weights = np.array([0.5, 2.0, 1.1])
-    sample = sample_of(seen, probability=0.3)
+    sample = sample_from_arrays(seen, probability=0.3)
     found = lure_form(sample, weights, predicted).scores(sample)
     missed = scores - predicted
     assert found[0] == pytest.approx(predicted[:, 0].mean() + weights @ missed[[1, 4, 6], 0] / 3)

@@ -12,7 +12,7 @@ from sparingly.base.format import html_table
 from sparingly.data.values import plain
 from sparingly.infer.analysis.change_reasons import data_changed, reasons
 from sparingly.infer.analysis.change_side import Result, Side, side_of
-from sparingly.infer.estimate.result import CHOSEN
+from sparingly.infer.estimate.result import CHOSEN_ITEMS
 
 Shared = Literal["same", "again", "nested", "apart", "partly", "unknown", "other data", "other aspect"]
 # A change of more joint errors than this is hardly chance.
@@ -186,7 +186,7 @@ def _shared(before: Side, after: Side) -> Shared:
 
 
 def _picked(before: Side, after: Side) -> bool:
-    return CHOSEN in (before.target, after.target)
+    return CHOSEN_ITEMS in (before.target, after.target)
 
 
 def _change(

@@ -12,10 +12,17 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError
 from sparingly.base.levels import check_level
 from sparingly.data.scale import Ends, Scale
-from sparingly.infer.estimate.intervals import BOOTSTRAP, LEAST, Interval, T, find_intervals, why_withheld
+from sparingly.infer.estimate.intervals import (
+    BOOTSTRAP,
+    FEWEST_UNITS,
+    Interval,
+    T,
+    find_intervals,
+    why_withheld,
+)
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import Linear, Sample
+from sparingly.infer.estimate.sample import JudgedSample, LinearForm
 from sparingly.infer.estimate.scale import (
     bounded_pairs,
     bounded_scores,
@@ -23,7 +30,7 @@ from sparingly.infer.estimate.scale import (
     proportions_of,
     values_of,
 )
-from sparingly.infer.estimate.variance import Errors, population_errors, set_errors
+from sparingly.infer.estimate.variance import ScoreErrors, population_errors, set_errors
 
 Target = Literal["set", "population"]
 TARGETS = ("set", "population")
@@ -31,7 +38,7 @@ INTERVALS = ("auto", "t", "bootstrap", "betting", "hoeffding", "bernstein", "non
 
 
 @dataclass(frozen=True)
-class Asked:
+class EstimateRequest:
     """What is asked of an estimate.
 
     Attributes:
@@ -59,15 +66,21 @@ class Asked:
 
 
 def assemble(
-    sample: Sample, linear: Linear, models: Sequence[str], asked: Asked, *, aspect: str, estimator: str
+    sample: JudgedSample,
+    linear: LinearForm,
+    models: Sequence[str],
+    asked: EstimateRequest,
+    *,
+    aspect: str,
+    estimator: str,
 ) -> Estimate:
     """Return the estimate that a sample and a linear form give."""
     scores = linear.scores(sample) + 0.0
     over_set = set_errors(sample, linear)
     errors = over_set if asked.target == "set" else population_errors(sample, linear)
-    whole = sample.is_whole and asked.target == "set"
+    whole = sample.is_complete and asked.target == "set"
     few = _too_few(errors, asked, whole)
-    covariance = _known(errors, scores, whole, few)
+    covariance = _known_covariance(errors, scores, whole, few)
     labels = sample.scores[sample.judged]
     values = values_of(labels, asked.scale)
     spread = replace(
@@ -105,7 +118,7 @@ def assemble(
         pairs=PairErrors(
             sample,
             replace(errors, covariance=covariance),
-            _over_set(over_set, scores, asked, sample.is_whole),
+            _over_set(over_set, scores, asked, sample.is_complete),
             asked.level,
             asked.interval,
             asked.seed,
@@ -117,25 +130,25 @@ def assemble(
     )
 
 
-def _too_few(errors: Errors, asked: Asked, whole: bool) -> bool:
+def _too_few(errors: ScoreErrors, asked: EstimateRequest, whole: bool) -> bool:
     """Say whether too few units were drawn to learn an error from, and none is insisted on."""
-    return errors.units < LEAST and not whole and asked.interval not in (T, BOOTSTRAP)
+    return errors.units < FEWEST_UNITS and not whole and asked.interval not in (T, BOOTSTRAP)
 
 
-def _error_notes(errors: Errors, asked: Asked, few: bool) -> tuple[str, ...]:
+def _error_notes(errors: ScoreErrors, asked: EstimateRequest, few: bool) -> tuple[str, ...]:
     """Say why there are no standard errors, where the missing intervals do not say it already."""
     if not few or asked.interval == "auto":
         return ()
-    return (f"no standard errors: {why_withheld(errors.units, errors.drawn)}.",)
+    return (f"no standard errors: {why_withheld(errors.units, errors.unit_name)}.",)
 
 
-def _over_set(errors: Errors, scores: Floats, asked: Asked, whole: bool) -> Errors:
+def _over_set(errors: ScoreErrors, scores: Floats, asked: EstimateRequest, whole: bool) -> ScoreErrors:
     """Return the errors over this very set, NaN where nothing can be said."""
     few = _too_few(errors, asked, whole)
-    return replace(errors, covariance=_known(errors, scores, whole, few))
+    return replace(errors, covariance=_known_covariance(errors, scores, whole, few))
 
 
-def _known(errors: Errors, scores: Floats, whole: bool, few: bool) -> Floats:
+def _known_covariance(errors: ScoreErrors, scores: Floats, whole: bool, few: bool) -> Floats:
     """Return the covariance, NaN where nothing can be said: without a score, or from too few units."""
     unknown = np.isnan(scores) | few | (errors.freedom <= 0 and not whole)
     return np.where(unknown[:, None] | unknown[None, :], np.nan, errors.covariance)
@@ -170,6 +183,6 @@ def targets_of(target: Target | None = None) -> Targets:
     return Targets(target, target)
 
 
-def place_of(target: str) -> str:
+def target_text(target: str) -> str:
     """Return what a target is in a few words, for the heads of columns and for sentences."""
     return {"set": "this set", "population": "inputs like these"}.get(target, "the chosen items")

@@ -57,7 +57,7 @@ class Comparisons:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class BradleyTerryFit:
     """Strengths that add up to 0, the log of Davidson's ν (−∞ without ties), effects, and their covariance.
 
     The covariance is of (strengths, log ν, effects), robust to comparisons that share an item: a sum of
@@ -88,7 +88,7 @@ def information(lead: Floats, log_ties: float) -> Floats:
     return np.asarray(win + tie / 4 - (win + tie / 2) ** 2)
 
 
-def fit(comparisons: Comparisons, models: int, ties: Ties) -> Fit:
+def fit_strengths(comparisons: Comparisons, models: int, ties: Ties) -> BradleyTerryFit:
     """Return the maximum-likelihood strengths, by Newton's method.
 
     Args:
@@ -114,7 +114,7 @@ def fit(comparisons: Comparisons, models: int, ties: Ties) -> Fit:
     _, hessian, scores = _derivatives(comparisons, design, found, tied)
     items = np.unique(comparisons.item[comparisons.weight > 0], return_inverse=True)
     covariance = _sandwich(hessian, scores[comparisons.weight > 0], items[1], len(items[0]))
-    return _as_fit(found, covariance, models, tied, len(items[0]))
+    return _centred_fit(found, covariance, models, tied, len(items[0]))
 
 
 def _design(comparisons: Comparisons, models: int) -> Floats:
@@ -162,7 +162,7 @@ def _sandwich(hessian: Floats, scores: Floats, code: Ints, items: int) -> Floats
     return np.asarray(items / (items - 1.0) * inverse @ (sums.T @ sums) @ inverse)
 
 
-def _as_fit(found: Floats, covariance: Floats, models: int, tied: bool, items: int) -> Fit:
+def _centred_fit(found: Floats, covariance: Floats, models: int, tied: bool, items: int) -> BradleyTerryFit:
     """Return the parameters in the order of a fit, the strengths centred."""
     centre = np.eye(models) - 1.0 / models
     width = len(found) - tied
@@ -172,7 +172,7 @@ def _as_fit(found: Floats, covariance: Floats, models: int, tied: bool, items: i
     if tied:
         turn[models, -1] = 1.0
     turn[models + 1 :, models:width] = np.eye(len(effects))
-    return Fit(
+    return BradleyTerryFit(
         strengths=centre @ found[:models],
         log_ties=float(found[-1]) if tied else -np.inf,
         effects=effects,
@@ -187,7 +187,7 @@ def _as_fit(found: Floats, covariance: Floats, models: int, tied: bool, items: i
 LENGTH = "length"
 WINS_ALL, LOSES_ALL = "won every comparison", "lost every comparison"
 ONE_ITEM = "All comparisons are of one item: no error can be learned from them. Compare on more items."
-APART, NEVER = "not connected to the others by wins and losses", "never compared"
+UNCONNECTED, NEVER_COMPARED = "not connected to the others by wins and losses", "never compared"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -299,7 +299,7 @@ def bradley_terry(
     place = np.full(len(data.models), -1)
     place[inside] = np.arange(len(inside))
     kept = compared.at(usable[compared.first] & usable[compared.second])
-    found = fit(
+    found = fit_strengths(
         Comparisons(
             place[kept.first], place[kept.second], kept.value, kept.item, kept.weight, kept.covariates
         ),
@@ -400,14 +400,14 @@ def _status(compared: Comparisons, models: int) -> tuple[tuple[str, ...], NDArra
     said = []
     for model in range(models):
         won, lost = wins[model].sum(), wins[:, model].sum()
-        alone = {(True, False): WINS_ALL, (False, True): LOSES_ALL, (False, False): NEVER}
-        said.append("" if usable[model] else alone.get((won > 0, lost > 0), APART))
+        alone = {(True, False): WINS_ALL, (False, True): LOSES_ALL, (False, False): NEVER_COMPARED}
+        said.append("" if usable[model] else alone.get((won > 0, lost > 0), UNCONNECTED))
     return tuple(said), usable
 
 
 def _result(
     data: EvalSet,
-    found: Fit,
+    found: BradleyTerryFit,
     inside: NDArray[np.int64],
     status: tuple[str, ...],
     covariates: tuple[str, ...],

@@ -19,7 +19,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature
-from sparingly.infer.estimate.sample import Sample, as_codes, group_sums
+from sparingly.infer.estimate.sample import JudgedSample, as_codes, group_sums
 
 # --- what the design behind a selection tells: strata, units, what the draw was spread over ---
 
@@ -72,18 +72,18 @@ def _strata_of_all(data: EvalSet, selection: Selection) -> Objects | None:
         # The strata were those of the pool.
         return None
     if isinstance(method, Stratified):
-        return method.strata_of(_seen(data, selection), Budget.parse(selection.signature.budget))
+        return method.strata_of(_design_view(data, selection), Budget.parse(selection.signature.budget))
     column = method.balance if isinstance(method, ListSelector) else None
     return data.columns[column] if column is not None and column in data.columns else None
 
 
-def _seen(data: EvalSet, selection: Selection) -> EvalSet:
+def _design_view(data: EvalSet, selection: Selection) -> EvalSet:
     """Return the set as the design saw it: with the crowd's models where there was one."""
     crowd = [name for name in selection.signature.crowd if name in data.models]
     return data.take(models=crowd) if crowd else data
 
 
-def as_drawn(sample: Sample) -> Sample:
+def with_stratum_rates(sample: JudgedSample) -> JudgedSample:
     """Return the sample with the chances that its strata had, given how many items each gave.
 
     A design that rounds at random gives a stratum now one item more, now one less. Given the numbers, every
@@ -101,7 +101,7 @@ def as_drawn(sample: Sample) -> Sample:
     return replace(sample, draw=share, probability=np.repeat(share[:, None], sample.models, axis=1))
 
 
-def _pool_units(sample: Sample, data: EvalSet, selection: Selection) -> Ints | None:
+def _pool_units(sample: JudgedSample, data: EvalSet, selection: Selection) -> Ints | None:
     """Return the documents of the rows where the pool was drawn by documents."""
     pool = selection.signature.pool
     method = None if pool is None else method_of(pool)
@@ -112,7 +112,7 @@ def _pool_units(sample: Sample, data: EvalSet, selection: Selection) -> Ints | N
     return as_codes(named, len(named), "documents")
 
 
-def with_design(sample: Sample, data: EvalSet, selection: Selection) -> Sample:
+def with_design(sample: JudgedSample, data: EvalSet, selection: Selection) -> JudgedSample:
     """Return the sample with what its draw was spread over, balanced on, or ordered by."""
     method = method_of(selection.signature)
     sample = replace(sample, pool_unit=_pool_units(sample, data, selection))
@@ -122,7 +122,7 @@ def with_design(sample: Sample, data: EvalSet, selection: Selection) -> Sample:
     if not isinstance(method, DrawDesign):
         return sample
     # The view that the draw had, of which the coordinates are remembered.
-    seen = _seen(data, selection)
+    seen = _design_view(data, selection)
     seen = seen.only(method.reads(seen))
     places, balance = method.coordinates(seen), method.balance_variables(seen)
     return replace(
@@ -140,22 +140,22 @@ ASSUMED = "no selection was given: the judged items are taken for a uniform samp
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class SelectedRows:
     """The rows of a selection among the items of a set, one per item.
 
     Attributes:
         rows: Where the chosen items stand, in the order of their ids.
         place: Which of them each row of the selection is about.
         first: The first row of the selection that is about each of them.
-        asked: items × models: the judgements that the selection asks for.
-        chance: items × models: the chance of each, 1 where it is not asked for.
+        requested: items × models: the judgements that the selection asks for.
+        probability: items × models: the chance of each, 1 where it is not asked for.
     """
 
     rows: Ints
     place: Ints
     first: Ints
-    asked: Mask
-    chance: Floats
+    requested: Mask
+    probability: Floats
 
 
 def frame_of(data: EvalSet, selection: Selection | None, *, differences: bool = False) -> EvalSet:
@@ -171,23 +171,23 @@ def frame_of(data: EvalSet, selection: Selection | None, *, differences: bool = 
     return data.at(np.flatnonzero([name not in shut for name in data.items]))
 
 
-def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> Sample:
+def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> JudgedSample:
     """Return the sample of a selection from its set (see ``frame_of``); scores are of all items × models."""
     if selection is None:
-        return _assumed(data, scores)
+        return _uniform_sample(data, scores)
     if selection.pairs is not None:
         raise UsageError("Scores cannot be estimated from a selection of pairs of models.")
     if selection.probability is None:
         raise UsageError("Scores of the set cannot be estimated from a selection without probabilities.")
-    drawn = _drawn(data, selection, selection.probability)
+    drawn = _selected_rows(data, selection, selection.probability)
     unit, pool = unit_labels(data, selection), selection.pool_probability
     stratum, stratum_of = stratum_codes(data, selection)
-    sample = Sample(
+    sample = JudgedSample(
         rows=drawn.rows,
-        scores=np.where(drawn.asked, scores[drawn.rows], np.nan),
-        probability=drawn.chance,
+        scores=np.where(drawn.requested, scores[drawn.rows], np.nan),
+        probability=drawn.probability,
         size=len(data),
-        draw=np.asarray(np.where(drawn.asked, drawn.chance, 0.0).max(axis=1)),
+        draw=np.asarray(np.where(drawn.requested, drawn.probability, 0.0).max(axis=1)),
         unit=as_codes(unit[drawn.first], len(drawn.rows), "units"),
         stratum=stratum[drawn.first],
         weights=data.importance,
@@ -197,16 +197,16 @@ def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> S
         unit_by_model=_unit_by_model(data, selection, drawn, unit),
         design=selection.signature.method,
     )
-    return as_drawn(_without_gaps(with_design(sample, data, selection), drawn.asked))
+    return with_stratum_rates(_with_response_rates(with_design(sample, data, selection), drawn.requested))
 
 
-def _assumed(data: EvalSet, scores: Floats) -> Sample:
+def _uniform_sample(data: EvalSet, scores: Floats) -> JudgedSample:
     """Return the judged items as if they had been drawn uniformly."""
     judged = ~np.isnan(scores)
     rows = np.flatnonzero(judged.any(axis=1))
     if not len(rows):
         raise DataError("No item is judged, so there is nothing to estimate from.")
-    sample = Sample(
+    sample = JudgedSample(
         rows=rows,
         scores=scores[rows],
         probability=np.full((len(rows), scores.shape[1]), len(rows) / len(data)),
@@ -220,10 +220,10 @@ def _assumed(data: EvalSet, scores: Floats) -> Sample:
         notes=() if len(rows) == len(data) else (ASSUMED,),
     )
     # A model that nobody judged was not asked for.
-    return _without_gaps(sample, np.broadcast_to(judged.any(axis=0), sample.scores.shape))
+    return _with_response_rates(sample, np.broadcast_to(judged.any(axis=0), sample.scores.shape))
 
 
-def _drawn(data: EvalSet, selection: Selection, probability: Floats) -> Drawn:
+def _selected_rows(data: EvalSet, selection: Selection, probability: Floats) -> SelectedRows:
     """Return the chance of every judgement that a selection asks for."""
     rows, place = np.unique(data.positions(selection.items), return_inverse=True)
     first = np.empty(len(rows), np.int64)
@@ -232,16 +232,16 @@ def _drawn(data: EvalSet, selection: Selection, probability: Floats) -> Drawn:
     if selection.models is None:
         asked[:] = True
         chance[place] = probability[:, None]
-        return Drawn(rows, place, first, asked, chance)
+        return SelectedRows(rows, place, first, asked, chance)
     known = {name: column for column, name in enumerate(data.models)}
     for row, names in enumerate(selection.models):
         columns = [known[name] for name in (data.models if names is None else names) if name in known]
         asked[place[row], columns] = True
         chance[place[row], columns] = probability[row]
-    return Drawn(rows, place, first, asked, chance)
+    return SelectedRows(rows, place, first, asked, chance)
 
 
-def _unit_by_model(data: EvalSet, selection: Selection, drawn: Drawn, unit: Objects) -> Ints | None:
+def _unit_by_model(data: EvalSet, selection: Selection, drawn: SelectedRows, unit: Objects) -> Ints | None:
     """Return what was drawn for every model, as codes; None where the models shared one draw.
 
     Every model had a draw of its own where each row is of a single model, and several models are there.
@@ -252,7 +252,7 @@ def _unit_by_model(data: EvalSet, selection: Selection, drawn: Drawn, unit: Obje
         return None
     codes = as_codes(unit, len(unit), "units")
     # Where a model was not asked for, a code of its own.
-    by_model = np.arange(drawn.asked.size).reshape(drawn.asked.shape) + int(codes.max()) + 1
+    by_model = np.arange(drawn.requested.size).reshape(drawn.requested.shape) + int(codes.max()) + 1
     by_model[drawn.place, [data.models.index(names[0]) for names in selection.models]] = codes
     return np.asarray(by_model)
 
@@ -264,7 +264,7 @@ def document_codes(data: EvalSet) -> Ints | None:
     return as_codes(labels_or_ids(data.columns[fields.DOCUMENT], data.items), len(data), "documents")
 
 
-def _without_gaps(sample: Sample, asked: Mask) -> Sample:
+def _with_response_rates(sample: JudgedSample, asked: Mask) -> JudgedSample:
     """Return the sample with the chances of what was judged of what was asked for.
 
     What did not come is taken to be missing by chance: first whole items, then single models of the others.
@@ -278,18 +278,18 @@ def _without_gaps(sample: Sample, asked: Mask) -> Sample:
         raise DataError("No chosen item is judged, so there is nothing to estimate from.")
     lost, cells = int((~there).sum()), int((missing & there[:, None]).sum())
     if lost and not sample.separate:
-        share = _came((1.0 / sample.draw)[:, None], there[:, None], sample.stratum)
+        share = _response_rates((1.0 / sample.draw)[:, None], there[:, None], sample.stratum)
         draw, chance = sample.draw * share[:, 0], sample.probability * share
-        sample = replace(sample, draw=draw, probability=chance, came=share)
+        sample = replace(sample, draw=draw, probability=chance, response_rate=share)
     kept = np.flatnonzero(there)
     if not sample.separate:
         sample, asked, kept = sample.at(kept), asked[kept], np.arange(len(kept))
     # With a draw for every model, an item that is lost is a loss of the models that it was drawn for.
     weight = np.where(asked, 1.0 / sample.probability, 0.0)
-    share = _came(weight, sample.judged, sample.stratum)
-    chance, came = sample.probability * share, share if sample.separate else sample.came
+    share = _response_rates(weight, sample.judged, sample.stratum)
+    chance, came = sample.probability * share, share if sample.separate else sample.response_rate
     notes = (*sample.notes, _missing_note(lost, cells))
-    return replace(sample, probability=chance, came=came, notes=notes).at(kept)
+    return replace(sample, probability=chance, response_rate=came, notes=notes).at(kept)
 
 
 def _missing_note(items: int, outputs: int) -> str:
@@ -301,7 +301,7 @@ def _missing_note(items: int, outputs: int) -> str:
     return f"{' and '.join(parts)} {are} not judged: taken to be missing by chance."
 
 
-def _came(weight: Floats, there: Mask, stratum: Ints) -> Floats:
+def _response_rates(weight: Floats, there: Mask, stratum: Ints) -> Floats:
     """Return for every row the share of its stratum's weight that is there.
 
     A stratum of which nothing is there is stood for by the others.

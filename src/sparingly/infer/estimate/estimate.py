@@ -17,13 +17,19 @@ from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.scale import Ends
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.data.signature import digest_scores
-from sparingly.infer.estimate.assemble import Asked, Target, assemble
+from sparingly.infer.estimate.assemble import EstimateRequest, Target, assemble
 from sparingly.infer.estimate.draw import frame_of, sample_from
 from sparingly.infer.estimate.estimators import Estimator, WeightedMean, as_estimator
-from sparingly.infer.estimate.intervals import Interval, Outcome
-from sparingly.infer.estimate.predictions import guarded
-from sparingly.infer.estimate.result import CHOSEN, Estimate, EstimateSignature
-from sparingly.infer.estimate.sample import Linear, Sample, difference_form, part_of, sample_of
+from sparingly.infer.estimate.intervals import Interval, IntervalOutcome
+from sparingly.infer.estimate.predictions import guard_predictions
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
+from sparingly.infer.estimate.sample import (
+    JudgedSample,
+    LinearForm,
+    difference_form,
+    restrict_to,
+    sample_from_arrays,
+)
 from sparingly.infer.estimate.scale import values_of
 
 # --- selections drawn from more items than the data has, such as a pool ---
@@ -79,7 +85,7 @@ def estimator_for(estimator: str | Method | None, outside: int, by: str | None) 
     return found
 
 
-def with_outside(sample: Sample, outside: int) -> Sample:
+def with_outside(sample: JudgedSample, outside: int) -> JudgedSample:
     """Return a sample whose scores also speak of the items that are not in the data."""
     if not outside:
         return sample
@@ -131,10 +137,10 @@ def relative_to_models(
         )
     relative = scores - scores.mean(axis=1, keepdims=True)
     relative[skipped] = 0.0
-    return relative, _with_known(selection)
+    return relative, _with_skipped_items(selection)
 
 
-def _with_known(selection: Selection) -> Selection:
+def _with_skipped_items(selection: Selection) -> Selection:
     """Return the selection with the skipped items as rows that were sure to be there."""
     more, count = np.array(selection.same_outputs, object), len(selection.same_outputs)
 
@@ -164,7 +170,7 @@ def _with_known(selection: Selection) -> Selection:
 
 
 IMPORTANCE = "items count by their weights: scores are weighted means over the set."
-NEVER = "the scores are without the items that could never be chosen."
+WITHOUT_NEVER = "the scores are without the items that could never be chosen."
 IGNORED = "ignored, because they need inclusion probabilities"
 
 
@@ -209,28 +215,30 @@ def estimate(
         (120, 240, 'set')
     """
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
-    asked = Asked(target, level, interval, _scale_of(data, selection, name, scale), seed)
+    asked = EstimateRequest(target, level, interval, _scale(data, selection, name, scale), seed)
     _check_groups(data, by)
     view = frame_of(data, selection, differences=True)
     scores = view.truth(name)
     if selection is not None and not selection.is_probability_sample:
-        return _chosen_only(view, scores, selection, name, asked, _ignored(estimator, interval, scale, by))
+        return _chosen_only(
+            view, scores, selection, name, asked, _ignored_options(estimator, interval, scale, by)
+        )
     outside, told = items_outside(data, selection), without_truth(view, name)
     sample = with_outside(_judged_sample(view, scores, selection, scale), outside)
-    method = _settled(estimator_for(estimator, outside, by), told, sample)
-    linear = _noted(method.linear(sample, told, seed), sample, selection)
+    method = _resolve_estimator(estimator_for(estimator, outside, by), told, sample)
+    linear = _with_frame_notes(method.linear(sample, told, seed), sample, selection)
     whole = assemble(sample, linear, view.models, asked, aspect=name, estimator=str(method))
-    used = _used(view, sample.rows, sample.scores)
+    used = _used_labels(view, sample.rows, sample.scores)
     return replace(
         whole,
         n=whole.n - (0 if selection is None else len(selection.same_outputs)),
-        groups={} if by is None else _groups(view, by, sample, linear, whole, asked),
+        groups={} if by is None else _group_estimates(view, by, sample, linear, whole, asked),
         selection=selection,
         signature=_signature(view, selection, name, method, asked, by, used),
     )
 
 
-def _scale_of(data: EvalSet, selection: Selection | None, aspect: str, scale: Ends | None) -> Ends | None:
+def _scale(data: EvalSet, selection: Selection | None, aspect: str, scale: Ends | None) -> Ends | None:
     """Return the scale that was given, or that of the data; scores relative to each other have none."""
     if scale is not None or (selection is not None and selection.same_outputs):
         return scale
@@ -243,14 +251,16 @@ def _check_groups(data: EvalSet, by: str | None) -> None:
         raise UnknownNameError("column", by, data.columns, "It is the column whose groups are estimated.")
 
 
-def _judged_sample(view: EvalSet, scores: Floats, selection: Selection | None, scale: Ends | None) -> Sample:
+def _judged_sample(
+    view: EvalSet, scores: Floats, selection: Selection | None, scale: Ends | None
+) -> JudgedSample:
     """Return the sample; where items with the same outputs were skipped, of scores relative to each other."""
     if selection is not None and selection.same_outputs:
         return sample_from(view, *relative_to_models(view, scores, selection, scale))
     return sample_from(view, scores, selection)
 
 
-def _noted(linear: Linear, sample: Sample, selection: Selection | None) -> Linear:
+def _with_frame_notes(linear: LinearForm, sample: JudgedSample, selection: Selection | None) -> LinearForm:
     """Return the linear form with what is said of the frame in front of its own notes."""
     return replace(linear, notes=(*_frame_notes(sample, selection), *linear.notes))
 
@@ -261,7 +271,7 @@ def without_truth(data: EvalSet, aspect: str) -> EvalSet:
     return data.only(name for name in data.fields if name not in own) if own else data
 
 
-def _ignored(
+def _ignored_options(
     estimator: str | Method | None, interval: Interval, scale: Ends | None, by: str | None
 ) -> tuple[str, ...]:
     """Say what was asked for that scores of the chosen items cannot have."""
@@ -275,7 +285,7 @@ def _ignored(
     return (f"{IGNORED}: {', '.join(parts)}.",) if parts else ()
 
 
-def _settled(estimator: str | Method | None, data: EvalSet, sample: Sample) -> Estimator:
+def _resolve_estimator(estimator: str | Method | None, data: EvalSet, sample: JudgedSample) -> Estimator:
     """Return the estimator, or the one for what there is."""
     if estimator is not None:
         return as_estimator(estimator).resolve(data)
@@ -286,19 +296,19 @@ def _settled(estimator: str | Method | None, data: EvalSet, sample: Sample) -> E
     return as_estimator("weighted_mean" if sample.stratum_of is None else "stratified_mean")
 
 
-def _frame_notes(sample: Sample, selection: Selection | None) -> tuple[str, ...]:
+def _frame_notes(sample: JudgedSample, selection: Selection | None) -> tuple[str, ...]:
     """Say where the scores are not plain means over the whole set."""
     never = selection is not None and bool(selection.never)
     skipped = 0 if selection is None else len(selection.same_outputs)
     return (
         *((RELATIVE.format(count=skipped),) if skipped else ()),
         *((IMPORTANCE,) if sample.weights is not None else ()),
-        *((NEVER,) if never else ()),
+        *((WITHOUT_NEVER,) if never else ()),
     )
 
 
-def _groups(
-    data: EvalSet, by: str, sample: Sample, linear: Linear, whole: Estimate, asked: Asked
+def _group_estimates(
+    data: EvalSet, by: str, sample: JudgedSample, linear: LinearForm, whole: Estimate, asked: EstimateRequest
 ) -> Mapping[str, Estimate]:
     """Return the estimates of the groups of a column; a group without a judged item has none."""
     labels = np.array(["(none)" if value is None else f"{value}" for value in data.columns[by]])
@@ -307,7 +317,7 @@ def _groups(
         inside = labels == label
         if not inside[sample.rows].any():
             continue
-        part, form = part_of(sample, linear, inside)
+        part, form = restrict_to(sample, linear, inside)
         found[label] = assemble(
             part, form, whole.models, asked, aspect=whole.aspect, estimator=whole.estimator
         )
@@ -319,7 +329,7 @@ def _chosen_only(
     scores: Floats,
     selection: Selection,
     aspect: str,
-    asked: Asked,
+    asked: EstimateRequest,
     ignored: tuple[str, ...],
 ) -> Estimate:
     """Return the scores of the chosen items, which are no scores of the set."""
@@ -346,19 +356,21 @@ def _chosen_only(
         intervals=("none",) * len(means),
         covariance=np.full((len(means), len(means)), np.nan),
         freedom=0.0,
-        target=CHOSEN,
+        target=CHOSEN_ITEMS,
         level=asked.level,
         aspect=aspect,
         estimator="mean",
         n=int(there.any(axis=1).sum()),
         size=len(data),
-        outcome=Outcome(withheld=len(means)),
+        outcome=IntervalOutcome(withheld=len(means)),
         is_rate=values_of(inside[there], asked.scale).is_rate,
         notes=(RANKING_ONLY, *ignored),
         selection=selection,
         signature=replace(
-            _signature(data, selection, aspect, as_estimator("mean"), asked, None, _used(data, rows, inside)),
-            target=CHOSEN,
+            _signature(
+                data, selection, aspect, as_estimator("mean"), asked, None, _used_labels(data, rows, inside)
+            ),
+            target=CHOSEN_ITEMS,
             interval="none",
             scale=None,
         ),
@@ -366,16 +378,16 @@ def _chosen_only(
 
 
 @dataclass(frozen=True)
-class _Used:
+class _UsedLabels:
     """The judgements that were used: of how many items, and their digest."""
 
     n: int
     digest: str
 
 
-def _used(data: EvalSet, rows: Ints, scores: Floats) -> _Used:
+def _used_labels(data: EvalSet, rows: Ints, scores: Floats) -> _UsedLabels:
     order = np.argsort(rows, kind="stable")
-    return _Used(len(rows), digest_scores(data.items[rows[order]], data.models, scores[order]))
+    return _UsedLabels(len(rows), digest_scores(data.items[rows[order]], data.models, scores[order]))
 
 
 def _signature(
@@ -383,9 +395,9 @@ def _signature(
     selection: Selection | None,
     aspect: str,
     method: Estimator,
-    asked: Asked,
+    asked: EstimateRequest,
     by: str | None,
-    used: _Used,
+    used: _UsedLabels,
 ) -> EstimateSignature:
     told = {name for name in (fields.DOCUMENT, fields.WEIGHT, by) if name in data.columns}
     read = method.reads(without_truth(data, aspect)) | {fields.column(name) for name in told if name}
@@ -451,8 +463,8 @@ def estimate_scores(
         >>> found.scores, found.standard_errors.round(3)
         (array([ 99., 100.]), array([5.025, 5.025]))
     """
-    asked = Asked(target, level, interval, scale, seed)
-    sample = sample_of(scores, probability, size, **drawn)
+    asked = EstimateRequest(target, level, interval, scale, seed)
+    sample = sample_from_arrays(scores, probability, size, **drawn)
     names = [f"model {place}" for place in range(sample.models)] if models is None else list(models)
     if len(names) != sample.models:
         raise UsageError(f"There are {sample.models} models but {len(names)} names.")
@@ -464,7 +476,7 @@ def estimate_scores(
     return assemble(sample, linear, names, asked, aspect="score", estimator="difference from predictions")
 
 
-def _with_predictions(sample: Sample, predictions: Floats, guard: bool, rows: int) -> Linear:
+def _with_predictions(sample: JudgedSample, predictions: Floats, guard: bool, rows: int) -> LinearForm:
     told = predictions[:, None] if predictions.ndim == 1 else predictions
     if told.shape != (sample.size, sample.models) or rows != sample.size:
         raise UsageError(
@@ -475,6 +487,6 @@ def _with_predictions(sample: Sample, predictions: Floats, guard: bool, rows: in
         raise UsageError("Predictions are needed for every item and model; some are missing.")
     if not guard:
         return difference_form(sample, told)
-    kept = guarded(sample, told)
+    kept = guard_predictions(sample, told)
     linear = difference_form(sample, kept.predicted, parameters=2.0)
     return replace(linear, fallen_back=kept.fallen_back, notes=kept.notes())

@@ -18,21 +18,21 @@ from sparingly.data.evalset import EvalSet, the_only
 from sparingly.infer.estimate.predictions import (
     FEWEST,
     Split,
-    calibrated,
-    checked_metrics,
-    guarded,
+    calibrate_predictions,
+    check_metrics,
+    fall_back,
+    fold_groups,
+    guard_predictions,
     known_metrics,
     metric_fields,
     metric_scores,
     moments,
     neighbour_predictions,
     splits_of,
-    standardised,
-    together,
-    too_few,
+    standardise,
     variates_of,
 )
-from sparingly.infer.estimate.sample import Linear, Sample, as_codes, difference_form, group_sums
+from sparingly.infer.estimate.sample import JudgedSample, LinearForm, as_codes, difference_form, group_sums
 
 if TYPE_CHECKING:
     from sparingly.signals.predict import Predictions
@@ -53,7 +53,7 @@ class Estimator(Method, ABC):
         return frozenset()
 
     @abstractmethod
-    def linear(self, sample: Sample, data: EvalSet, seed: int) -> Linear:
+    def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
         """Return the scores as a fixed part and weighted residuals."""
 
 
@@ -89,7 +89,7 @@ class Mean(Estimator):
 
     reference: ClassVar[str] = "the baseline of Saldías et al. 2022, section 2"
 
-    def linear(self, sample: Sample, data: EvalSet, seed: int) -> Linear:
+    def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
         """Return the mean with what every item is away from it."""
         counts = np.where(sample.judged, sample.importance[:, None], 0.0)
         total = counts.sum(axis=0)
@@ -101,7 +101,7 @@ class Mean(Estimator):
         residual = away * counts * sample.probability * sample.size / np.where(total > 0, total, 1.0)
         chances = sample.probability[sample.judged]
         unequal = chances.size and np.ptp(chances) > 1e-9
-        return Linear(means, residual, notes=(UNEQUAL,) if unequal else ())
+        return LinearForm(means, residual, notes=(UNEQUAL,) if unequal else ())
 
 
 # --- weighted_mean ---
@@ -123,7 +123,7 @@ class WeightedMean(Estimator):
 
     form: Literal["hajek", "horvitz_thompson"] = parameter("hajek", "what the weighted sum is divided by")
 
-    def linear(self, sample: Sample, data: EvalSet, seed: int) -> Linear:
+    def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
         """Return the weighted mean with what every item is away from it."""
         return difference_form(sample, exact=self.form == "horvitz_thompson")
 
@@ -156,18 +156,18 @@ class StratifiedMean(Estimator):
         """Read the column of the strata."""
         return frozenset() if self.by is None else frozenset({fields.column(self.by)})
 
-    def linear(self, sample: Sample, data: EvalSet, seed: int) -> Linear:
+    def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
         """Return the stratified mean with what every item is away from it."""
         codes = self._strata(sample, data)
         if codes is None:
             plain = difference_form(sample)
             return plain if sample.stratum.any() else replace(plain, notes=(NO_STRATA,))
-        empty = _empty(sample, codes)
+        empty = _empty_strata(sample, codes)
         if self.by is None and empty:
             # Which strata are empty is no accident: small ones often are. Their items differ from the others,
             # whose mean would stand in for them; every item's own chance makes up for it.
             return replace(difference_form(sample), notes=(EMPTY.format(empty),))
-        means, stands, notes = _means(sample, codes)
+        means, stands, notes = _stratum_means(sample, codes)
         if self.by is not None:
             fitted = float(len(np.unique(codes[sample.rows])))
             return replace(difference_form(sample, means[codes], parameters=fitted), notes=notes)
@@ -176,9 +176,9 @@ class StratifiedMean(Estimator):
         away = np.where(sample.judged, sample.values - scores, 0.0)
         residual = away * stands[codes[sample.rows]] * sample.share * sample.probability
         fixed = scores - (residual / sample.probability).sum(axis=0) / sample.size
-        return Linear(fixed, residual, notes=notes)
+        return LinearForm(fixed, residual, notes=notes)
 
-    def _strata(self, sample: Sample, data: EvalSet) -> Ints | None:
+    def _strata(self, sample: JudgedSample, data: EvalSet) -> Ints | None:
         """Return the stratum of every item; None where it is not known."""
         if self.by is None:
             return sample.stratum_of
@@ -187,12 +187,12 @@ class StratifiedMean(Estimator):
         return as_codes(data.columns[self.by], len(data), "strata")
 
 
-def _empty(sample: Sample, codes: Ints) -> int:
+def _empty_strata(sample: JudgedSample, codes: Ints) -> int:
     """Return how many strata have items, but none in the sample."""
     return len(np.setdiff1d(np.unique(codes), np.unique(codes[sample.rows])))
 
 
-def _means(sample: Sample, codes: Ints) -> tuple[Floats, Floats, tuple[str, ...]]:
+def _stratum_means(sample: JudgedSample, codes: Ints) -> tuple[Floats, Floats, tuple[str, ...]]:
     """Return the means of strata × models, how much of each is stood for by an item's share, and notes."""
     drawn, count = codes[sample.rows], int(codes.max()) + 1
     weight = _padded(group_sums(sample.share, drawn), count)
@@ -246,7 +246,7 @@ class ControlVariate(Estimator):
     def resolve(self, data: EvalSet) -> Self:
         """Settle which metrics are meant."""
         if self.variate != "one":
-            return replace(self, metrics=checked_metrics(data, self.metrics))
+            return replace(self, metrics=check_metrics(data, self.metrics))
         if self.metric is None:
             how = f"Name one: {self.name}:metric=…, or take them together: {self.name}:variate=several."
             return replace(self, metric=the_only("metric", None, data.metrics, how))
@@ -256,21 +256,21 @@ class ControlVariate(Estimator):
         """Read the metrics, or the texts whose length they are."""
         return metric_fields(data, self._names(data))
 
-    def linear(self, sample: Sample, data: EvalSet, seed: int) -> Linear:
+    def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
         """Return the difference estimator with the slope times the variate as prediction."""
         variates = variates_of(data, self._names(data))
         splits = splits_of(sample, data.keys, self.folds if self.crossfit else 1, seed)
         if self.variate == "mean":
-            variates = standardised(variates.mean(axis=0))[None]
+            variates = standardise(variates.mean(axis=0))[None]
         if self.variate == "knn":
             told = neighbour_predictions(sample, variates, splits, self.neighbours)
             # The prediction is cross-fitted; one slope for it costs next to nothing.
-            variates, splits = standardised(told)[None], splits_of(sample, data.keys, 1, seed)
+            variates, splits = standardise(told)[None], splits_of(sample, data.keys, 1, seed)
         return self.moved(sample, variates, splits)
 
     def moved(
-        self, sample: Sample, variates: Floats, splits: Sequence[Split], inverse: Floats | None = None
-    ) -> Linear:
+        self, sample: JudgedSample, variates: Floats, splits: Sequence[Split], inverse: Floats | None = None
+    ) -> LinearForm:
         """Return the estimator with variates that are made: standardised, variates × items × models.
 
         ``inverse`` is that of their products (see ``inverse_products``), for whoever has it from before.
@@ -279,7 +279,7 @@ class ControlVariate(Estimator):
         parameters = 1.0 + (len(variates) if len(splits) == 1 else 0)
         if not self.guard:
             return difference_form(sample, predicted, parameters=parameters)
-        kept = guarded(sample, predicted)
+        kept = guard_predictions(sample, predicted)
         linear = difference_form(sample, kept.predicted, parameters=parameters)
         return replace(linear, fallen_back=kept.fallen_back, notes=kept.notes())
 
@@ -288,7 +288,7 @@ class ControlVariate(Estimator):
         return (settled.metric or "",) if self.variate == "one" else settled.metrics
 
     def _fit(
-        self, sample: Sample, variates: Floats, splits: Sequence[Split], inverse: Floats | None
+        self, sample: JudgedSample, variates: Floats, splits: Sequence[Split], inverse: Floats | None
     ) -> Floats:
         """Return slope × variate for every item; judged ones by the slope of the other folds."""
         inverse = inverse_products(variates) if inverse is None else inverse
@@ -299,7 +299,7 @@ class ControlVariate(Estimator):
             predicted[rows] = np.einsum("kj,kij->ij", slope, variates[:, rows])
         return np.asarray(predicted)
 
-    def _slopes(self, sample: Sample, variates: Floats, learn: Mask, inverse: Floats) -> Floats:
+    def _slopes(self, sample: JudgedSample, variates: Floats, learn: Mask, inverse: Floats) -> Floats:
         """Return the slopes (variates × models) that some of the judged rows give."""
         weight = np.where(learn[:, None], sample.share, 0.0)
         total = np.maximum(weight.sum(axis=0), 1e-300)
@@ -353,14 +353,14 @@ class Greg(Estimator):
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read all metrics, and the texts for their lengths."""
-        return metric_fields(data, checked_metrics(data, ()))
+        return metric_fields(data, check_metrics(data, ()))
 
-    def linear(self, sample: Sample, data: EvalSet, seed: int) -> Linear:
+    def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
         """Return the difference estimator with the learned predictions."""
-        if sample.is_whole:
+        if sample.is_complete:
             return difference_form(sample)
         if self.guard and sample.fewest_units < FEWEST:
-            return too_few(sample)
+            return fall_back(sample)
         told = self._predicted(sample, data, seed)
         predicted = told.held_out if self.crossfit else told.everywhere
         # The mean is among the numbers that the regression fitted.
@@ -368,11 +368,11 @@ class Greg(Estimator):
         notes = (UNCOUNTED,) if not self.crossfit and told.parameters is None else ()
         if not self.guard:
             return replace(difference_form(sample, predicted, parameters=fitted), notes=notes)
-        kept = calibrated(sample, predicted)
+        kept = calibrate_predictions(sample, predicted)
         linear = difference_form(sample, kept.predicted, parameters=fitted + 1.0)
         return replace(linear, fallen_back=kept.fallen_back, notes=(*kept.notes(), *notes))
 
-    def _predicted(self, sample: Sample, data: EvalSet, seed: int) -> Predictions:
+    def _predicted(self, sample: JudgedSample, data: EvalSet, seed: int) -> Predictions:
         from sparingly.signals.predict import predict_scores
 
         labels = np.full((sample.size, sample.models), np.nan)
@@ -385,7 +385,7 @@ class Greg(Estimator):
             weights=weights,
             regressor=self.regressor,
             folds=self.folds,
-            groups=together(sample),
+            groups=fold_groups(sample),
             crossfit=self.crossfit,
             seed=seed,
         )
@@ -423,7 +423,7 @@ class Ppi(Estimator):
         """Read the metric, or the texts whose length it is."""
         return metric_fields(data, (self.resolve(data).metric or "",))
 
-    def linear(self, sample: Sample, data: EvalSet, seed: int) -> Linear:
+    def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
         """Return the difference estimator with λ times the metric as prediction."""
         scores = metric_scores(data, self.resolve(data).metric or "")
         there = ~np.isnan(scores)
@@ -435,11 +435,11 @@ class Ppi(Estimator):
         tuned = self._tuned(sample, filled) * filled
         if not self.guard:
             return difference_form(sample, tuned, parameters=2.0)
-        kept = guarded(sample, tuned)
+        kept = guard_predictions(sample, tuned)
         linear = difference_form(sample, kept.predicted, parameters=2.0)
         return replace(linear, fallen_back=kept.fallen_back, notes=kept.notes())
 
-    def _tuned(self, sample: Sample, scores: Floats) -> Floats:
+    def _tuned(self, sample: JudgedSample, scores: Floats) -> Floats:
         """Return λ of every model."""
         counted = sample.share.sum(axis=0)
         covariance = moments(sample, scores)[0] / np.maximum(counted, 1e-300)

@@ -14,9 +14,9 @@ from sparingly.base.levels import check_alpha
 from sparingly.base.stats.cluster_correction import cluster_correction
 from sparingly.base.stats.multiple_tests import most_equal
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.infer.estimate.intervals import LEAST
+from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.sample import JudgedSample
 from sparingly.infer.estimate.tails import UNSEEN_ALONE
 
 # --- how far apart models usually lie, before any label ---
@@ -28,7 +28,7 @@ from sparingly.infer.estimate.tails import UNSEEN_ALONE
 
 _REACH, _EFFECTS, _SCALES = 3.0, 25, 9
 # Beyond so many degrees of freedom the error is as good as known.
-_MANY = 1e6
+_INFINITE_FREEDOM = 1e6
 
 
 @dataclass(frozen=True)
@@ -38,22 +38,22 @@ class EffectPrior:
     Attributes:
         centre: The middle of δ: how far models spread, in standard deviations of single items.
         spread: The standard deviation of log δ.
-        alike: For every contrast of models, so many units' worth of belief that the models' errors are
+        prior_units: For every contrast of models, so many units' worth of belief that the models' errors are
             alike and, beside what the models of an item share, independent.
-        borrowed: Items' worth of belief that a pair's differences vary as those of all pairs do.
-        within: The correlation ρ of two items of a document in what they show of two models.
-        documents: Items' worth of belief in that correlation.
+        prior_items: Items' worth of belief that a pair's differences vary as those of all pairs do.
+        document_correlation: The correlation ρ of two items of a document in what they show of two models.
+        document_items: Items' worth of belief in that correlation.
     """
 
     centre: float = 0.5
     spread: float = 0.8
-    alike: float = 8.0
-    borrowed: float = 10.0
-    within: float = 0.2
-    documents: float = 20.0
+    prior_units: float = 8.0
+    prior_items: float = 10.0
+    document_correlation: float = 0.2
+    document_items: float = 20.0
 
 
-USUAL = EffectPrior()
+USUAL_EFFECTS = EffectPrior()
 
 
 class EffectGrid(NamedTuple):
@@ -76,7 +76,7 @@ def error_scales(degrees: float) -> Floats:
     """
     from scipy.special import gammaincinv
 
-    if math.isinf(degrees) or degrees > _MANY:
+    if math.isinf(degrees) or degrees > _INFINITE_FREEDOM:
         return np.ones(1)
     shares = (np.arange(_SCALES) + 0.5) / _SCALES
     return np.asarray(degrees / (2.0 * gammaincinv(degrees / 2.0, shares)))
@@ -120,7 +120,7 @@ def full_set_p_values(
     if size < 1:
         raise UsageError(f"A set has one item or more, not {size}.")
     if errors is not None:
-        given = given * _kept(given, np.asarray(errors, np.float64))
+        given = given * _shrinkage(given, np.asarray(errors, np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = given * np.sqrt(size) / spread
     # Items that all show the same difference leave no doubt; items that show none leave p at a half.
@@ -128,35 +128,35 @@ def full_set_p_values(
     return np.asarray(ndtr(-z))
 
 
-def _kept(differences: Floats, errors: Floats) -> Floats:
+def _shrinkage(differences: Floats, errors: Floats) -> Floats:
     """Return which part of each difference is kept."""
     between = max(0.0, float(np.nanmean(differences**2 - errors**2))) if differences.size else 0.0
     total = between + errors**2
     return np.divide(between, total, out=np.ones_like(total), where=total > 0)
 
 
-class Documents(NamedTuple):
+class SetDocuments(NamedTuple):
     """The documents of a set, by which the error of all its items is larger than that of single items.
 
     Attributes:
         number: The number of documents in the set.
         length: The mean length of the document that an item is in, Σm²/Σm.
         freedom: Degrees of freedom of the errors over all documents.
-        repeated: How many judged items tell of the correlation within documents: items less units.
+        repeated_items: How many judged items tell of the correlation within documents: items less units.
         inflation: By how much documents raise the variance, as the judged items have it.
     """
 
     number: int
     length: float
     freedom: float
-    repeated: float
+    repeated_items: float
     inflation: float
 
     def expected_inflation(self, prior: EffectPrior) -> float:
         """Return by how much documents raise the variance, where few items tell it: 1 + (length − 1)·ρ."""
-        usual = 1.0 + (self.length - 1.0) * prior.within
-        total = self.repeated + prior.documents
-        return (self.repeated * max(self.inflation, 1.0) + prior.documents * usual) / total
+        usual = 1.0 + (self.length - 1.0) * prior.document_correlation
+        total = self.repeated_items + prior.document_items
+        return (self.repeated_items * max(self.inflation, 1.0) + prior.document_items * usual) / total
 
 
 def chance_full_set_shows(
@@ -168,8 +168,8 @@ def chance_full_set_shows(
     models: int,
     degrees: float = math.inf,
     alpha: float = 0.05,
-    prior: EffectPrior = USUAL,
-    documents: Documents | None = None,
+    prior: EffectPrior = USUAL_EFFECTS,
+    documents: SetDocuments | None = None,
     unseen: float | None = None,
     exact: bool = False,
 ) -> Floats:
@@ -215,13 +215,13 @@ def chance_full_set_shows(
     if not usable.any():
         return chance
     given, wrong, own = given[usable], wrong[usable], own[usable]
-    belief = _Belief.of_sample(given, wrong, own, size, models, degrees, prior, documents, unseen)
+    belief = _PairBelief.of_sample(given, wrong, own, size, models, degrees, prior, documents, unseen)
     freedom = size - 1.0 if documents is None else documents.freedom
     chance[usable] = belief.chance_above(effect_grid(prior), None if exact else (alpha, freedom))
     return chance
 
 
-def _steadied(deviations: Floats, degrees: float, borrowed: float) -> Floats:
+def _pooled_deviations(deviations: Floats, degrees: float, borrowed: float) -> Floats:
     """Return the standard deviations, each with some more items' worth of the mean of all."""
     if math.isinf(degrees):
         return deviations
@@ -229,20 +229,20 @@ def _steadied(deviations: Floats, degrees: float, borrowed: float) -> Floats:
     return np.asarray(np.sqrt((degrees * deviations**2 + borrowed * common) / (degrees + borrowed)))
 
 
-class _Belief(NamedTuple):
+class _PairBelief(NamedTuple):
     """What the sample shows of z of the whole set.
 
     Attributes:
-        seen: ẑ of every pair, without its sign.
+        observed: ẑ of every pair, without its sign.
         noise: c, the variance of ẑ about z.
-        room: The variance of z for models that differ by one standard deviation.
+        effect_variance: The variance of z for models that differ by one standard deviation.
         models: The number of models.
         scales: Equally likely values of (true variance)/(estimated variance).
     """
 
-    seen: Floats
+    observed: Floats
     noise: Floats
-    room: float
+    effect_variance: float
     models: int
     scales: Floats
 
@@ -256,43 +256,43 @@ class _Belief(NamedTuple):
         models: int,
         degrees: float,
         prior: EffectPrior,
-        documents: Documents | None,
+        documents: SetDocuments | None,
         unseen: float | None,
-    ) -> _Belief:
+    ) -> _PairBelief:
         """Return what differences with their errors and deviations show."""
-        single = _steadied(own, degrees, prior.borrowed) ** 2
+        single = _pooled_deviations(own, degrees, prior.prior_items) ** 2
         unit = size if documents is None else documents.number
         full = single / size * (1.0 if documents is None else documents.expected_inflation(prior))
         kappa = UNSEEN_ALONE / models if unseen is None else unseen
         full = full + kappa / unit * float(full.mean())
         worth = single / full
         return cls(
-            seen=np.abs(given) / np.sqrt(full),
+            observed=np.abs(given) / np.sqrt(full),
             noise=worth * (wrong / own) ** 2,
-            room=float(worth.mean()),
+            effect_variance=float(worth.mean()),
             models=models,
-            scales=error_scales(degrees + (prior.borrowed if models > 2 else 0.0)),
+            scales=error_scales(degrees + (prior.prior_items if models > 2 else 0.0)),
         )
 
     def chance_above(self, effects: EffectGrid, test: tuple[float, float] | None) -> Floats:
         """Return the posterior probability of z above 0, or above the test's critical value (α, freedom)."""
         from scipy.special import ndtr
 
-        room = (effects.values**2 * self.room)[:, None]
+        room = (effects.values**2 * self.effect_variance)[:, None]
         total = room + self.noise
-        weight = effects.log_weight - 0.5 * (np.log(total) + self.seen**2 / total).mean(axis=1) * (
+        weight = effects.log_weight - 0.5 * (np.log(total) + self.observed**2 / total).mean(axis=1) * (
             self.models - 1
         )
         weight = np.exp(weight - weight.max())
         # Values of δ that the sample rules out need not be reckoned with.
         likely = weight > _UNLIKELY
         weight, room, total = weight[likely] / weight[likely].sum(), room[likely], total[likely]
-        centre = room / total * self.seen
+        centre = room / total * self.observed
         away = np.maximum(np.sqrt(room / total * self.noise), 1e-9)
         if test is None:
             above = [weight @ ndtr(centre / math.sqrt(scale) / away) for scale in self.scales]
             return np.asarray(np.mean(above, axis=0))
-        parts = [np.zeros(len(self.seen))]
+        parts = [np.zeros(len(self.observed))]
         # The larger the errors, the fewer pairs are significant: each scale begins where the last ended.
         for scale in np.sort(self.scales)[::-1]:
             parts.append(_corrected(weight, centre / math.sqrt(scale), away, self.models, test, parts[-1]))
@@ -331,8 +331,8 @@ def full_set_chances(scores: Floats, pairs: PairErrors, *, alpha: float = 0.05) 
     square = np.full((len(scores), len(scores)), np.nan)
     scored, sample = int(np.isfinite(scores).sum()), pairs.sample
     exact = pairs.errors.fraction > 0
-    documents = None if exact else documents_of(pairs)
-    if scored < 2 or sample.size < 2 or (documents is not None and documents.number < LEAST):
+    documents = None if exact else set_documents(pairs)
+    if scored < 2 or sample.size < 2 or (documents is not None and documents.number < FEWEST_UNITS):
         return square
     first, second = pair_indices(len(scores))
     chance = chance_full_set_shows(
@@ -341,21 +341,21 @@ def full_set_chances(scores: Floats, pairs: PairErrors, *, alpha: float = 0.05) 
         pairs.deviations(first, second),
         sample.size,
         models=scored,
-        degrees=math.inf if sample.is_whole else pairs.over_set.freedom,
+        degrees=math.inf if sample.is_complete else pairs.over_set.freedom,
         alpha=alpha,
         documents=documents,
         unseen=pairs.tails.unseen,
         exact=exact,
     )
-    few = (pairs.common(first, second) < FEWEST_FOR_CHANCE) & (not sample.is_whole)
+    few = (pairs.common_items(first, second) < FEWEST_FOR_CHANCE) & (not sample.is_complete)
     square[first, second] = square[second, first] = np.where(few, np.nan, chance)
     return square
 
 
-def documents_of(pairs: PairErrors) -> Documents | None:
+def set_documents(pairs: PairErrors) -> SetDocuments | None:
     """Return the documents behind errors for inputs like these; None where items count by themselves."""
     sample = pairs.sample
-    if sample.document is None or "document" not in pairs.errors.drawn:
+    if sample.document is None or "document" not in pairs.errors.unit_name:
         return None
     lengths = _lengths(sample)
     first, second = pair_indices(sample.models)
@@ -364,16 +364,16 @@ def documents_of(pairs: PairErrors) -> Documents | None:
     there = np.isfinite(single) & np.isfinite(added[0]) & np.isfinite(added[1])
     items = float(single[there].sum()) / sample.size
     more = float(np.maximum(added[0] - added[1], 0.0)[there].sum())
-    return Documents(
+    return SetDocuments(
         number=len(lengths),
         length=float((lengths**2).sum() / lengths.sum()),
         freedom=max(float(cluster_correction(lengths[:, None], lengths[:, None])[1][0]), 1.0),
-        repeated=max(float((sample.importance > 0).sum()) - pairs.errors.units, 0.0),
+        repeated_items=max(float((sample.importance > 0).sum()) - pairs.errors.units, 0.0),
         inflation=more / items if items > 0 else 1.0,
     )
 
 
-def _lengths(sample: Sample) -> Floats:
+def _lengths(sample: JudgedSample) -> Floats:
     """Return how many items that count every document of the set has."""
     weights = None if sample.weights is None else (sample.weights > 0).astype(np.float64)
     lengths = np.bincount(np.asarray(sample.document), weights).astype(np.float64)

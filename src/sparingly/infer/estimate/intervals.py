@@ -25,14 +25,14 @@ from sparingly.infer.estimate.tails import Reach, Tails, reach_of
 # How to say which scores there can be.
 SCALE_HINT = "the scale of the scores (--scale LOW,HIGH)"
 # Fewer units teach no error; from ENOUGH on both sides are printed, however few models there are.
-LEAST, ENOUGH = 10, 30
+FEWEST_UNITS, ENOUGH_UNITS = 10, 30
 FEW_MODELS, MOST_SKEW = 2, 0.4
 T, BOOTSTRAP, BETTING, NONE = "t", "bootstrap", "betting", "none"
 EXACT, BOUND, PROPORTION = "exact", "bound", "proportion"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class IntervalOutcome:
     """How many intervals were printed, and what became of the others.
 
     Attributes:
@@ -64,10 +64,10 @@ class Outcome:
 
 def why_withheld(units: float, drawn: str) -> str:
     """Say why scores have no interval; ``drawn`` says what the units are."""
-    if units < LEAST:
+    if units < FEWEST_UNITS:
         whole = math.floor(units)
         what = f"1 {drawn.removesuffix('s')} is" if whole == 1 else f"{whole} {drawn} are"
-        return f"{what} too few to learn an error from, {LEAST} are needed"
+        return f"{what} too few to learn an error from, {FEWEST_UNITS} are needed"
     return f"all judgements are the same, and further ones may not be; {SCALE_HINT} would give one"
 
 
@@ -153,13 +153,13 @@ def skewness(shape: Floats) -> Floats:
 
 
 Interval = Literal["auto", "t", "bootstrap", "betting", "hoeffding", "bernstein", "none"]
-Bounded = Callable[[str], tuple[Floats, Floats]]
+BoundedInterval = Callable[[str], tuple[Floats, Floats]]
 # Low and high ends at a level, of scores that are proportions.
-Proportions = Callable[[float], tuple[Floats, Floats]]
+ProportionInterval = Callable[[float], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class IntervalBasis:
     """What intervals are made of, for scores or for differences.
 
     Attributes:
@@ -172,8 +172,8 @@ class Spread:
         stratum: One code per unit.
         units: The number of units that errors are learned from.
         freedom: Degrees of freedom.
-        whole: Whether nothing is left to chance.
-        drawn: What the units are, in words.
+        complete: Whether nothing is left to chance.
+        unit_name: What the units are, in words.
         scale: The lowest and the highest value that there can be; None where it is not known.
         proportions: Returns intervals of proportions; None where scores are no proportions.
         exact: Which numbers are known without error, where not all are.
@@ -189,10 +189,10 @@ class Spread:
     stratum: Ints
     units: float
     freedom: float
-    whole: bool
-    drawn: str = "drawn units"
+    complete: bool
+    unit_name: str = "drawn units"
     scale: tuple[float, float] | None = None
-    proportions: Proportions | None = None
+    proportions: ProportionInterval | None = None
     exact: Mask | None = None
     supported: bool = False
 
@@ -203,19 +203,19 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals:
+class IntervalSet:
     """Low and high ends (NaN where withheld), the kind of each interval, and what was done to them."""
 
     low: Floats
     high: Floats
     kinds: tuple[str, ...]
-    outcome: Outcome
+    outcome: IntervalOutcome
     notes: tuple[str, ...] = ()
 
 
 def find_intervals(
-    spread: Spread, level: float, interval: Interval, seed: int, bounded: Bounded | None = None
-) -> Intervals:
+    spread: IntervalBasis, level: float, interval: Interval, seed: int, bounded: BoundedInterval | None = None
+) -> IntervalSet:
     """Return intervals of one level: the named ones, or (``auto``) those that coverage tests support.
 
     Args:
@@ -226,23 +226,23 @@ def find_intervals(
         bounded: Returns an interval of a kind that assumes only the scale; None where there is none.
     """
     check_level(level)
-    if spread.whole:
+    if spread.complete:
         # A model that nobody judged has no score.
-        return _of_ends(spread, spread.centre, spread.centre, ~np.isnan(spread.centre), EXACT)
+        return _one_kind(spread, spread.centre, spread.centre, ~np.isnan(spread.centre), EXACT)
     if interval == "auto":
-        return _supported(spread, level, bounded)
+        return _supported_intervals(spread, level, bounded)
     if interval == NONE:
         nothing = np.full(len(spread.centre), np.nan)
-        return _of_ends(spread, nothing, nothing, np.zeros(len(nothing), bool), NONE)
+        return _one_kind(spread, nothing, nothing, np.zeros(len(nothing), bool), NONE)
     if interval in (T, BOOTSTRAP):
-        return _named(spread, level, interval, seed)
+        return _requested_kind(spread, level, interval, seed)
     if bounded is None:
         raise UsageError(
             f"A {interval} interval needs {SCALE_HINT}, and holds for the plain mean of a uniform "
             "sample of single items only."
         )
     low, high = bounded(interval)
-    return _of_ends(spread, low, high, np.ones(len(low), bool), interval)
+    return _one_kind(spread, low, high, np.ones(len(low), bool), interval)
 
 
 def student(level: float, freedom: float) -> float:
@@ -252,13 +252,13 @@ def student(level: float, freedom: float) -> float:
     return float(stdtrit(freedom, 0.5 + level / 2.0)) if freedom > 0 else float("nan")
 
 
-def t_interval(spread: Spread, level: float) -> tuple[Floats, Floats]:
+def t_interval(spread: IntervalBasis, level: float) -> tuple[Floats, Floats]:
     """Return μ̂ ± t·se with the quantile of Student's distribution at the degrees of freedom."""
     half = student(level, spread.freedom) * spread.errors
     return spread.centre - half, spread.centre + half
 
 
-def bootstrap_interval(spread: Spread, level: float, seed: int) -> tuple[Floats, Floats]:
+def bootstrap_interval(spread: IntervalBasis, level: float, seed: int) -> tuple[Floats, Floats]:
     """Return [μ̂ − t*_high·se, μ̂ − t*_low·se] by the studentised bootstrap."""
     if not len(spread.shape):
         nothing = np.full(len(spread.centre), np.nan)
@@ -267,33 +267,33 @@ def bootstrap_interval(spread: Spread, level: float, seed: int) -> tuple[Floats,
     return spread.centre - end * spread.errors, spread.centre - start * spread.errors
 
 
-def _named(spread: Spread, level: float, interval: str, seed: int) -> Intervals:
+def _requested_kind(spread: IntervalBasis, level: float, interval: str, seed: int) -> IntervalSet:
     """Return intervals of one kind for all, with a note where they are shorter than coverage supports."""
     low, high = t_interval(spread, level) if interval == T else bootstrap_interval(spread, level, seed)
     there = np.isfinite(low) & np.isfinite(high)
     below, above = spread.reach.halves(level)
     short = there & (high - low < 0.9 * (below + above))
     names = [name for name, doubtful in zip(spread.names, short, strict=True) if doubtful]
-    few = f"{int(spread.units)} {spread.drawn}"
+    few = f"{int(spread.units)} {spread.unit_name}"
     said = f"{interval} intervals may be too narrow with {few}: {listing(names, 3)}."
-    return _of_ends(spread, low, high, there, interval, (said,) if names else ())
+    return _one_kind(spread, low, high, there, interval, (said,) if names else ())
 
 
-def _supported(spread: Spread, level: float, bounded: Bounded | None) -> Intervals:
+def _supported_intervals(spread: IntervalBasis, level: float, bounded: BoundedInterval | None) -> IntervalSet:
     """Return intervals of proportions or with corrected tails, a bound where one side is not supported.
 
     Where nothing can be learned from the sample, the scale alone gives an interval where it can.
     """
     if spread.proportions is not None:
         low, high = spread.proportions(level)
-        return _of_ends(spread, low, high, np.isfinite(low) & np.isfinite(high), PROPORTION)
+        return _one_kind(spread, low, high, np.isfinite(low) & np.isfinite(high), PROPORTION)
     exact = np.zeros(len(spread.centre), bool) if spread.exact is None else spread.exact
     below, above = spread.reach.halves(level)
-    there = (below > 0) & (above > 0) & (spread.units >= LEAST) & (spread.freedom > 0) & ~exact
+    there = (below > 0) & (above > 0) & (spread.units >= FEWEST_UNITS) & (spread.freedom > 0) & ~exact
     low, high = spread.centre - below, spread.centre + above
     cut_low, cut_high = unsupported(spread, there)
     if spread.scale is not None:
-        low, high, there = _within(spread, spread.scale, (low, high), there, (cut_low, cut_high), level)
+        low, high, there = _inside_scale(spread, spread.scale, (low, high), there, (cut_low, cut_high), level)
         cut_low = cut_high = np.zeros(len(low), bool)
     single = _one_sided(spread, level, cut_low | cut_high)
     low = np.where(cut_low, np.nan, np.where(cut_high, single[0], low))
@@ -308,17 +308,17 @@ def _supported(spread: Spread, level: float, bounded: Bounded | None) -> Interva
         EXACT if sure else BETTING if only else NONE if not ok else BOUND if one else T
         for sure, only, ok, one in zip(exact, from_scale, there, cut_low | cut_high, strict=True)
     )
-    return Intervals(low, high, kinds, _outcome(kinds), _notes(spread, kinds, cut_low))
+    return IntervalSet(low, high, kinds, _outcome(kinds), _notes(spread, kinds, cut_low))
 
 
-def unsupported(spread: Spread, there: Mask) -> tuple[Mask, Mask]:
+def unsupported(spread: IntervalBasis, there: Mask) -> tuple[Mask, Mask]:
     """Say where the low or the high side rests on too few judgements of too few models.
 
     With one or two models and under 30 units, a skewness of more than 0.4·√n is the work of one or two units:
     how much more there is on that side cannot be learned from them.
     """
     none = np.zeros(len(there), bool)
-    if spread.supported or spread.tails.models > FEW_MODELS or spread.units >= ENOUGH:
+    if spread.supported or spread.tails.models > FEW_MODELS or spread.units >= ENOUGH_UNITS:
         return none, none
     own, pooled = spread.reach.skew, spread.tails.skew / np.sqrt(np.maximum(spread.counts, 1.0))
     low = there & (np.minimum(own, pooled) < -MOST_SKEW)
@@ -326,7 +326,7 @@ def unsupported(spread: Spread, there: Mask) -> tuple[Mask, Mask]:
     return low, high
 
 
-def _one_sided(spread: Spread, level: float, wanted: Mask) -> tuple[Floats, Floats]:
+def _one_sided(spread: IntervalBasis, level: float, wanted: Mask) -> tuple[Floats, Floats]:
     """Return ends of one-sided bounds, where any are wanted."""
     if not wanted.any():
         return spread.centre, spread.centre
@@ -334,8 +334,8 @@ def _one_sided(spread: Spread, level: float, wanted: Mask) -> tuple[Floats, Floa
     return spread.centre - below, spread.centre + above
 
 
-def _within(
-    spread: Spread,
+def _inside_scale(
+    spread: IntervalBasis,
     scale: tuple[float, float],
     ends: tuple[Floats, Floats],
     there: Mask,
@@ -348,29 +348,29 @@ def _within(
     (1 − u)·end + u·(end of the scale), also where all judgements are the same.
     """
     least, most = scale
-    unseen = (1.0 - ((1.0 - level) / 2.0) ** (1.0 / np.maximum(spread.counts, 1.0))) * spread.tails.left
-    flat = ~there & (spread.errors == 0) & (spread.units >= LEAST)
+    unseen = (1.0 - ((1.0 - level) / 2.0) ** (1.0 / np.maximum(spread.counts, 1.0))) * spread.tails.unsampled
+    flat = ~there & (spread.errors == 0) & (spread.units >= FEWEST_UNITS)
     low, high = (np.where(flat, spread.centre, end) for end in ends)
     low = np.where(cut[0] | flat, (1.0 - unseen) * low + unseen * least, low)
     high = np.where(cut[1] | flat, (1.0 - unseen) * high + unseen * most, high)
     return np.clip(low, least, most), np.clip(high, least, most), there | flat
 
 
-def _of_ends(
-    spread: Spread, low: Floats, high: Floats, there: Mask, kind: str, notes: tuple[str, ...] = ()
-) -> Intervals:
+def _one_kind(
+    spread: IntervalBasis, low: Floats, high: Floats, there: Mask, kind: str, notes: tuple[str, ...] = ()
+) -> IntervalSet:
     """Return intervals of one kind where there are any."""
     kinds = tuple(kind if ok else NONE for ok in there)
     low, high = np.where(there, low, np.nan), np.where(there, high, np.nan)
-    return Intervals(low, high, kinds, _outcome(kinds), notes)
+    return IntervalSet(low, high, kinds, _outcome(kinds), notes)
 
 
-def _outcome(kinds: tuple[str, ...]) -> Outcome:
+def _outcome(kinds: tuple[str, ...]) -> IntervalOutcome:
     withheld, bounds = kinds.count(NONE), kinds.count(BOUND)
-    return Outcome(printed=len(kinds) - withheld - bounds, bounds=bounds, withheld=withheld)
+    return IntervalOutcome(printed=len(kinds) - withheld - bounds, bounds=bounds, withheld=withheld)
 
 
-def _notes(spread: Spread, kinds: tuple[str, ...], cut_low: Mask) -> tuple[str, ...]:
+def _notes(spread: IntervalBasis, kinds: tuple[str, ...], cut_low: Mask) -> tuple[str, ...]:
     """Say which intervals are withheld on one or both sides, why, and how many more units would do."""
     notes = []
     for side, which in (("lower", cut_low), ("upper", ~cut_low)):
@@ -378,13 +378,15 @@ def _notes(spread: Spread, kinds: tuple[str, ...], cut_low: Mask) -> tuple[str, 
             name for name, kind, one in zip(spread.names, kinds, which, strict=True) if kind == BOUND and one
         ]
         if names:
-            units, more = int(spread.units), int(np.ceil(ENOUGH - spread.units))
+            units, more = int(spread.units), int(np.ceil(ENOUGH_UNITS - spread.units))
             notes.append(
-                f"no {side} limit for {listing(names, 3)}: a few of the {units} {spread.drawn} lie "
+                f"no {side} limit for {listing(names, 3)}: a few of the {units} {spread.unit_name} lie "
                 f"far from the rest, and there may be more; {more} more, or {SCALE_HINT}, would do."
             )
     lost = [kind == NONE and not np.isnan(score) for kind, score in zip(kinds, spread.centre, strict=True)]
     missing = [name for name, gone in zip(spread.names, lost, strict=True) if gone]
     if missing:
-        notes.append(f"no interval for {listing(missing, 3)}: {why_withheld(spread.units, spread.drawn)}.")
+        notes.append(
+            f"no interval for {listing(missing, 3)}: {why_withheld(spread.units, spread.unit_name)}."
+        )
     return tuple(notes)

@@ -10,16 +10,16 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.infer.estimate.intervals import (
-    Bounded,
+    BoundedInterval,
     Interval,
-    Intervals,
-    Spread,
+    IntervalBasis,
+    IntervalSet,
     find_intervals,
     unsupported,
 )
-from sparingly.infer.estimate.sample import Sample
+from sparingly.infer.estimate.sample import JudgedSample
 from sparingly.infer.estimate.tails import DISCORDANT, Tails, pair_tails, score_tails
-from sparingly.infer.estimate.variance import Errors
+from sparingly.infer.estimate.variance import ScoreErrors
 
 # Differences unit by unit that are held at once while p-values of many pairs are found.
 _CELLS = 1_000_000
@@ -36,26 +36,26 @@ class PairErrors:
         level: The level of intervals.
         interval: Their kind.
         seed: The seed of the bootstrap.
-        whole: Whether nothing is left to chance.
+        complete: Whether nothing is left to chance.
         bounded: Returns intervals of pairs that assume only the scale; None where there are none.
         scale: The lowest and the highest score that there can be; None where it is not known.
         two_valued: Whether there are only two scores, the ends of the scale.
     """
 
-    sample: Sample
-    errors: Errors
-    over_set: Errors
+    sample: JudgedSample
+    errors: ScoreErrors
+    over_set: ScoreErrors
     level: float
     interval: Interval
     seed: int
-    whole: bool
-    bounded: Callable[[Ints, Ints], Bounded] | None
+    complete: bool
+    bounded: Callable[[Ints, Ints], BoundedInterval] | None
     scale: tuple[float, float] | None = None
     two_valued: bool = False
 
     def intervals(
         self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]
-    ) -> tuple[Floats, Intervals]:
+    ) -> tuple[Floats, IntervalSet]:
         """Return the standard errors of differences, and intervals around them."""
         spread = self._spread(first, second, centre, names)
         bounded = None if self.bounded is None else self.bounded(first, second)
@@ -74,7 +74,7 @@ class PairErrors:
 
     def _p_values(self, first: Ints, second: Ints, centre: Floats) -> Floats:
         certain = np.where(centre == 0, 1.0, 0.0) + 0.0 * centre
-        if self.whole:
+        if self.complete:
             return certain
         spread = self._spread(first, second, centre, [""] * len(centre))
         p_values = spread.reach.p_values(centre)
@@ -113,9 +113,9 @@ class PairErrors:
         reach = 0.0 if self.scale is None or not self.two_valued else self.scale[1] - self.scale[0]
         return pair_tails(self.errors, DISCORDANT * reach**2)
 
-    def _spread(self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]) -> Spread:
+    def _spread(self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]) -> IntervalBasis:
         wrong, shape = self.errors.of_pairs(first, second)
-        spread = spread_of(names, centre, wrong, shape, self.errors, self.whole)
+        spread = spread_of(names, centre, wrong, shape, self.errors, self.complete)
         depth = np.where(self.exact, np.inf, self.errors.counts)
         counts = np.minimum(depth[first], depth[second])
         reach = None if self.scale is None else self.scale[1] - self.scale[0]
@@ -125,7 +125,7 @@ class PairErrors:
             spread, counts=counts, tails=self.tails, scale=scale, supported=self.two_valued, exact=exact
         )
 
-    def common(self, first: Ints, second: Ints) -> Ints:
+    def common_items(self, first: Ints, second: Ints) -> Ints:
         """Return the number of items that count and on which both models of every pair were judged."""
         there = (self.sample.judged & (self.sample.importance > 0)[:, None]).astype(np.int64)
         return np.asarray((there.T @ there)[first, second])
@@ -141,10 +141,10 @@ class PairErrors:
 
 
 def spread_of(
-    names: Sequence[str], centre: Floats, wrong: Floats, shape: Floats, errors: Errors, whole: bool
-) -> Spread:
+    names: Sequence[str], centre: Floats, wrong: Floats, shape: Floats, errors: ScoreErrors, whole: bool
+) -> IntervalBasis:
     """Return what intervals of scores are made of."""
-    return Spread(
+    return IntervalBasis(
         names=names,
         centre=centre,
         errors=wrong,
@@ -154,12 +154,12 @@ def spread_of(
         stratum=errors.stratum,
         units=errors.units,
         freedom=errors.freedom,
-        whole=whole,
-        drawn=errors.drawn,
+        complete=whole,
+        unit_name=errors.unit_name,
     )
 
 
-def _deviation(sample: Sample, first: int, second: int) -> float:
+def _deviation(sample: JudgedSample, first: int, second: int) -> float:
     both = sample.judged[:, first] & sample.judged[:, second] & (sample.importance > 0)
     count = int(both.sum())
     if count < 2:

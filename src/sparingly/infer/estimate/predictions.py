@@ -13,7 +13,7 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.sample import Linear, Sample, difference_form
+from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form
 from sparingly.signals.length import LENGTHS, length_metric
 
 # --- metrics as variates ---
@@ -25,7 +25,7 @@ def known_metrics(data: EvalSet) -> tuple[str, ...]:
     return (*data.metrics, *lengths)
 
 
-def checked_metrics(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
+def check_metrics(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of metrics, all that there are when none is given."""
     known = known_metrics(data)
     if not known:
@@ -47,7 +47,7 @@ def metric_scores(data: EvalSet, name: str) -> Floats:
     return data.metrics[name] if name in data.metrics else length_metric(data, name)
 
 
-def standardised(scores: Floats) -> Floats:
+def standardise(scores: Floats) -> Floats:
     """Return scores with mean 0 and variance 1 for each model over the whole set, 0 where one is missing."""
     there = ~np.isnan(scores)
     count = np.maximum(there.sum(axis=0), 1)
@@ -60,7 +60,7 @@ def standardised(scores: Floats) -> Floats:
 
 def variates_of(data: EvalSet, names: Iterable[str]) -> Floats:
     """Return standardised metrics as metrics × items × models."""
-    return np.stack([standardised(metric_scores(data, name)) for name in names])
+    return np.stack([standardise(metric_scores(data, name)) for name in names])
 
 
 # --- folds: what is learned from some items is used on the others ---
@@ -73,7 +73,7 @@ class Split(NamedTuple):
     use: Mask
 
 
-def splits_of(sample: Sample, keys: rng.Keys, folds: int, seed: int) -> list[Split]:
+def splits_of(sample: JudgedSample, keys: rng.Keys, folds: int, seed: int) -> list[Split]:
     """Return the splits of the judged rows into folds; with one fold all are learned from and used.
 
     Folds are of drawn units (items, or documents where documents or a pool of them were drawn), equal in
@@ -92,7 +92,7 @@ def splits_of(sample: Sample, keys: rng.Keys, folds: int, seed: int) -> list[Spl
     return [Split(of_row != code, of_row == code) for code in range(count)]
 
 
-def together(sample: Sample) -> Ints | None:
+def fold_groups(sample: JudgedSample) -> Ints | None:
     """Return what must stay in one fold: the units of the draw or of the pool, where not single items.
 
     One code for every item of the set; None where every judged item is a unit by itself.
@@ -108,7 +108,7 @@ def together(sample: Sample) -> Ints | None:
 
 
 def neighbour_predictions(
-    sample: Sample, variates: Floats, splits: Sequence[Split], neighbours: int
+    sample: JudgedSample, variates: Floats, splits: Sequence[Split], neighbours: int
 ) -> Floats:
     """Return what kNN predicts for every item and model; for judged items from the other folds.
 
@@ -152,23 +152,23 @@ FEWEST = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Guarded:
+class GuardedPredictions:
     """Predictions (N × models) with their slopes shrunk, and the models for which none is used.
 
     Attributes:
         predicted: N × models.
         fallen_back: The models for which no prediction is used.
-        few: The models that were judged on too few units for one.
+        too_few: The models that were judged on too few units for one.
     """
 
     predicted: Floats
     fallen_back: Mask
-    few: Mask
+    too_few: Mask
 
     def notes(self) -> tuple[str, ...]:
         """Say how many models fell back to the weighted mean, and why."""
-        few = self._note(self.few, "too few judged items to trust the prediction")
-        useless = self.fallen_back & ~self.few
+        few = self._note(self.too_few, "too few judged items to trust the prediction")
+        useless = self.fallen_back & ~self.too_few
         return few + self._note(useless, "the prediction tells nothing of the judged scores")
 
     def _note(self, which: Mask, why: str) -> tuple[str, ...]:
@@ -177,24 +177,24 @@ class Guarded:
         return (f"{who} back to the weighted mean: {why}.",) if count else ()
 
 
-def too_few(sample: Sample) -> Linear:
+def fall_back(sample: JudgedSample) -> LinearForm:
     """Return the weighted mean, with the note that there are too few units for a prediction."""
     everyone = np.ones(sample.models, bool)
-    notes = Guarded(np.zeros((0, 0)), everyone, everyone).notes()
+    notes = GuardedPredictions(np.zeros((0, 0)), everyone, everyone).notes()
     return replace(difference_form(sample), fallen_back=everyone, notes=notes)
 
 
-def guarded(sample: Sample, predicted: Floats) -> Guarded:
+def guard_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredictions:
     """Shrink each model's predictions by max(0, ρ̂² − 1/(n−2))/ρ̂²; use none where ρ̂² < 1/(n−2) or n < 30."""
     correlation = _correlation(*moments(sample, predicted))
     cost = 1.0 / (np.maximum(sample.units, 3) - 2.0)
     few = sample.units < FEWEST
     useless = few | (correlation <= 0) | (correlation**2 < cost)
-    slope = np.where(useless, 0.0, _kept(correlation**2, cost))
-    return Guarded(predicted * slope, useless, few)
+    slope = np.where(useless, 0.0, _shrinkage(correlation**2, cost))
+    return GuardedPredictions(predicted * slope, useless, few)
 
 
-def calibrated(sample: Sample, predicted: Floats) -> Guarded:
+def calibrate_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredictions:
     """Give pooled predictions two slopes: one for what is hard for all models, one for what sets them apart.
 
     A prediction less its model's mean is the mean over the models, g_i, and the rest, h_ij. Least squares of
@@ -209,10 +209,12 @@ def calibrated(sample: Sample, predicted: Floats) -> Guarded:
     few = sample.fewest_units < FEWEST
     slopes = np.zeros(2) if few else _two_slopes(sample, parts)
     used = np.einsum("k,kij->ij", slopes, parts)
-    return Guarded(np.asarray(used), np.full(sample.models, not slopes.any()), np.full(sample.models, few))
+    return GuardedPredictions(
+        np.asarray(used), np.full(sample.models, not slopes.any()), np.full(sample.models, few)
+    )
 
 
-def _two_slopes(sample: Sample, parts: Floats) -> Floats:
+def _two_slopes(sample: JudgedSample, parts: Floats) -> Floats:
     """Return the shrunk slopes of the two parts of predictions, 0 where a part tells nothing."""
     weight = sample.share
     score = _about_mean(sample.values, weight)
@@ -226,7 +228,7 @@ def _two_slopes(sample: Sample, parts: Floats) -> Floats:
     # What sets models apart is learned from all of them but one.
     counts = sample.fewest_units * np.array([1.0, max(sample.models - 1.0, 1.0)])
     cost = 1.0 / (counts - 2.0)
-    return np.where(slopes > 0, slopes * _kept(gain, cost), 0.0)
+    return np.where(slopes > 0, slopes * _shrinkage(gain, cost), 0.0)
 
 
 def _about_mean(values: Floats, weight: Floats) -> Floats:
@@ -240,11 +242,11 @@ def _correlation(joint: Floats, own: Floats, ahead: Floats) -> Floats:
     return np.divide(joint, scale, out=np.zeros(len(joint)), where=scale > 0)
 
 
-def _kept(gain: Floats, cost: Floats) -> Floats:
+def _shrinkage(gain: Floats, cost: Floats) -> Floats:
     return np.maximum(gain - cost, 0.0) / np.where(gain > 0, gain, 1.0)
 
 
-def moments(sample: Sample, predicted: Floats) -> tuple[Floats, Floats, Floats]:
+def moments(sample: JudgedSample, predicted: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the weighted Σxy, Σyy and Σxx of scores y and predictions x about their means, by model."""
     weight = sample.share
     score = _about_mean(sample.values, weight)

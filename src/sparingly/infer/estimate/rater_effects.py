@@ -17,15 +17,15 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.values import plain
 from sparingly.infer.estimate.draw import frame_of
-from sparingly.infer.estimate.intervals import EXACT, Intervals, T, student
+from sparingly.infer.estimate.intervals import EXACT, IntervalSet, T, student
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.result import CHOSEN, Estimate
-from sparingly.infer.estimate.sample import Sample
-from sparingly.infer.estimate.variance import proper
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
+from sparingly.infer.estimate.sample import JudgedSample
+from sparingly.infer.estimate.variance import nearest_covariance
 
 
 @dataclass(frozen=True, eq=False)
-class Rated:
+class RaterScores:
     """Who gave which score to which output; a rater's repeats of an output are one row, their mean.
 
     Rows stand in the order of items, models and raters.
@@ -38,7 +38,7 @@ class Rated:
         score: The mean of what the rater gave.
         count: How often the rater judged the output.
         raters: The raters who judged something, in the order of their names.
-        of_unknown: Ratings whose rater is not known, left out.
+        anonymous: Ratings whose rater is not known, left out.
     """
 
     aspect: str
@@ -48,7 +48,7 @@ class Rated:
     score: Floats
     count: Floats
     raters: tuple[str, ...]
-    of_unknown: int
+    anonymous: int
 
     def __len__(self) -> int:
         return len(self.item)
@@ -79,7 +79,7 @@ class Rated:
         return values, item
 
 
-def rated(data: EvalSet, aspect: str | None = None) -> Rated:
+def rater_scores(data: EvalSet, aspect: str | None = None) -> RaterScores:
     """Return the ratings of an aspect; the only aspect that was rated unless one is named."""
     table = data.ratings
     if not len(table):
@@ -101,7 +101,7 @@ def rated(data: EvalSet, aspect: str | None = None) -> Rated:
     total = np.bincount(rows, table.score[known][order])
     cells, own = np.divmod(distinct, len(raters))
     item, model = np.divmod(cells, len(data.models))
-    return Rated(
+    return RaterScores(
         aspect=name,
         item=item,
         model=model,
@@ -109,7 +109,7 @@ def rated(data: EvalSet, aspect: str | None = None) -> Rated:
         score=total / count,
         count=count.astype(np.float64),
         raters=raters,
-        of_unknown=int(wanted.sum()) - len(known),
+        anonymous=int(wanted.sum()) - len(known),
     )
 
 
@@ -129,10 +129,10 @@ UNCONNECTED = (
     "having been handed out by chance."
 )
 ONE_RATER = "only one rater judged: nothing can be said of how others would score."
-FEW = "with {count} raters, how much raters vary is little more than a guess."
+FEW_RATERS = "with {count} raters, how much raters vary is little more than a guess."
 MERGED = "no output was judged by two raters: the noise of a rating cannot be told from item × model."
-UNKNOWN = "{count} ratings are left out because they do not say who gave them."
-_FEW_RATERS = 5
+ANONYMOUS = "{count} ratings are left out because they do not say who gave them."
+_ENOUGH_RATERS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -228,9 +228,9 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
         >>> found.raters[int(found.severity.argmin())], round(float(found.severity.min()), 1)
         ('Dana', -4.2)
     """
-    held = rated(data, aspect)
-    components = connected(held)
-    notes = _notes(held, components)
+    held = rater_scores(data, aspect)
+    components = connected_raters(held)
+    notes = _severity_notes(held, components)
     models = np.unique(held.model, return_inverse=True)[1].astype(np.int64)
     count = int(models.max()) + 1
     if len(held.raters) < 2:
@@ -261,7 +261,7 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
     )
 
 
-def connected(held: Rated) -> tuple[tuple[str, ...], ...]:
+def connected_raters(held: RaterScores) -> tuple[tuple[str, ...], ...]:
     """Return the groups of raters that are connected through items which two of them judged."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -277,7 +277,7 @@ def connected(held: Rated) -> tuple[tuple[str, ...], ...]:
     return tuple(sorted(groups, key=lambda names: (-len(names), names)))
 
 
-def _nested(held: Rated, data: EvalSet) -> tuple[list[str], list[Ints]]:
+def _nested(held: RaterScores, data: EvalSet) -> tuple[list[str], list[Ints]]:
     """Return the nested effects that the ratings can tell apart, from the innermost."""
     names: list[str] = []
     codes: list[Ints] = []
@@ -297,21 +297,21 @@ def _nested(held: Rated, data: EvalSet) -> tuple[list[str], list[Ints]]:
     return names, codes
 
 
-def _has_taste(held: Rated) -> bool:
+def _has_taste(held: RaterScores) -> bool:
     """Say whether a rater judged several outputs of a model, so that a taste can be told from noise."""
     liked = held.rater * (int(held.model.max()) + 1) + held.model
     return len(np.unique(held.model)) > 1 and int(np.bincount(liked).max()) > 1
 
 
-def _notes(held: Rated, components: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
-    notes = [UNKNOWN.format(count=held.of_unknown)] if held.of_unknown else []
+def _severity_notes(held: RaterScores, components: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    notes = [ANONYMOUS.format(count=held.anonymous)] if held.anonymous else []
     raters = len(held.raters)
     if raters == 1:
         return (*notes, ONE_RATER)
     if len(components) > 1:
         notes.append(UNCONNECTED.format(count=len(components)))
-    if raters < _FEW_RATERS:
-        notes.append(FEW.format(count=raters))
+    if raters < _ENOUGH_RATERS:
+        notes.append(FEW_RATERS.format(count=raters))
     if not (held.per_cell > 1).any():
         notes.append(MERGED)
     return tuple(notes)
@@ -320,8 +320,10 @@ def _notes(held: Rated, components: tuple[tuple[str, ...], ...]) -> tuple[str, .
 # --- what the choice of raters adds to errors ---
 
 
-ADDED = "errors count that other raters would have scored otherwise."
-NOT_KNOWN = "{share:.0%} of the judgements do not say who gave them: what their raters add is not counted."
+OTHER_RATERS = "errors count that other raters would have scored otherwise."
+ANONYMOUS_SHARE = (
+    "{share:.0%} of the judgements do not say who gave them: what their raters add is not counted."
+)
 _NO_ERRORS = (
     "Raters can be added to errors that an estimate has: this one has scores of the chosen items only."
 )
@@ -339,14 +341,14 @@ class RaterVariance:
         taste: One variance per model.
         noise: One variance per model.
         freedom: Degrees of freedom of the variances of severities and of tastes.
-        unknown: The share of what was judged of which no rater is known.
+        anonymous_share: The share of what was judged of which no rater is known.
     """
 
     severity: Floats
     taste: Floats
     noise: Floats
     freedom: tuple[float, float]
-    unknown: float
+    anonymous_share: float
 
     @property
     def covariance(self) -> Floats:
@@ -403,7 +405,7 @@ def with_rater_errors(estimate: Estimate, data: EvalSet, severity: Severity | No
     """
     known = severity if severity is not None else _severity_of(estimate, data)
     view = frame_of(data, estimate.selection)
-    wider = _widened(estimate, data, view, known)
+    wider = _widen_estimate(estimate, data, view, known)
     if severity is not None or estimate.signature is None:
         # A severity that was handed over is in no data, so nobody could derive it again.
         return wider
@@ -412,7 +414,7 @@ def with_rater_errors(estimate: Estimate, data: EvalSet, severity: Severity | No
 
 def _errors_of(estimate: Estimate) -> PairErrors:
     if estimate.pairs is None:
-        raise UsageError(_NO_ERRORS if estimate.target == CHOSEN else _FROM_FILE)
+        raise UsageError(_NO_ERRORS if estimate.target == CHOSEN_ITEMS else _FROM_FILE)
     return estimate.pairs
 
 
@@ -421,15 +423,15 @@ def _severity_of(estimate: Estimate, data: EvalSet) -> Severity:
     return severity(data, estimate.aspect)
 
 
-def _widened(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severity) -> Estimate:
+def _widen_estimate(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severity) -> Estimate:
     pairs = _errors_of(estimate)
     added = _variance_of(estimate, data, view, known)
     variance, freedom = added.of(np.eye(len(estimate.models)))
     covariance = estimate.covariance + added.covariance
-    intervals = Intervals(estimate.low, estimate.high, estimate.intervals, estimate.outcome)
-    found = _wider(intervals, estimate.scores, variance, freedom, estimate.level)
+    intervals = IntervalSet(estimate.low, estimate.high, estimate.intervals, estimate.outcome)
+    found = _widen_intervals(intervals, estimate.scores, variance, freedom, estimate.level)
     groups: Mapping[str, Estimate] = {
-        name: _widened(group, data, view, known) for name, group in estimate.groups.items()
+        name: _widen_estimate(group, data, view, known) for name, group in estimate.groups.items()
     }
     return replace(
         estimate,
@@ -439,13 +441,13 @@ def _widened(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severity) 
         intervals=found.kinds,
         covariance=covariance,
         freedom=_joint_freedom(estimate, added),
-        notes=(*estimate.notes, ADDED, *known.notes, *_unknown_notes(added)),
+        notes=(*estimate.notes, OTHER_RATERS, *known.notes, *_unknown_notes(added)),
         groups=groups,
         signature=None,
         pairs=RaterPairErrors(
-            **{**vars(pairs), "errors": replace(pairs.errors, covariance=covariance), "whole": False},
-            before=pairs,
-            added=added,
+            **{**vars(pairs), "errors": replace(pairs.errors, covariance=covariance), "complete": False},
+            without_raters=pairs,
+            rater_variance=added,
         ),
     )
 
@@ -454,20 +456,24 @@ def _widened(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severity) 
 class RaterPairErrors(PairErrors):
     """What differences need, raters included: the errors before, and what raters add to them."""
 
-    before: PairErrors
-    added: RaterVariance
+    without_raters: PairErrors
+    rater_variance: RaterVariance
 
     def intervals(
         self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]
-    ) -> tuple[Floats, Intervals]:
+    ) -> tuple[Floats, IntervalSet]:
         """Return the standard errors of differences, and intervals around them."""
-        wrong, found = self.before.intervals(first, second, centre, names)
-        contrast = np.eye(len(self.added.taste))[first] - np.eye(len(self.added.taste))[second]
-        variance, freedom = self.added.of(contrast)
-        return np.sqrt(wrong**2 + variance), _wider(found, centre, variance, freedom, self.level)
+        wrong, found = self.without_raters.intervals(first, second, centre, names)
+        contrast = (
+            np.eye(len(self.rater_variance.taste))[first] - np.eye(len(self.rater_variance.taste))[second]
+        )
+        variance, freedom = self.rater_variance.of(contrast)
+        return np.sqrt(wrong**2 + variance), _widen_intervals(found, centre, variance, freedom, self.level)
 
 
-def _wider(found: Intervals, centre: Floats, variance: Floats, freedom: Floats, level: float) -> Intervals:
+def _widen_intervals(
+    found: IntervalSet, centre: Floats, variance: Floats, freedom: Floats, level: float
+) -> IntervalSet:
     """Return intervals whose halves grow by those of the raters, as independent errors add up."""
     quantile = np.array([student(level, one) for one in freedom])
     # Without variance there is nothing to add, whatever the quantile.
@@ -492,18 +498,18 @@ def _joint_freedom(estimate: Estimate, added: RaterVariance) -> float:
 
 
 def _unknown_notes(added: RaterVariance) -> tuple[str, ...]:
-    return (NOT_KNOWN.format(share=added.unknown),) if added.unknown > 1e-9 else ()
+    return (ANONYMOUS_SHARE.format(share=added.anonymous_share),) if added.anonymous_share > 1e-9 else ()
 
 
 def _variance_of(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severity) -> RaterVariance:
     sample, count = _errors_of(estimate).sample, len(estimate.models)
     if estimate.models != data.models:
         raise UsageError("The estimate is of other models than the data: take the data it was made from.")
-    shares = _shares(sample, rated(data, estimate.aspect), data, view)
+    shares = _rating_shares(sample, rater_scores(data, estimate.aspect), data, view)
     if len(known.raters) < 2:
         none = np.zeros(count)
-        return RaterVariance(np.zeros((count, count)), none, none, (1.0, 1.0), shares.unknown)
-    unit, counted = _counted(sample, estimate.target)
+        return RaterVariance(np.zeros((count, count)), none, none, (1.0, 1.0), shares.anonymous_share)
+    unit, counted = _counted_by_draw(sample, estimate.target)
     together = shares.sums(shares.rater)
     places = unit[shares.row] * (int(shares.rater.max(initial=0)) + 1) + shares.rater
     apart = shares.sums(places, np.sqrt(counted[shares.row]))
@@ -513,16 +519,16 @@ def _variance_of(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severi
     noise = known.variances[NOISE] if OUTPUT in known.variances else 0.0
     return RaterVariance(
         # Where raters cancel out more than items do, errors stay as they were: they never shrink.
-        severity=known.variances[RATER] * proper(severe),
+        severity=known.variances[RATER] * nearest_covariance(severe),
         taste=known.variances.get(TASTE, 0.0) * np.maximum(np.diag(severe), 0.0),
         noise=np.asarray(noise * np.bincount(shares.model, left, minlength=count), np.float64),
         freedom=known.freedom,
-        unknown=shares.unknown,
+        anonymous_share=shares.anonymous_share,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Shares:
+class _RatingShares:
     """What share every rating has in the score of its model; ``row`` is the judged item of the sample."""
 
     row: Ints
@@ -531,7 +537,7 @@ class _Shares:
     share: Floats
     count: Floats
     models: int
-    unknown: float
+    anonymous_share: float
 
     def sums(self, codes: Ints, factor: Floats | float = 1.0) -> Floats:
         """Return the sums of shares by code, codes × models."""
@@ -541,7 +547,7 @@ class _Shares:
         return total
 
 
-def _shares(sample: Sample, judged: Rated, data: EvalSet, view: EvalSet) -> _Shares:
+def _rating_shares(sample: JudgedSample, judged: RaterScores, data: EvalSet, view: EvalSet) -> _RatingShares:
     """Return the share of every rating: that of its output, in equal parts over the output's ratings."""
     weight = sample.share / np.maximum(sample.share.sum(axis=0), 1e-300)
     place = np.full(len(data), -1, np.int64)
@@ -552,18 +558,18 @@ def _shares(sample: Sample, judged: Rated, data: EvalSet, view: EvalSet) -> _Sha
     row, model = row[used], judged.model[used]
     share = weight[row, model] * judged.count[used] / often[used]
     counting = float((weight.sum(axis=0) > 0).sum())
-    return _Shares(
+    return _RatingShares(
         row=row,
         model=model,
         rater=judged.rater[used],
         share=share,
         count=judged.count[used],
         models=sample.models,
-        unknown=max(0.0, 1.0 - float(share.sum()) / max(counting, 1.0)),
+        anonymous_share=max(0.0, 1.0 - float(share.sum()) / max(counting, 1.0)),
     )
 
 
-def _counted(sample: Sample, target: str) -> tuple[Ints, Floats]:
+def _counted_by_draw(sample: JudgedSample, target: str) -> tuple[Ints, Floats]:
     """Return the unit of every judged item, and how much of its variance the draw's own error counts."""
     if target == "set":
         return sample.cluster, 1.0 - sample.draw

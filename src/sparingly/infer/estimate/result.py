@@ -32,7 +32,7 @@ from sparingly.data.values import (
     shown,
 )
 from sparingly.infer.estimate.full_set_p import FEWEST_COMMON, full_set_chances, full_set_p_values
-from sparingly.infer.estimate.intervals import EXACT, PROPORTION, Intervals, Outcome
+from sparingly.infer.estimate.intervals import EXACT, PROPORTION, IntervalOutcome, IntervalSet
 from sparingly.infer.estimate.pairs import PairErrors
 
 # --- the signature ---
@@ -71,7 +71,7 @@ class EstimateSignature:
     @property
     def about(self) -> tuple[str, ...]:
         """What the scores are of, as parts of the line."""
-        return f"aspect:{word(self.aspect)}", f"target:{self.target}"
+        return f"aspect:{signature_word(self.aspect)}", f"target:{self.target}"
 
     @property
     def origin(self) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ class EstimateSignature:
     @property
     def _parts(self) -> tuple[str, ...]:
         ends = "none" if self.scale is None else self.scale_text
-        group = "none" if self.by is None else word(self.by)
+        group = "none" if self.by is None else signature_word(self.by)
         counted = () if self.raters is None else (f"raters:{self.raters}",)
         return f"interval:{self.interval}", f"scale:{ends}", f"by:{group}", *counted, *self.origin
 
@@ -109,7 +109,7 @@ class EstimateSignature:
     def from_dict(cls, values: Mapping[str, Any], field: str = "signature") -> EstimateSignature:
         """Read a signature back from a file's values."""
         words = ("estimator", "aspect", "target", "interval", "inputs", "labels", "version")
-        held: dict[str, Any] = {name: said(values, name, f"{field}.{name}") for name in words}
+        held: dict[str, Any] = {name: required_text(values, name, f"{field}.{name}") for name in words}
         held |= {name: as_whole(values.get(name), f"{field}.{name}") for name in ("seed", "n", "of")}
         return cls(
             **held,
@@ -121,13 +121,13 @@ class EstimateSignature:
         )
 
 
-def word(text: str) -> str:
+def signature_word(text: str) -> str:
     """Return a name as a part of a signature's line: in quotes where it would be read as something else."""
     plain = text != "none" and text.isprintable() and not set('|"') & set(text)
     return text if plain else format_value(Quoted(text))
 
 
-def said(values: Mapping[str, Any], name: str, field: str) -> str:
+def required_text(values: Mapping[str, Any], name: str, field: str) -> str:
     """Return a text that has to be there."""
     text = as_text(values.get(name), field)
     if not text:
@@ -140,7 +140,7 @@ def said(values: Mapping[str, Any], name: str, field: str) -> str:
 
 FORMAT, VERSION = "sparingly/estimate", 1
 # What scores speak about where the items were not drawn by chance.
-CHOSEN = "chosen"
+CHOSEN_ITEMS = "chosen"
 _NOT_DRAWN = "Without inclusion probabilities nothing can be said of the whole set."
 _FROM_FILE = (
     "An estimate that was read from a file has only scores, no judgements: estimate again from the data."
@@ -221,7 +221,7 @@ class Estimate:
     estimator: str
     n: int
     size: int
-    outcome: Outcome
+    outcome: IntervalOutcome
     is_rate: bool = False
     notes: tuple[str, ...] = ()
     groups: Mapping[str, Estimate] = field(default_factory=dict)
@@ -249,7 +249,7 @@ class Estimate:
     @property
     def target_text(self) -> str:
         """What the scores speak about, in words."""
-        if self.target == CHOSEN:
+        if self.target == CHOSEN_ITEMS:
             return "the chosen items"
         return f"this set of {counted(self.size, 'item')}" if self.target == "set" else "inputs like these"
 
@@ -344,7 +344,7 @@ class Estimate:
         count = len(self.models)
         first, second = pair_indices(count)
         if self.pairs is None:
-            raise UsageError(_NOT_DRAWN if self.target == CHOSEN else _FROM_FILE)
+            raise UsageError(_NOT_DRAWN if self.target == CHOSEN_ITEMS else _FROM_FILE)
         p_values = np.full((count, count), np.nan)
         found = self.pairs.p_values(first, second, self.scores[first] - self.scores[second])
         p_values[first, second] = p_values[second, first] = found
@@ -359,7 +359,7 @@ class Estimate:
         evidence.
         """
         if self.pairs is None:
-            raise UsageError(_NOT_DRAWN if self.target == CHOSEN else _FROM_FILE)
+            raise UsageError(_NOT_DRAWN if self.target == CHOSEN_ITEMS else _FROM_FILE)
         return full_set_chances(self.scores, self.pairs)
 
     def full_set_p(self, *, shrink: bool = True) -> Floats:
@@ -372,11 +372,11 @@ class Estimate:
         """
         first, second = pair_indices(len(self.models))
         if self.pairs is None:
-            raise UsageError(_NOT_DRAWN if self.target == CHOSEN else _FROM_FILE)
+            raise UsageError(_NOT_DRAWN if self.target == CHOSEN_ITEMS else _FROM_FILE)
         differences = self.scores[first] - self.scores[second]
         errors = self.pairs.over_set.of_pairs(first, second)[0]
         deviations = self.pairs.deviations(first, second)
-        deviations = np.where(self.pairs.common(first, second) < FEWEST_COMMON, np.nan, deviations)
+        deviations = np.where(self.pairs.common_items(first, second) < FEWEST_COMMON, np.nan, deviations)
         # Importance has mean 1 over all items of the set, also where only a part of it counts.
         size = self.pairs.sample.size
         return full_set_p_values(differences, deviations, size, errors=errors if shrink else None)
@@ -444,12 +444,12 @@ class Estimate:
             for place, (one, other) in enumerate(zip(first, second, strict=True))
         )
 
-    def _pair_intervals(self, first: Any, second: Any, centre: Floats) -> tuple[Floats, Intervals]:
-        if self.pairs is None and self.target != CHOSEN:
+    def _pair_intervals(self, first: Any, second: Any, centre: Floats) -> tuple[Floats, IntervalSet]:
+        if self.pairs is None and self.target != CHOSEN_ITEMS:
             raise UsageError(_FROM_FILE)
         if self.pairs is None:
             nothing = np.full(len(centre), np.nan)
-            return nothing, Intervals(nothing, nothing, ("none",) * len(centre), Outcome())
+            return nothing, IntervalSet(nothing, nothing, ("none",) * len(centre), IntervalOutcome())
         names = [
             f"{self.models[one]} − {self.models[other]}" for one, other in zip(first, second, strict=True)
         ]
@@ -459,8 +459,8 @@ class Estimate:
 # --- its file ---
 
 
-TARGETS = ("set", "population", CHOSEN)
-_KNOWN = frozenset(
+TARGETS = ("set", "population", CHOSEN_ITEMS)
+_FILE_KEYS = frozenset(
     (
         "format",
         "version",
@@ -496,12 +496,12 @@ def estimate_from(values: Mapping[str, Any]) -> Estimate:
     check_version(dict(values), FORMAT, VERSION)
     signature = values.get("signature")
     return replace(
-        _part(values, ""),
+        _estimate_part(values, ""),
         signature=None
         if signature is None
         else EstimateSignature.from_dict(as_mapping(signature, "signature")),
         selection=selection_of(values),
-        unknown={name: value for name, value in values.items() if name not in _KNOWN},
+        unknown={name: value for name, value in values.items() if name not in _FILE_KEYS},
     )
 
 
@@ -519,7 +519,7 @@ def selection_of(values: Mapping[str, Any]) -> Selection | None:
 
 def target_of(values: Mapping[str, Any], field: str = "target") -> str:
     """Return what a file's scores speak about."""
-    target = said(values, "target", field)
+    target = required_text(values, "target", field)
     if target not in TARGETS:
         raise InputError(f"{shown(target)} is none of {', '.join(TARGETS)}", field=field)
     return target
@@ -543,7 +543,7 @@ def is_rate_of(values: Mapping[str, Any], field: str = "is_rate") -> bool:
     raise InputError(f"{shown(told)} is neither true nor false", field=field)
 
 
-def _part(values: Mapping[str, Any], at: str) -> Estimate:
+def _estimate_part(values: Mapping[str, Any], at: str) -> Estimate:
     """Return the estimate of the whole set, or of a part of it, where ``at`` says which."""
     given = as_list(values.get("models"), f"{at}models")
     rows = [as_mapping(row, f"{at}models[{place}]") for place, row in enumerate(given)]
@@ -557,20 +557,20 @@ def _part(values: Mapping[str, Any], at: str) -> Estimate:
         standard_errors=_column(rows, "standard_error", at),
         low=_column(rows, "low", at),
         high=_column(rows, "high", at),
-        intervals=tuple(said(row, "interval", f"{at}models[].interval") for row in rows),
+        intervals=tuple(required_text(row, "interval", f"{at}models[].interval") for row in rows),
         covariance=as_matrix(values.get("covariance"), f"{at}covariance", len(models)),
         freedom=freedom_of(values, f"{at}freedom"),
         target=target_of(values, f"{at}target"),
         level=as_number(values.get("level"), f"{at}level"),
-        aspect=said(values, "aspect", f"{at}aspect"),
-        estimator=said(values, "estimator", f"{at}estimator"),
+        aspect=required_text(values, "aspect", f"{at}aspect"),
+        estimator=required_text(values, "estimator", f"{at}estimator"),
         n=as_whole(values.get("n"), f"{at}n"),
         size=as_whole(values.get("size"), f"{at}size"),
         outcome=_outcome(as_mapping(values.get("outcome"), f"{at}outcome"), f"{at}outcome"),
         is_rate=is_rate_of(values, f"{at}is_rate"),
         notes=notes_of(values, f"{at}notes"),
         groups={
-            name: _part(as_mapping(group, f"{at}groups.{name}"), f"{at}groups.{name}.")
+            name: _estimate_part(as_mapping(group, f"{at}groups.{name}"), f"{at}groups.{name}.")
             for name, group in groups.items()
         },
     )
@@ -581,13 +581,13 @@ def _column(rows: list[dict[str, Any]], name: str, at: str) -> Floats:
     return np.array(numbers, np.float64)
 
 
-def _outcome(values: Mapping[str, Any], field: str) -> Outcome:
-    return Outcome(
+def _outcome(values: Mapping[str, Any], field: str) -> IntervalOutcome:
+    return IntervalOutcome(
         # Files of earlier versions know of no bounds.
         **{
             part.name: as_whole(
                 values.get(part.name, 0 if part.name == "bounds" else None), f"{field}.{part.name}"
             )
-            for part in fields(Outcome)
+            for part in fields(IntervalOutcome)
         }
     )

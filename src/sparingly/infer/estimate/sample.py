@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
-from sparingly.data.store import checked_weights as checked_weights
+from sparingly.data.store import checked_weights
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class JudgedSample:
     """The judged items of a set of ``size`` items, with the chance of every judgement.
 
     Rows stand in the order of the items' ids. Codes are whole numbers from 0.
@@ -37,8 +37,8 @@ class Sample:
         balance: Variables whose totals the draw matched, one column each; None for other draws.
         unit_by_model: items × models: what was drawn for each model, where every model had a draw of its own;
             None where all shared one.
-        came: items × models: the share of what was drawn that was judged; of items that all models share, the
-            share of whole items, a factor of ``draw``. None where everything came.
+        response_rate: items × models: the share of what was drawn that was judged; where all models share the
+            drawn items, the share of whole items, a factor of ``draw``. None where everything was judged.
         ordered: Whether units were drawn along a list, so that not all samples were equally likely.
         design: The draw as text.
         notes: What to mind.
@@ -59,7 +59,7 @@ class Sample:
     coordinates: Floats | None = None
     balance: Floats | None = None
     unit_by_model: Ints | None = None
-    came: Floats | None = None
+    response_rate: Floats | None = None
     ordered: bool = False
     design: str = ""
     notes: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class Sample:
         """Whether every model had a draw of its own."""
         return self.unit_by_model is not None
 
-    def at(self, kept: Ints) -> Sample:
+    def at(self, kept: Ints) -> JudgedSample:
         """Return the sample with some of its rows."""
 
         def some(values: NDArray[Any] | None) -> Any:
@@ -109,10 +109,10 @@ class Sample:
             coordinates=some(self.coordinates),
             balance=some(self.balance),
             unit_by_model=some(self.unit_by_model),
-            came=some(self.came),
+            response_rate=some(self.response_rate),
         )
 
-    def of_model(self, model: int) -> Sample:
+    def of_model(self, model: int) -> JudgedSample:
         """Return the sample of one model, as if there were no other."""
         kept = np.flatnonzero(self.judged[:, model])
         some, column = self.at(kept), slice(model, model + 1)
@@ -122,10 +122,10 @@ class Sample:
             some,
             scores=some.scores[:, column],
             probability=some.probability[:, column],
-            draw=chance if some.came is None else chance / some.came[:, model],
+            draw=chance if some.response_rate is None else chance / some.response_rate[:, model],
             unit=unit,
             unit_by_model=None,
-            came=None,
+            response_rate=None,
         )
 
     @cached_property
@@ -162,7 +162,7 @@ class Sample:
         return np.asarray(certain.all(axis=0) & (len(self.rows) == self.size))
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether everything was judged of every model that was, so that nothing is left to chance."""
         return bool(self.fully_judged[self.judged.any(axis=0)].all()) and len(self.rows) == self.size
 
@@ -206,7 +206,7 @@ def as_codes(labels: Any, count: int, what: str) -> Ints:
     )
 
 
-def sample_of(
+def sample_from_arrays(
     scores: Any,
     probability: Any = None,
     size: int | None = None,
@@ -217,7 +217,7 @@ def sample_of(
     weights: Any = None,
     coordinates: Any = None,
     balance: Any = None,
-) -> Sample:
+) -> JudgedSample:
     """Make a sample from arrays.
 
     Args:
@@ -245,8 +245,8 @@ def sample_of(
             "Weights and documents are those of all items, so the rows of scores must be all items, too "
             "(NaN where not judged)."
         )
-    chances = _chances(probability, values.shape, len(drawn) / total, drawn)
-    return Sample(
+    chances = _checked_probabilities(probability, values.shape, len(drawn) / total, drawn)
+    return JudgedSample(
         rows=drawn,
         scores=values[drawn],
         probability=chances,
@@ -257,8 +257,8 @@ def sample_of(
         weights=None if weights is None else checked_weights(weights, total),
         document=None if documents is None else as_codes(documents, total, "documents"),
         stratum_of=as_codes(strata, total, "strata") if strata is not None and whole else None,
-        coordinates=_columns(coordinates, drawn),
-        balance=_columns(balance, drawn),
+        coordinates=_drawn_columns(coordinates, drawn),
+        balance=_drawn_columns(balance, drawn),
     )
 
 
@@ -270,7 +270,7 @@ def check_counts(judged: int, rows: int, size: int) -> None:
         raise UsageError(f"There are {rows} rows of scores but only {size} items in the set.")
 
 
-def _chances(probability: Any, shape: tuple[int, ...], uniform: float, drawn: Ints) -> Floats:
+def _checked_probabilities(probability: Any, shape: tuple[int, ...], uniform: float, drawn: Ints) -> Floats:
     given = np.asarray(uniform if probability is None else probability, np.float64)
     if given.ndim == 1:
         given = given[:, None]
@@ -285,7 +285,7 @@ def _chances(probability: Any, shape: tuple[int, ...], uniform: float, drawn: In
     return chances
 
 
-def _columns(values: Any, drawn: Ints) -> Floats | None:
+def _drawn_columns(values: Any, drawn: Ints) -> Floats | None:
     if values is None:
         return None
     given = np.asarray(values, np.float64)
@@ -302,7 +302,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class LinearForm:
     """Scores as a fixed part and weighted residuals.
 
     Attributes:
@@ -321,11 +321,11 @@ class Linear:
     fallen_back: Mask | None = None
     notes: tuple[str, ...] = ()
 
-    def scores(self, sample: Sample) -> Floats:
+    def scores(self, sample: JudgedSample) -> Floats:
         """Return the models' scores."""
         return np.asarray(self.fixed + (self.residual / sample.probability).sum(axis=0) / sample.size)
 
-    def of_model(self, model: int, kept: Mask) -> Linear:
+    def of_model(self, model: int, kept: Mask) -> LinearForm:
         """Return the form of one model over some of the rows."""
         column = slice(model, model + 1)
         return replace(
@@ -338,8 +338,8 @@ class Linear:
 
 
 def difference_form(
-    sample: Sample, predicted: Floats | None = None, *, parameters: float = 1.0, exact: bool = False
-) -> Linear:
+    sample: JudgedSample, predicted: Floats | None = None, *, parameters: float = 1.0, exact: bool = False
+) -> LinearForm:
     """Return the difference estimator: the mean prediction plus the weighted mean of what it missed.
 
     μ̂_j = N⁻¹ Σ_all w_i f_ij + Σ_S (w_i/π_ij)(y_ij − f_ij) / Σ_S w_i/π_ij (Hájek's form; with a uniform draw
@@ -354,16 +354,16 @@ def difference_form(
     unjudged = np.where(counted > 0, 0.0, np.nan)
     weighed = missed * sample.importance[:, None]
     if exact:
-        return Linear(known + unjudged, weighed, predicted, parameters)
+        return LinearForm(known + unjudged, weighed, predicted, parameters)
     seen = np.where(counted > 0, counted, 1.0)
     mean = (sample.share * missed).sum(axis=0) / seen
     left = np.where(sample.judged, weighed - mean * sample.importance[:, None], 0.0)
     # What is left of equal scores after subtracting their mean is rounding, and no error to learn from.
     left = np.where(np.abs(left) <= _ROUNDING * np.abs(missed).max(axis=0, initial=0.0), 0.0, left)
-    return Linear(known + mean + unjudged, left * (sample.size / seen), predicted, parameters)
+    return LinearForm(known + mean + unjudged, left * (sample.size / seen), predicted, parameters)
 
 
-def part_of(sample: Sample, linear: Linear, inside: Mask) -> tuple[Sample, Linear]:
+def restrict_to(sample: JudgedSample, linear: LinearForm, inside: Mask) -> tuple[JudgedSample, LinearForm]:
     """Return the estimate of a part of the set (a domain), with the whole draw behind it.
 
     μ̂_D = N_D⁻¹ Σ_D f + Σ_{S∩D} (y − f)/π / Σ_{S∩D} 1/π. The residuals of the other items are 0 but they

@@ -14,18 +14,9 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.base.levels import check_level
 from sparingly.base.stats.proportion import effective_proportion_interval, proportion_interval
 from sparingly.data.scale import Ends
-from sparingly.infer.estimate.intervals import Bounded, Proportions
-from sparingly.infer.estimate.sample import Sample
-from sparingly.infer.estimate.variance import Errors
-
-__all__ = [
-    "Values",
-    "bounded_pairs",
-    "bounded_scores",
-    "proportions_of",
-    "values_of",
-]
-
+from sparingly.infer.estimate.intervals import BoundedInterval, ProportionInterval
+from sparingly.infer.estimate.sample import JudgedSample
+from sparingly.infer.estimate.variance import ScoreErrors
 
 # --- bounds on the error of a plain mean ---
 # They hold at every sample size, for the plain mean of a uniform sample and for nothing else: Saldías et
@@ -71,19 +62,21 @@ def _check(n: int, size: float, level: float) -> None:
 
 
 # A bet may lose at most this share of the capital.
-_MOST = 0.75
+_LARGEST_LOSS = 0.75
 _STEPS = 60
 _GRID = 1000
 
 
-class Sequence(NamedTuple):
+class IntervalSequence(NamedTuple):
     """The lowest and the highest mean that is still believed after each judgement."""
 
     low: Floats
     high: Floats
 
 
-def betting_interval(scores: Floats, size: float, low: float, high: float, level: float = 0.95) -> Sequence:
+def betting_interval(
+    scores: Floats, size: float, low: float, high: float, level: float = 0.95
+) -> IntervalSequence:
     """Return the interval after the last judgement, for scores of items × models: one number per model.
 
     K±_t(m) = Π_i (1 ± λ_i(x_i − m_i)) with m_i = (N·m − Σ_{k<i} x_k)/(N − i + 1), the mean of what is left if
@@ -97,10 +90,12 @@ def betting_interval(scores: Floats, size: float, low: float, high: float, level
     least, most = sums / size, 1.0 - (n - sums) / size
     lower = _edge(scaled, bets, size, level, least, most)
     upper = 1.0 - _edge(1.0 - scaled, bets, size, level, 1.0 - most, 1.0 - least)
-    return Sequence(low + (high - low) * lower, low + (high - low) * np.maximum(upper, lower))
+    return IntervalSequence(low + (high - low) * lower, low + (high - low) * np.maximum(upper, lower))
 
 
-def betting_sequence(scores: Floats, size: float, low: float, high: float, level: float = 0.95) -> Sequence:
+def betting_sequence(
+    scores: Floats, size: float, low: float, high: float, level: float = 0.95
+) -> IntervalSequence:
     """Return the running interval of one model after every judgement (Waudby-Smith and Ramdas 2024)."""
     scaled = _scaled(scores, size, low, high, level)[:, :1]
     bets = _bets(scaled, level, None)
@@ -110,10 +105,12 @@ def betting_sequence(scores: Floats, size: float, low: float, high: float, level
     # One step outwards, for what lies between two means of the grid.
     step = 1.0 / _GRID
     lower, upper = np.maximum(first - step, 0.0), np.minimum(1.0 - second + step, 1.0)
-    return Sequence(low + (high - low) * lower, low + (high - low) * upper)
+    return IntervalSequence(low + (high - low) * lower, low + (high - low) * upper)
 
 
-def bernstein_sequence(scores: Floats, size: float, low: float, high: float, level: float = 0.95) -> Sequence:
+def bernstein_sequence(
+    scores: Floats, size: float, low: float, high: float, level: float = 0.95
+) -> IntervalSequence:
     """Return the running empirical-Bernstein interval of one model after every judgement.
 
     Centre Σλ_i(x_i + Σ_{k<i}x_k/(N−i+1)) / Λ, half width [Σ(x_i − μ̂_{i−1})²(−ln(1−λ_i) − λ_i) + ln(2/α)] / Λ,
@@ -122,7 +119,7 @@ def bernstein_sequence(scores: Floats, size: float, low: float, high: float, lev
     """
     scaled = _scaled(scores, size, low, high, level)[:, :1]
     bets = np.minimum(_bets(scaled, level, None), 0.5)
-    before = _before(scaled)
+    before = _sums_before(scaled)
     places = np.arange(len(scaled))[:, None]
     left = size - places
     weight = np.cumsum(bets * (1.0 + places / left), axis=0)
@@ -131,7 +128,7 @@ def bernstein_sequence(scores: Floats, size: float, low: float, high: float, lev
     half = (np.cumsum(missed * (-np.log1p(-bets) - bets), axis=0) + np.log(2.0 / (1.0 - level))) / weight
     lower = np.maximum.accumulate(np.clip(centre - half, 0.0, 1.0), axis=0)[:, 0]
     upper = np.minimum.accumulate(np.clip(centre + half, 0.0, 1.0), axis=0)[:, 0]
-    return Sequence(low + (high - low) * lower, low + (high - low) * upper)
+    return IntervalSequence(low + (high - low) * lower, low + (high - low) * upper)
 
 
 def _scaled(scores: Floats, size: float, low: float, high: float, level: float) -> Floats:
@@ -146,14 +143,14 @@ def _scaled(scores: Floats, size: float, low: float, high: float, level: float) 
     return np.asarray((given - low) / (high - low))
 
 
-def _before(scaled: Floats) -> Floats:
+def _sums_before(scaled: Floats) -> Floats:
     """Return the sum of all scores before each."""
     return np.asarray(np.cumsum(scaled, axis=0) - scaled)
 
 
 def _running_means(scaled: Floats) -> Floats:
     """Return the mean before each score, pulled towards 1/2 by one made-up score."""
-    return np.asarray((0.5 + _before(scaled)) / np.arange(1, len(scaled) + 1)[:, None])
+    return np.asarray((0.5 + _sums_before(scaled)) / np.arange(1, len(scaled) + 1)[:, None])
 
 
 def _bets(scaled: Floats, level: float, planned: int | None) -> Floats:
@@ -169,10 +166,10 @@ def _bets(scaled: Floats, level: float, planned: int | None) -> Floats:
 def _capital(scaled: Floats, bets: Floats, size: float, means: Floats) -> Floats:
     """Return the logarithm of K⁺ after each score, for one supposed mean per column."""
     places = np.arange(len(scaled))[:, None]
-    left = means - _before(scaled) / size if np.isfinite(size) else np.broadcast_to(means, scaled.shape)
+    left = means - _sums_before(scaled) / size if np.isfinite(size) else np.broadcast_to(means, scaled.shape)
     supposed = left * size / (size - places) if np.isfinite(size) else left
     kept = np.maximum(supposed, 0.0)
-    stake = np.minimum(bets, _MOST / np.maximum(kept, 1e-12))
+    stake = np.minimum(bets, _LARGEST_LOSS / np.maximum(kept, 1e-12))
     return np.asarray(np.cumsum(np.log1p(stake * (scaled - kept)), axis=0))
 
 
@@ -204,7 +201,7 @@ def _running(scaled: Floats, bets: Floats, size: float, level: float, means: Flo
 
 
 @dataclass(frozen=True)
-class Values:
+class ScoreValues:
     """What is known of the values that scores can take.
 
     Attributes:
@@ -223,7 +220,7 @@ class Values:
         return self.proportion and self.scale == (0.0, 1.0)
 
 
-def values_of(scores: Floats, scale: Ends | None) -> Values:
+def values_of(scores: Floats, scale: Ends | None) -> ScoreValues:
     """Return what is known of the scores' values: the scale that was given, or that of 0/1 and of wins.
 
     ``scores`` are those that were judged. Scores that are all 0 may be of any scale, so they are proportions
@@ -237,9 +234,9 @@ def values_of(scores: Floats, scale: Ends | None) -> Values:
             raise DataError(f"The score {off[0]:g} is not on the scale from {low:g} to {high:g}.")
         ends = (np.abs(scores - low) <= slack) | (np.abs(scores - high) <= slack)
         middle = np.abs(scores - (low + high) / 2.0) <= slack
-        return Values(scale, bool(ends.all()), bool((ends | middle).all()))
+        return ScoreValues(scale, bool(ends.all()), bool((ends | middle).all()))
     share = bool(np.isin(scores, (0.0, 0.5, 1.0)).all()) and bool((scores > 0).any())
-    return Values((0.0, 1.0), bool((scores != 0.5).all()), True) if share else Values()
+    return ScoreValues((0.0, 1.0), bool((scores != 0.5).all()), True) if share else ScoreValues()
 
 
 def passes_note(scores: Floats, scale: Ends | None) -> tuple[str, ...]:
@@ -250,8 +247,8 @@ def passes_note(scores: Floats, scale: Ends | None) -> tuple[str, ...]:
 
 
 def proportions_of(
-    sample: Sample, errors: Errors, scores: Floats, values: Values, target: str
-) -> Proportions | None:
+    sample: JudgedSample, errors: ScoreErrors, scores: Floats, values: ScoreValues, target: str
+) -> ProportionInterval | None:
     """Return what makes intervals of proportions: exact ones for plain samples, else by the effective size.
 
     A plain sample is a uniform draw of single items whose mean is the score, for the set or, without
@@ -272,7 +269,7 @@ def proportions_of(
         where=judged > 0,
     )
     # Where predictions move a score off the mean of the labels, the labels alone no longer tell its error.
-    plain = (np.abs(share - observed) <= 1e-9) & (values.two_valued and _holds(sample, target))
+    plain = (np.abs(share - observed) <= 1e-9) & (values.two_valued and _is_plain_mean(sample, target))
     # Labels that are all alike tell no design effect: then units count, not the labels in them.
     alike = (observed == 0.0) | (observed == 1.0)
     labels = np.where(alike & ~plain, np.minimum(judged, np.maximum(errors.counts, 1.0)), judged)
@@ -300,42 +297,42 @@ def proportions_of(
 
 
 def bounded_scores(
-    sample: Sample, target: str, scale: Ends | None, level: float, seed: int
-) -> Bounded | None:
+    sample: JudgedSample, target: str, scale: Ends | None, level: float, seed: int
+) -> BoundedInterval | None:
     """Return what makes intervals of scores from the scale alone; None where these do not hold.
 
     They hold for plain means of uniform samples of single items; for a population, without documents.
     """
-    if scale is None or not _holds(sample, target):
+    if scale is None or not _is_plain_mean(sample, target):
         return None
     return _from_scale(sample.scores, _size(sample, target), scale, level, seed)
 
 
 def bounded_pairs(
-    sample: Sample, target: str, scale: Ends | None, level: float, seed: int
-) -> Callable[[Ints, Ints], Bounded] | None:
+    sample: JudgedSample, target: str, scale: Ends | None, level: float, seed: int
+) -> Callable[[Ints, Ints], BoundedInterval] | None:
     """Return what makes intervals of differences of models from the scale alone; None likewise."""
-    if scale is None or not _holds(sample, target):
+    if scale is None or not _is_plain_mean(sample, target):
         return None
     reach = scale[1] - scale[0]
 
-    def of(first: Ints, second: Ints) -> Bounded:
+    def of(first: Ints, second: Ints) -> BoundedInterval:
         apart = sample.scores[:, first] - sample.scores[:, second]
         return _from_scale(apart, _size(sample, target), (-reach, reach), level, seed)
 
     return of
 
 
-def _holds(sample: Sample, target: str) -> bool:
+def _is_plain_mean(sample: JudgedSample, target: str) -> bool:
     alone = sample.document is None or target == "set"
     return sample.is_uniform and bool(sample.judged.all()) and alone
 
 
-def _size(sample: Sample, target: str) -> float:
+def _size(sample: JudgedSample, target: str) -> float:
     return float(sample.size) if target == "set" else np.inf
 
 
-def _from_scale(scores: Floats, size: float, scale: Ends, level: float, seed: int) -> Bounded:
+def _from_scale(scores: Floats, size: float, scale: Ends, level: float, seed: int) -> BoundedInterval:
     low, high = scale
     # Differences of scores on the scale can leave it by rounding.
     slack = 1e-9 * (high - low)

@@ -30,7 +30,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints
 
 if TYPE_CHECKING:
-    from sparingly.infer.estimate.variance import Errors
+    from sparingly.infer.estimate.variance import ScoreErrors
 
 # κ = UNSEEN·w + UNSEEN_ALONE/M squared deviations, for M models that are judged on the same scale; w goes
 # from 0 at the kurtosis of normal judgements to 1 where it is LONG more.
@@ -82,12 +82,12 @@ class Tails:
         return max(1.0 - 2.0 / self.models, 0.0)
 
     @property
-    def left(self) -> float:
+    def unsampled(self) -> float:
         """1 − f, what is left to chance."""
         return 1.0 - min(self.fraction, _MOST_OF_SET)
 
 
-def score_tails(errors: Errors) -> Tails:
+def score_tails(errors: ScoreErrors) -> Tails:
     """Return the tails of judgements over all models, from what every unit contributes to every score."""
     single = _single(errors)
     total = max(float(errors.counts.sum()), 1.0)
@@ -98,7 +98,7 @@ def score_tails(errors: Errors) -> Tails:
     return Tails(float(low), float(high), skew, kurtosis, models, errors.fraction)
 
 
-def pair_tails(errors: Errors, floor: float = 0.0) -> Tails:
+def pair_tails(errors: ScoreErrors, floor: float = 0.0) -> Tails:
     """Return the tails of differences of two judgements over all pairs of models: the same on both sides.
 
     ``floor`` is the least that is added to the sum of squared differences, where the scale tells it.
@@ -115,11 +115,11 @@ def pair_tails(errors: Errors, floor: float = 0.0) -> Tails:
     first, second, third, fourth = (((single / np.sqrt(root)) ** power).sum(axis=1) for power in (1, 2, 3, 4))
     fourths = float((models * fourth - 4.0 * first * third + 3.0 * second**2).sum()) / pairs
     tails = Tails(squared, squared, 0.0, _kurtosis(fourths, squared), models, errors.fraction)
-    reach = max(tails.low, floor * tails.left / tails.unseen)
+    reach = max(tails.low, floor * tails.unsampled / tails.unseen)
     return replace(tails, low=reach, high=reach)
 
 
-def _single(errors: Errors) -> Floats:
+def _single(errors: ScoreErrors) -> Floats:
     """Return what single judgements contribute, units × models; another order of magnitude is cut down.
 
     A model whose judgements spread a hundred times as far as the middle one's (a slip of the pen, another
@@ -174,12 +174,12 @@ class Reach:
         tail = level if one_sided else 0.5 + level / 2.0
         quantile = float(stdtrit(self.freedom, tail)) if math.isfinite(self.freedom) else _normal(tail)
         low, high = self.side_errors()
-        usual = self._usual
+        usual = self._usual_quantile
         # Beyond the usual level the expansion is not trusted: both ends grow in proportion from there.
         beyond, inner = max(quantile / usual, 1.0), min(quantile, usual)
         return (
-            beyond * (inner + self._moved(inner, 1.0)) * low,
-            beyond * (inner + self._moved(inner, -1.0)) * high,
+            beyond * (inner + self._shift(inner, 1.0)) * low,
+            beyond * (inner + self._shift(inner, -1.0)) * high,
         )
 
     def p_values(self, centre: Floats) -> Floats:
@@ -196,14 +196,16 @@ class Reach:
         ratio = np.divide(np.abs(centre), error, out=np.full(len(centre), np.nan), where=error > 0)
         # For a positive difference the low end decides.
         side = np.where(centre > 0, 1.0, -1.0)
-        usual = self._usual
-        moved = np.where(centre > 0, self._moved(usual, 1.0), self._moved(usual, -1.0))
-        quantile = np.where(ratio > usual + moved, ratio * usual / (usual + moved), self._met(ratio, side))
+        usual = self._usual_quantile
+        moved = np.where(centre > 0, self._shift(usual, 1.0), self._shift(usual, -1.0))
+        quantile = np.where(
+            ratio > usual + moved, ratio * usual / (usual + moved), self._quantile_reaching(ratio, side)
+        )
         tail = stdtr(self.freedom, -quantile) if math.isfinite(self.freedom) else ndtr(-quantile)
         return np.asarray(np.minimum(2.0 * np.asarray(tail), 1.0))
 
     @property
-    def _usual(self) -> float:
+    def _usual_quantile(self) -> float:
         """The quantile of the usual level, 95 % on both sides."""
         from scipy.special import stdtrit
 
@@ -211,7 +213,7 @@ class Reach:
 
     def _shifts(self) -> list[tuple[Floats, Floats]]:
         """Return A and B of the shift w·(A + B(q² − 1)) by the own skewness and by that of all models."""
-        left, fraction = self.tails.left, 1.0 - self.tails.left
+        left, fraction = self.tails.unsampled, 1.0 - self.tails.unsampled
         counts = np.maximum(self.counts, 1.0)
         # The skewness of a normal sample has a standard error of √(6/n), so that of its sum has √6/n.
         beyond = np.maximum(np.abs(self.skew) - self.tails.chance * math.sqrt(6.0) / counts, 0.0)
@@ -222,12 +224,12 @@ class Reach:
             found.append((-joint / 2.0 * self.tails.weight, third / 6.0 * self.tails.weight))
         return found
 
-    def _moved(self, quantile: float, side: float) -> Floats:
+    def _shift(self, quantile: float, side: float) -> Floats:
         """Return by how much the quantile is moved outwards at the low (1) or the high (−1) end."""
         moved = [side * (first + second * (quantile**2 - 1.0)) for first, second in self._shifts()]
         return np.maximum(np.maximum(moved[0], moved[1]), 0.0)
 
-    def _met(self, ratio: Floats, side: Floats) -> Floats:
+    def _quantile_reaching(self, ratio: Floats, side: Floats) -> Floats:
         """Return the quantile at which the moved one equals a ratio: the least over the possible shifts."""
         found = ratio
         for first, second in self._shifts():

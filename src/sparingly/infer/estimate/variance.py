@@ -10,7 +10,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.stats.cluster_correction import cluster_correction
-from sparingly.infer.estimate.sample import Linear, Sample, dense, group_sums
+from sparingly.infer.estimate.sample import JudgedSample, LinearForm, dense, group_sums
 
 # --- drawn units, and how far each unit's residuals lie from the others' ---
 # A covariance of scores is written as Dᵀ D with one row of D per drawn unit and one column per model. Every
@@ -23,73 +23,75 @@ MOST_OF_ALL = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
+class UnitTotals:
     """The drawn units with what their residuals stand for.
 
     Attributes:
         total: units × models: Σ residual/π over the unit's items.
         judged: units × models: whether the model was judged on the unit.
-        chance: units × models: the chance of the judgement, the smallest one of the unit's items.
+        probability: units × models: the chance of the judgement, the smallest one of the unit's items.
         draw: The chance that the unit was drawn.
         stratum: One code per unit.
         length: The number of the unit's rows.
-        heft: units × models: Σ 1/π over the unit's judged items, how many items it stands for.
-        counted: Which units speak about the scores (those outside a part of the set do not).
+        weight: units × models: Σ 1/π over the unit's judged items, how many items it stands for.
+        in_domain: Which units speak about the scores (those outside a part of the set do not).
         first: A row of each unit.
     """
 
     total: Floats
     judged: Mask
-    chance: Floats
+    probability: Floats
     draw: Floats
     stratum: Ints
     length: Floats
-    heft: Floats
-    counted: Mask
+    weight: Floats
+    in_domain: Mask
     first: Ints
 
     def __len__(self) -> int:
         return len(self.draw)
 
 
-def gather(sample: Sample, residual: Floats) -> Units:
+def unit_totals(sample: JudgedSample, residual: Floats) -> UnitTotals:
     """Sum what the residuals stand for over the drawn units."""
     unit = sample.unit
     first = np.unique(unit, return_index=True)[1]
-    return Units(
+    return UnitTotals(
         total=group_sums(residual / sample.probability, unit),
         judged=group_sums(sample.judged.astype(np.float64), unit) > 0,
-        chance=least(np.where(sample.judged, sample.probability, 1.0), unit),
-        draw=least(sample.draw, unit),
+        probability=group_minimum(np.where(sample.judged, sample.probability, 1.0), unit),
+        draw=group_minimum(sample.draw, unit),
         stratum=sample.stratum[first],
         length=np.bincount(unit).astype(np.float64),
-        heft=group_sums(sample.share, unit),
-        counted=group_sums(sample.importance, unit) > 0,
+        weight=group_sums(sample.share, unit),
+        in_domain=group_sums(sample.importance, unit) > 0,
         first=first,
     )
 
 
-def least(values: Floats, codes: Ints) -> Floats:
+def group_minimum(values: Floats, codes: Ints) -> Floats:
     """Return the smallest value of each code."""
     found = np.full((int(codes.max(initial=-1)) + 1, *values.shape[1:]), np.inf)
     np.minimum.at(found, codes, values)
     return found
 
 
-def from_centre(units: Units, left: Floats) -> Floats:
+def deviations_from_centre(units: UnitTotals, left: Floats) -> Floats:
     """Return every unit's deviation from the centre of its stratum (Hájek 1964, Deville 1999).
 
     c_u = (1 − π_u)·n/(n − 1), A = Σ c_u z_u / Σ c_u, deviation √c_u·(z_u − A) with z the unit's total and
     ``left`` = 1 − π_u (units × models, 0 where not judged); n counts the units with π < 1. A simple random
     sample gets (1 − f)s²/n. For units of unequal weight see ``raised``.
     """
-    stratum = collapsed(units, left)
+    stratum = collapse_strata(units, left)
     total = group_sums(left, stratum)
     centre = group_sums(left * units.total, stratum) / np.where(total > 0, total, 1.0)
-    return np.asarray(np.sqrt(left * raised(units, left, stratum)) * (units.total - centre[stratum]))
+    return np.asarray(
+        np.sqrt(left * residual_inflation(units, left, stratum)) * (units.total - centre[stratum])
+    )
 
 
-def raised(units: Units, left: Floats, stratum: Ints) -> Floats:
+def residual_inflation(units: UnitTotals, left: Floats, stratum: Ints) -> Floats:
     """Return the factors (units × models) by which squared residuals are too small: n/(n − 1).
 
     For documents and snippets in one stratum it is 1/(1 − p_u), p_u the part of all weight that unit u has: a
@@ -100,17 +102,17 @@ def raised(units: Units, left: Floats, stratum: Ints) -> Floats:
     several = counts > 1
     if (units.length == 1).all() or np.ptp(stratum) > 0:
         return np.asarray(np.where(several, counts / np.maximum(counts - 1.0, 1.0), 0.0)[stratum])
-    return np.where(several[stratum], leverage(units.heft), 0.0)
+    return np.where(several[stratum], leverage_correction(units.weight), 0.0)
 
 
-def leverage(heft: Floats) -> Floats:
+def leverage_correction(heft: Floats) -> Floats:
     """Return 1/(1 − p) of parts p of a weight by column; a part beyond most of the whole counts as that."""
     whole = heft.sum(axis=0)
     part = np.divide(heft, whole, out=np.zeros_like(heft), where=whole > 0)
     return np.asarray(1.0 / (1.0 - np.minimum(part, MOST_OF_ALL)))
 
 
-def collapsed(units: Units, left: Floats) -> Ints:
+def collapse_strata(units: UnitTotals, left: Floats) -> Ints:
     """Return strata in which every one that is left to chance has two units or more (collapsed strata).
 
     Single units are put side by side by their length and chance and joined in pairs, an odd one with the
@@ -132,14 +134,14 @@ def collapsed(units: Units, left: Floats) -> Ints:
     return stratum
 
 
-def freedom_of(units: Units, left: Floats) -> float:
+def degrees_of_freedom(units: UnitTotals, left: Floats) -> float:
     """Return the degrees of freedom: units that are left to chance and that count, less one per stratum."""
-    opened = (left > 0).any(axis=1) & units.counted
-    counts = np.bincount(collapsed(units, left), opened.astype(np.float64))
+    opened = (left > 0).any(axis=1) & units.in_domain
+    counts = np.bincount(collapse_strata(units, left), opened.astype(np.float64))
     return float((counts - 1.0)[counts > 1].sum())
 
 
-def from_neighbours(units: Units, left: Floats, coordinates: Floats) -> Floats:
+def deviations_from_neighbours(units: UnitTotals, left: Floats, coordinates: Floats) -> Floats:
     """Return every unit's deviation from its nearest drawn units, for draws that are spread over a space.
 
     √((1 − π_u)·k/(k − 1))·(z_u − mean of z over the k nearest, itself among them), k = 4 (the local
@@ -152,7 +154,7 @@ def from_neighbours(units: Units, left: Floats, coordinates: Floats) -> Floats:
     opened = np.flatnonzero((left > 0).any(axis=1))
     near = min(NEIGHBOURS, len(opened))
     if near < 2:
-        return from_centre(units, left)
+        return deviations_from_centre(units, left)
     found = np.atleast_2d(KDTree(coordinates[opened]).query(coordinates[opened], k=near)[1])
     own = np.arange(len(opened))
     # Of several units at one place, the unit itself need not be among those found.
@@ -162,7 +164,7 @@ def from_neighbours(units: Units, left: Floats, coordinates: Floats) -> Floats:
     return np.asarray(np.sqrt(left * near / (near - 1.0)) * (units.total - local))
 
 
-def from_balance(units: Units, left: Floats, balance: Floats) -> tuple[Floats, int]:
+def deviations_from_balance(units: UnitTotals, left: Floats, balance: Floats) -> tuple[Floats, int]:
     """Return every unit's deviation from what its balancing variables tell, and q, for balanced draws.
 
     √((1 − π_u)·n/(n − q))·(z_u − bᵀx_u/π_u), b by least squares with weights 1 − π_u over the q
@@ -175,7 +177,7 @@ def from_balance(units: Units, left: Floats, balance: Floats) -> tuple[Floats, i
     fit, _, rank, _ = np.linalg.lstsq(ahead * root[:, None], units.total * root[:, None], rcond=1e-10)
     opened = float((root > 0).sum())
     if 2 * rank > opened:
-        return from_centre(units, left), 0
+        return deviations_from_centre(units, left), 0
     return np.asarray(np.sqrt(left * opened / (opened - rank)) * (units.total - ahead @ fit)), int(rank)
 
 
@@ -191,50 +193,50 @@ class Phase(NamedTuple):
     Attributes:
         first: A row of each unit.
         deviation: units × models.
-        left: How much of a unit's variance is left to this phase: 1 − π for a single one.
+        factor: How much of a unit's variance is left to this phase: 1 − π for a single one.
     """
 
     first: Ints
     deviation: Floats
-    left: Floats
+    factor: Floats
 
 
-Spread = Callable[[Sample, Units], list[Phase]]
+PhaseSpread = Callable[[JudgedSample, UnitTotals], list[Phase]]
 
 
 @dataclass(frozen=True, eq=False)
-class Gaps:
+class Nonresponse:
     """How likely what was drawn was to be judged.
 
     Attributes:
-        chance: The chance of the draw alone, one per row.
-        came: The share of the drawn items that came at all, one per row.
-        answered: items × models: the share r of what was drawn that came, 1 where it did not.
-        tied: models × models: how often both models came on an item, to how often they would if each came by
-            itself: 1 where gaps have nothing to do with each other.
+        draw: The chance of the draw alone, one per row.
+        item_rate: The share of the drawn items that came at all, one per row.
+        cell_rate: items × models: the share r of what was drawn that came, 1 where it did not.
+        dependence: models × models: how often both models were judged on an item, as a ratio to how often
+            they would be if their gaps were independent.
     """
 
-    chance: Floats
-    came: Floats
-    answered: Floats
-    tied: Floats
+    draw: Floats
+    item_rate: Floats
+    cell_rate: Floats
+    dependence: Floats
 
     def shared(self, deviation: Floats) -> Floats:
         """Return Σ ρ d_j d_k over the rows, with ρ = r_j r_k/r_jk: r on the diagonal, 1 for gaps apart."""
-        found = deviation.T @ (self.came[:, None] * deviation) / self.tied
-        np.fill_diagonal(found, (self.answered * deviation**2).sum(axis=0))
+        found = deviation.T @ (self.item_rate[:, None] * deviation) / self.dependence
+        np.fill_diagonal(found, (self.cell_rate * deviation**2).sum(axis=0))
         return found
 
     def apart(self, deviation: Floats) -> Floats:
         """Return Σ (1 − ρ) d_j d_k over the rows."""
         found = deviation.T @ deviation - self.shared(deviation)
-        np.fill_diagonal(found, ((1.0 - self.answered) * deviation**2).sum(axis=0))
+        np.fill_diagonal(found, ((1.0 - self.cell_rate) * deviation**2).sum(axis=0))
         return np.asarray(found)
 
 
-def gaps_of(sample: Sample) -> Gaps | None:
+def nonresponse_of(sample: JudgedSample) -> Nonresponse | None:
     """Return the gaps of a sample; None where everything that was drawn was judged."""
-    came = np.ones(len(sample.rows)) if sample.came is None else sample.came[:, 0]
+    came = np.ones(len(sample.rows)) if sample.response_rate is None else sample.response_rate[:, 0]
     chance = sample.draw / came
     answered = np.where(sample.judged, np.minimum(sample.probability / chance[:, None], 1.0), 1.0)
     if (answered >= 1.0 - 1e-12).all():
@@ -245,11 +247,11 @@ def gaps_of(sample: Sample) -> Gaps | None:
     within = np.minimum(sample.probability / sample.draw[:, None], 1.0)
     expected, both = within.T @ (weight[:, None] * within), there.T @ (weight[:, None] * there)
     tied = np.divide(both, expected, out=np.ones_like(both), where=(both > 0) & (expected > 0))
-    return Gaps(chance, came, answered, tied)
+    return Nonresponse(chance, came, answered, tied)
 
 
-def gap_covariance(
-    sample: Sample, linear: Linear, gaps: Gaps, spread: Spread, *, centred: bool = True
+def nonresponse_covariance(
+    sample: JudgedSample, linear: LinearForm, gaps: Nonresponse, spread: PhaseSpread, *, centred: bool = True
 ) -> Floats:
     """Return the covariance of totals: of the draw as ``spread`` has it, and of the gaps.
 
@@ -263,53 +265,55 @@ def gap_covariance(
     away, counted = np.zeros(sample.scores.shape), np.zeros(sample.scores.shape)
     for model in np.flatnonzero(sample.judged.any(axis=0)).tolist():
         rows = np.flatnonzero(sample.judged[:, model])
-        part, form = _of_model(sample, linear, gaps, model, rows)
-        away[rows, model] = _away(part, form.residual, centred)
-        for place, phase in enumerate(spread(part, gather(part, form.residual))):
+        part, form = _one_model(sample, linear, gaps, model, rows)
+        away[rows, model] = _deviations_in_stratum(part, form.residual, centred)
+        for place, phase in enumerate(spread(part, unit_totals(part, form.residual))):
             code = codes[place]
             drawn[place][rows[phase.first] if single[place] else code[rows[phase.first]], model] = (
                 phase.deviation[:, 0]
             )
-            counted[rows, model] += 0.0 if single[place] else phase.left[dense(code[rows])]
+            counted[rows, model] += 0.0 if single[place] else phase.factor[dense(code[rows])]
     away = away * np.sqrt(np.maximum(1.0 - counted, 0.0))
     kinds = zip(drawn, single, strict=True)
-    return _settled(
+    return _without_exact_models(
         sum(gaps.shared(one) if alone else one.T @ one for one, alone in kinds) + gaps.apart(away)
     )
 
 
-def _settled(covariance: Floats) -> Floats:
+def _without_exact_models(covariance: Floats) -> Floats:
     """Return a covariance in which a model without any error has none with the others either."""
     exact = np.diag(covariance) <= 0.0
     return np.where(exact[:, None] | exact[None, :], 0.0, covariance)
 
 
-def pool_codes(sample: Sample) -> Ints:
+def pool_codes(sample: JudgedSample) -> Ints:
     """Return what the first of two phases drew, one code per row."""
     return sample.unit if sample.pool_unit is None else sample.pool_unit
 
 
-def _of_model(sample: Sample, linear: Linear, gaps: Gaps, model: int, rows: Ints) -> tuple[Sample, Linear]:
+def _one_model(
+    sample: JudgedSample, linear: LinearForm, gaps: Nonresponse, model: int, rows: Ints
+) -> tuple[JudgedSample, LinearForm]:
     """Return what was judged of one model, with the chance of the draw alone."""
     part = replace(
         sample.at(rows),
         scores=sample.scores[rows, model : model + 1],
         probability=sample.probability[rows, model : model + 1],
-        draw=gaps.chance[rows],
-        came=None,
+        draw=gaps.draw[rows],
+        response_rate=None,
     )
     return part, linear.of_model(model, sample.judged[:, model])
 
 
-def _away(sample: Sample, residual: Floats, centred: bool) -> Floats:
+def _deviations_in_stratum(sample: JudgedSample, residual: Floats, centred: bool) -> Floats:
     """Return how far each judged item lies from the others of its stratum: √(n/(n − 1))·(z − A/(πr)).
 
     z = e/(πr), and A the weighted mean of e in the stratum, by which what did not come is stood for.
     """
-    alone = gather(replace(sample, unit=np.arange(len(sample.rows))), residual)
+    alone = unit_totals(replace(sample, unit=np.arange(len(sample.rows))), residual)
     if not centred:
         return np.asarray(alone.total[:, 0])
-    stratum = collapsed(alone, np.ones_like(alone.total))
+    stratum = collapse_strata(alone, np.ones_like(alone.total))
     counts = np.bincount(stratum)[stratum]
     total, share = group_sums(alone.total, stratum), group_sums(sample.share, stratum)
     centre = np.divide(total, share, out=np.zeros_like(total), where=share > 0)[stratum]
@@ -321,7 +325,7 @@ def _away(sample: Sample, residual: Floats, centred: bool) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Errors:
+class ScoreErrors:
     """How far scores may lie from what they speak about.
 
     Attributes:
@@ -331,9 +335,9 @@ class Errors:
         shape: units × models: what every drawn unit (or document) contributes, from the centre of its
             stratum, for tails and bootstrap. Neighbours or balance tell its size, and hide its tail.
         stratum: One code per unit.
-        drawn: What the units are, in words.
+        unit_name: What the units are, in words.
         notes: What to mind.
-        judged: The number of units on which each model was judged; all units unless given.
+        units_judged: The number of units on which each model was judged; all units unless given.
         fraction: The share of the set that was drawn, where nothing but the draw is left to chance.
     """
 
@@ -342,15 +346,15 @@ class Errors:
     units: float
     shape: Floats
     stratum: Ints
-    drawn: str = "drawn units"
+    unit_name: str = "drawn units"
     notes: tuple[str, ...] = ()
-    judged: Floats | None = None
+    units_judged: Floats | None = None
     fraction: float = 0.0
 
     @property
     def counts(self) -> Floats:
         """The number of units behind every model's score."""
-        return np.full(self.shape.shape[1], self.units) if self.judged is None else self.judged
+        return np.full(self.shape.shape[1], self.units) if self.units_judged is None else self.units_judged
 
     @property
     def standard_errors(self) -> Floats:
@@ -366,7 +370,7 @@ class Errors:
         return np.sqrt(squared), self.shape[:, first] - self.shape[:, second]
 
 
-def set_errors(sample: Sample, linear: Linear) -> Errors:
+def set_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
     """Return the errors of scores of this very set.
 
     V̂ = N⁻² Σ_S c_i (e_i/π_i − A)² with c_i = (1 − π_i)·n/(n − 1) (Hájek–Deville) over the drawn units, times
@@ -375,29 +379,29 @@ def set_errors(sample: Sample, linear: Linear) -> Errors:
     and not judged adds an error of its own (see ``gaps``).
     """
     if sample.separate:
-        return _apart([set_errors(*part) for part in by_model(sample, linear)])
-    units = gather(sample, linear.residual)
-    left = left_to_chance(units, units.chance)
+        return _join_separate_draws([set_errors(*part) for part in by_model(sample, linear)])
+    units = unit_totals(sample, linear.residual)
+    left = sampling_factor(units, units.probability)
     matched = deviations(sample, units, left)[1]
-    there = units.counted & (left > 0).any(axis=1)
-    count, freedom = float(there.sum()), freedom_of(units, left)
+    there = units.in_domain & (left > 0).any(axis=1)
+    count, freedom = float(there.sum()), degrees_of_freedom(units, left)
     if matched:
         # Of a part of the set, its share of the n − q.
         count = freedom = count - matched * count / float((left > 0).any(axis=1).sum())
-    errors = Errors(
+    errors = ScoreErrors(
         covariance=draw_covariance(sample, units, linear),
         freedom=freedom,
         units=count,
-        shape=(from_centre(units, left) * inflation(sample, units, linear))[there],
-        stratum=collapsed(units, left)[there],
-        judged=(left > 0)[there].sum(axis=0).astype(np.float64),
+        shape=(deviations_from_centre(units, left) * inflation(sample, units, linear))[there],
+        stratum=collapse_strata(units, left)[there],
+        units_judged=(left > 0)[there].sum(axis=0).astype(np.float64),
         fraction=1.0 - float(left[there].max(axis=1).mean()) if there.any() else 1.0,
     )
-    errors = _by_pool(errors, sample.cluster[units.first][there])
+    errors = _by_pool_unit(errors, sample.cluster[units.first][there])
     return replace(errors, freedom=max(errors.freedom - (linear.parameters - 1.0), 0.0))
 
 
-def _by_pool(errors: Errors, cluster: Ints) -> Errors:
+def _by_pool_unit(errors: ScoreErrors, cluster: Ints) -> ScoreErrors:
     """Return errors that are learned from the units of the pool, where these are fewer than those drawn.
 
     The items of one document of a pool of documents tell of one document only.
@@ -412,12 +416,12 @@ def _by_pool(errors: Errors, cluster: Ints) -> Errors:
         units=min(errors.units, float(count)),
         shape=group_sums(errors.shape, codes),
         stratum=np.zeros(count, np.int64),
-        drawn="units of the pool",
-        judged=np.minimum(errors.counts, float(count)),
+        unit_name="units of the pool",
+        units_judged=np.minimum(errors.counts, float(count)),
     )
 
 
-def by_model(sample: Sample, linear: Linear) -> list[tuple[Sample, Linear]]:
+def by_model(sample: JudgedSample, linear: LinearForm) -> list[tuple[JudgedSample, LinearForm]]:
     """Return the sample and the linear form of every model by itself."""
     return [
         (sample.of_model(model), linear.of_model(model, sample.judged[:, model]))
@@ -425,7 +429,7 @@ def by_model(sample: Sample, linear: Linear) -> list[tuple[Sample, Linear]]:
     ]
 
 
-def _apart(parts: list[Errors]) -> Errors:
+def _join_separate_draws(parts: list[ScoreErrors]) -> ScoreErrors:
     """Put together the errors of models that had draws of their own."""
     sizes = [len(part.shape) for part in parts]
     shape = np.zeros((sum(sizes), len(parts)))
@@ -436,58 +440,58 @@ def _apart(parts: list[Errors]) -> Errors:
         stratum[start : start + sizes[model]] = part.stratum + stratum.max(initial=-1) + 1
         start += sizes[model]
     variances = np.array([part.covariance[0, 0] for part in parts])
-    return Errors(
+    return ScoreErrors(
         np.diag(variances),
         min(part.freedom for part in parts),
         min(part.units for part in parts),
         shape,
         stratum,
-        parts[0].drawn,
-        judged=np.array([part.counts[0] for part in parts]),
+        parts[0].unit_name,
+        units_judged=np.array([part.counts[0] for part in parts]),
         fraction=float(np.mean([part.fraction for part in parts])),
     )
 
 
-def draw_covariance(sample: Sample, units: Units, linear: Linear) -> Floats:
+def draw_covariance(sample: JudgedSample, units: UnitTotals, linear: LinearForm) -> Floats:
     """Return the covariance of the scores by one draw that all models share."""
-    scale, gaps = inflation(sample, units, linear), gaps_of(sample)
+    scale, gaps = inflation(sample, units, linear), nonresponse_of(sample)
     if gaps is not None:
-        return _with_variances(gap_covariance(sample, linear, gaps, spread_of_draw) * scale**2)
-    parts = [phase.deviation * scale for phase in spread_of_draw(sample, units)]
+        return _with_variances(nonresponse_covariance(sample, linear, gaps, draw_phases) * scale**2)
+    parts = [phase.deviation * scale for phase in draw_phases(sample, units)]
     return np.asarray(sum(part.T @ part for part in parts))
 
 
-def spread_of_draw(sample: Sample, units: Units) -> list[Phase]:
+def draw_phases(sample: JudgedSample, units: UnitTotals) -> list[Phase]:
     """Return what every phase of the draw leaves to chance."""
     if sample.pool is not None:
         return _two_phases(sample, units, sample.pool)
-    deviation, _ = deviations(sample, units, left_to_chance(units, units.draw[:, None]))
+    deviation, _ = deviations(sample, units, sampling_factor(units, units.draw[:, None]))
     return [Phase(units.first, deviation, 1.0 - units.draw)]
 
 
-def inflation(sample: Sample, units: Units, linear: Linear) -> float:
+def inflation(sample: JudgedSample, units: UnitTotals, linear: LinearForm) -> float:
     """Return √((n − 1)/(n − p))/N: residuals of an in-sample fit with p parameters are too small."""
     count = float(len(units))
     fitted = (count - 1.0) / (count - linear.parameters) if linear.parameters < count else 1.0
     return float(np.sqrt(fitted)) / sample.size
 
 
-def left_to_chance(units: Units, chance: Floats) -> Floats:
+def sampling_factor(units: UnitTotals, chance: Floats) -> Floats:
     """Return 1 − π of every unit and model, 0 where the model was not judged."""
     return np.where(units.judged, np.maximum(1.0 - chance, 0.0), 0.0)
 
 
-def deviations(sample: Sample, units: Units, left: Floats) -> tuple[Floats, int]:
+def deviations(sample: JudgedSample, units: UnitTotals, left: Floats) -> tuple[Floats, int]:
     """Return every unit's deviation, by the kind of the draw, and how many variables a balanced one spent."""
     if sample.balance is not None:
-        return from_balance(units, left, group_sums(sample.balance, sample.unit))
+        return deviations_from_balance(units, left, group_sums(sample.balance, sample.unit))
     if sample.coordinates is not None:
         places = group_sums(sample.coordinates, sample.unit) / units.length[:, None]
-        return from_neighbours(units, left, places), 0
-    return from_centre(units, left), 0
+        return deviations_from_neighbours(units, left, places), 0
+    return deviations_from_centre(units, left), 0
 
 
-def _two_phases(sample: Sample, units: Units, pool: Floats) -> list[Phase]:
+def _two_phases(sample: JudgedSample, units: UnitTotals, pool: Floats) -> list[Phase]:
     """Return the deviations of totals of a draw from a pool that was itself drawn.
 
     V̂ = Σ (1 − π₁) ẑ² over the pool's units + Σ π₁·V̂₂, with ẑ what a unit of the pool stands for over both
@@ -495,7 +499,7 @@ def _two_phases(sample: Sample, units: Units, pool: Floats) -> list[Phase]:
     simple random draws it is that of one draw.
     """
     first = pool[units.first]
-    second = left_to_chance(units, (units.draw / first)[:, None])
+    second = sampling_factor(units, (units.draw / first)[:, None])
     within = deviations(sample, units, second)[0] * np.sqrt(first)[:, None]
     places, at, codes = np.unique(pool_codes(sample)[units.first], return_index=True, return_inverse=True)
     few = len(places) / max(len(places) - 1.0, 1.0)
@@ -508,13 +512,13 @@ def _two_phases(sample: Sample, units: Units, pool: Floats) -> list[Phase]:
 
 def _with_variances(covariance: Floats) -> Floats:
     """Return a proper covariance with the variances that were given."""
-    found = proper(covariance)
+    found = nearest_covariance(covariance)
     own, kept = np.diag(covariance), np.diag(found)
     scale = np.sqrt(np.divide(own, kept, out=np.ones_like(own), where=kept > 0))
     return np.asarray(found * scale[:, None] * scale[None, :])
 
 
-def proper(covariance: Floats) -> Floats:
+def nearest_covariance(covariance: Floats) -> Floats:
     """Return the nearest matrix without negative eigenvalues; one that has none is returned as it is."""
     if not np.isfinite(covariance).all():
         return covariance
@@ -532,23 +536,23 @@ ONE_DOCUMENT = (
 )
 
 
-class Inputs(NamedTuple):
+class PopulationUnits(NamedTuple):
     """What counts as drawn from the population of inputs.
 
     Attributes:
         document: The document of every item of the set; None where items are drawn by themselves.
-        seen: Of how many documents (or items) something was judged.
-        drawn: Whether documents are what was drawn for judging, too.
+        number: Of how many documents (or items) something was judged.
+        are_sampling_units: Whether documents are what was drawn for judging, too.
         notes: What to mind.
     """
 
     document: Ints | None
-    seen: float
-    drawn: bool
+    number: float
+    are_sampling_units: bool
     notes: tuple[str, ...]
 
 
-def population_errors(sample: Sample, linear: Linear) -> Errors:
+def population_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
     """Return the errors of scores of inputs like these, drawn document by document where there are any.
 
     V̂ = V̂_set + V̂_inputs, the second part S_y²/N (clustered by document) and never negative, so that no error
@@ -560,27 +564,27 @@ def population_errors(sample: Sample, linear: Linear) -> Errors:
     than these.
     """
     over_set, centred = set_errors(sample, linear), _centred(sample, linear)
-    inputs = _inputs(sample)
-    weight = _weight(sample, inputs)
-    contributed = _contributed(sample, centred, inputs.document) / sample.size
-    raised = contributed * np.sqrt(weight.factor)
-    alone = _by_independent_draw(sample, centred, inputs, weight)
-    covariance = proper(raised.T @ raised - alone / sample.size**2)
+    inputs = _population_units(sample)
+    weight = _cluster_weight(sample, inputs)
+    contributed = _contributions(sample, centred, inputs.document) / sample.size
+    residual_inflation = contributed * np.sqrt(weight.factor)
+    alone = _independent_covariance(sample, centred, inputs, weight)
+    covariance = nearest_covariance(residual_inflation.T @ residual_inflation - alone / sample.size**2)
     shape = contributed[contributed.any(axis=1)]
-    freedom, units = _counted(sample, linear, over_set, covariance, inputs, weight)
-    return Errors(
+    freedom, units = _freedom_and_units(sample, linear, over_set, covariance, inputs, weight)
+    return ScoreErrors(
         covariance=over_set.covariance + covariance,
         freedom=freedom,
         units=units,
         shape=shape,
         stratum=np.zeros(len(shape), np.int64),
-        drawn="judged items" if inputs.document is None else "judged documents",
+        unit_name="judged items" if inputs.document is None else "judged documents",
         notes=inputs.notes,
-        judged=units * _depths(sample, inputs.document),
+        units_judged=units * _relative_depths(sample, inputs.document),
     )
 
 
-def _depths(sample: Sample, document: Ints | None) -> Floats:
+def _relative_depths(sample: JudgedSample, document: Ints | None) -> Floats:
     """Return on how many documents (or items) each model was judged, as a share of the most of any."""
     place = sample.rows if document is None else document[sample.rows]
     counting = (sample.judged & (sample.importance > 0)[:, None]).astype(np.float64)
@@ -588,7 +592,7 @@ def _depths(sample: Sample, document: Ints | None) -> Floats:
     return np.asarray(seen / max(float(seen.max(initial=0)), 1.0))
 
 
-def _centred(sample: Sample, linear: Linear) -> Linear:
+def _centred(sample: JudgedSample, linear: LinearForm) -> LinearForm:
     """Return the form with residuals whose weighted mean is 0, as all but Horvitz and Thompson's have."""
     counted = sample.share.sum(axis=0)
     mean = (linear.residual / sample.probability).sum(axis=0) / np.where(counted > 0, counted, 1.0)
@@ -600,7 +604,7 @@ def _centred(sample: Sample, linear: Linear) -> Linear:
     return replace(linear, residual=away)
 
 
-def _inputs(sample: Sample) -> Inputs:
+def _population_units(sample: JudgedSample) -> PopulationUnits:
     """Return what counts as drawn from the population."""
     counting = sample.rows[sample.importance > 0]
     if sample.document is not None:
@@ -608,31 +612,31 @@ def _inputs(sample: Sample) -> Inputs:
         if seen > 1:
             places = np.stack([sample.document[sample.rows], sample.unit])
             counts = {len(np.unique(codes)) for codes in places} | {np.unique(places, axis=1).shape[1]}
-            return Inputs(sample.document, float(seen), len(counts) == 1, ())
+            return PopulationUnits(sample.document, float(seen), len(counts) == 1, ())
     notes = () if sample.document is None else (ONE_DOCUMENT,)
-    return Inputs(None, float(len(counting)), False, notes)
+    return PopulationUnits(None, float(len(counting)), False, notes)
 
 
-class Weight(NamedTuple):
+class ClusterWeight(NamedTuple):
     """By how much squared contributions are too small, one factor a model, and their degrees of freedom."""
 
     factor: Floats
     freedom: float
 
 
-def _weight(sample: Sample, inputs: Inputs) -> Weight:
+def _cluster_weight(sample: JudgedSample, inputs: PopulationUnits) -> ClusterWeight:
     """Return κ and the degrees of freedom of N⁻² κ Σ_documents (Σψ)² (see ``cluster_correction``)."""
-    plain = inputs.seen / max(inputs.seen - 1.0, 1.0)
+    plain = inputs.number / max(inputs.number - 1.0, 1.0)
     if inputs.document is None:
-        return Weight(np.full(sample.models, plain), max(inputs.seen - 1.0, 0.0))
+        return ClusterWeight(np.full(sample.models, plain), max(inputs.number - 1.0, 0.0))
     place = inputs.document[sample.rows]
     factor, freedom = cluster_correction(group_sums(sample.share, place), group_sums(sample.share**2, place))
-    return Weight(
-        np.where(freedom > 0, factor, plain), float(freedom[freedom > 0].min(initial=inputs.seen - 1.0))
+    return ClusterWeight(
+        np.where(freedom > 0, factor, plain), float(freedom[freedom > 0].min(initial=inputs.number - 1.0))
     )
 
 
-def _contributed(sample: Sample, linear: Linear, document: Ints | None) -> Floats:
+def _contributions(sample: JudgedSample, linear: LinearForm, document: Ints | None) -> Floats:
     """Return what every document (or item) contributes to the scores: Σψ over its items."""
     judged = linear.residual / sample.probability
     if linear.predicted is None:
@@ -644,8 +648,13 @@ def _contributed(sample: Sample, linear: Linear, document: Ints | None) -> Float
     return ahead if document is None else group_sums(ahead, document)
 
 
-def _counted(
-    sample: Sample, linear: Linear, over_set: Errors, added: Floats, inputs: Inputs, weight: Weight
+def _freedom_and_units(
+    sample: JudgedSample,
+    linear: LinearForm,
+    over_set: ScoreErrors,
+    added: Floats,
+    inputs: PopulationUnits,
+    weight: ClusterWeight,
 ) -> tuple[float, float]:
     """Return the degrees of freedom, and the number of units that the errors are learned from.
 
@@ -654,19 +663,19 @@ def _counted(
     nothing is left. The number of units is that of the drawn items and of the set's documents, joined
     as independent parts are (Satterthwaite 1946).
     """
-    units = max(inputs.seen - max(_matched(sample, linear) - 1.0, 0.0), 0.0)
+    units = max(inputs.number - max(_balanced_variables(sample, linear) - 1.0, 0.0), 0.0)
     if inputs.document is None:
         return max(units - 1.0 - (linear.parameters - 1.0), 0.0), units
     freedom = min(weight.freedom, max(units - 1.0, 0.0))
     draw, both = (float(np.trace(part)) for part in (over_set.covariance, over_set.covariance + added))
-    if inputs.drawn or both <= 0:
+    if inputs.are_sampling_units or both <= 0:
         return freedom, units
-    documents = len(np.unique(_mattering(sample, inputs.document)))
+    documents = len(np.unique(_documents_that_count(sample, inputs.document)))
     return joined_freedom(draw / both, over_set, freedom, units, documents)
 
 
 def joined_freedom(
-    share: float, over_set: Errors, freedom: float, units: float, documents: int
+    share: float, over_set: ScoreErrors, freedom: float, units: float, documents: int
 ) -> tuple[float, float]:
     """Return the degrees of freedom and the units of V̂_set + V̂_inputs, where single items were drawn.
 
@@ -684,45 +693,53 @@ def joined_freedom(
     return 1.0 / (share**2 / over_set.freedom + (1.0 - share**2) / freedom), units
 
 
-def _mattering(sample: Sample, document: Ints) -> Ints:
+def _documents_that_count(sample: JudgedSample, document: Ints) -> Ints:
     """Return the documents of the items that count; of a pool, those of the items that are known."""
     if sample.weights is None or len(sample.weights) != len(document):
         return document
     return document[sample.weights > 0]
 
 
-def _matched(sample: Sample, linear: Linear) -> int:
+def _balanced_variables(sample: JudgedSample, linear: LinearForm) -> int:
     """Return how many variables a balanced draw has matched: so many units tell nothing of its error."""
     if sample.balance is None:
         return 0
     if sample.separate:
-        return max(_matched(*part) for part in by_model(sample, linear))
-    units = gather(sample, linear.residual)
-    return deviations(sample, units, left_to_chance(units, units.chance))[1]
+        return max(_balanced_variables(*part) for part in by_model(sample, linear))
+    units = unit_totals(sample, linear.residual)
+    return deviations(sample, units, sampling_factor(units, units.probability))[1]
 
 
-def _by_independent_draw(sample: Sample, linear: Linear, inputs: Inputs, weight: Weight) -> Floats:
+def _independent_covariance(
+    sample: JudgedSample, linear: LinearForm, inputs: PopulationUnits, weight: ClusterWeight
+) -> Floats:
     """Return N² times the covariance of the scores if every unit had been drawn by itself."""
     if sample.separate:
         parts = [
-            _by_independent_draw(*part, inputs, Weight(weight.factor[[model]], weight.freedom))[0, 0]
+            _independent_covariance(*part, inputs, ClusterWeight(weight.factor[[model]], weight.freedom))[
+                0, 0
+            ]
             for model, part in enumerate(by_model(sample, linear))
         ]
         return np.diag(parts)
-    units, gaps = gather(sample, linear.residual), gaps_of(sample)
+    units, gaps = unit_totals(sample, linear.residual), nonresponse_of(sample)
     if gaps is None:
-        alone = np.sqrt(left_to_chance(units, units.draw[:, None])) * units.total
+        alone = np.sqrt(sampling_factor(units, units.draw[:, None])) * units.total
         covariance = alone.T @ alone
     else:
-        covariance = gap_covariance(sample, linear, gaps, _alone, centred=False)
-    opened = float((left_to_chance(units, units.chance) > 0).any(axis=1).sum())
-    factor = weight.factor if inputs.drawn else np.full(sample.models, opened / max(opened - 1.0, 1.0))
+        covariance = nonresponse_covariance(sample, linear, gaps, _independent_phases, centred=False)
+    opened = float((sampling_factor(units, units.probability) > 0).any(axis=1).sum())
+    factor = (
+        weight.factor
+        if inputs.are_sampling_units
+        else np.full(sample.models, opened / max(opened - 1.0, 1.0))
+    )
     return np.asarray(covariance * np.sqrt(factor[:, None] * factor))
 
 
-def _alone(sample: Sample, units: Units) -> list[Phase]:
+def _independent_phases(sample: JudgedSample, units: UnitTotals) -> list[Phase]:
     """Return what is left to chance if every unit is drawn by itself; a pool adds nothing to that."""
-    alone = np.sqrt(left_to_chance(units, units.draw[:, None])) * units.total
+    alone = np.sqrt(sampling_factor(units, units.draw[:, None])) * units.total
     found = Phase(units.first, alone, 1.0 - units.draw)
     if sample.pool is None:
         return [found]

@@ -23,29 +23,29 @@ from sparingly.base.arrays import Floats
 
 _DEVIATIONS = np.linspace(-2.5, 2.5, 11)
 _TRUSTS = np.array([-0.4, 0.0, 0.3, 0.6, 0.9, 1.2, 1.5, 1.8, 2.2, 2.7])
-_NOTHING = 1e-6
+_NO_SIGNAL = 1e-6
 
 
 @dataclass(frozen=True)
-class Prior:
+class BeliefPrior:
     """What is believed before any label; chosen on fully judged sets, see docs/auto.md.
 
     Attributes:
-        apart: ζ: how far apart models usually lie, in standard errors of the whole set.
-        apart_sd: The standard deviation of log ζ.
+        distance: ζ: how far apart models usually lie, in standard errors of the whole set.
+        distance_sd: The standard deviation of log ζ.
         trust: atanh ρ where the metrics explain nothing within items.
         trust_by_within: How much atanh ρ grows with the correlation within items.
         trust_sd: Its standard deviation.
     """
 
-    apart: float = 8.0
-    apart_sd: float = 0.7
+    distance: float = 8.0
+    distance_sd: float = 0.7
     trust: float = 0.0
     trust_by_within: float = 2.5
     trust_sd: float = 0.6
 
 
-USUAL = Prior()
+USUAL_PRIOR = BeliefPrior()
 
 
 class Belief(NamedTuple):
@@ -54,13 +54,13 @@ class Belief(NamedTuple):
     Attributes:
         z: The mean of the belief.
         sd: Its standard deviation.
-        kept: The share k of what the labels say beyond the metrics, mean over the pairs.
+        label_weight: The share k of what the labels say beyond the metrics, mean over the pairs.
         trust: The mean of ρ: how well the metrics are believed to order the models; 0 without metrics.
     """
 
     z: Floats
     sd: Floats
-    kept: float
+    label_weight: float
     trust: float
 
 
@@ -72,7 +72,7 @@ def believe(
     models: int,
     within: float,
     scale: float,
-    prior: Prior = USUAL,
+    prior: BeliefPrior = USUAL_PRIOR,
 ) -> Belief:
     """Return the belief about every pair.
 
@@ -86,16 +86,16 @@ def believe(
         prior: What is believed before any label.
     """
     size = float(np.sqrt(np.mean(told**2)))
-    log_apart, trust = _grid(size > _NOTHING, prior)
+    log_apart, trust = _grid(size > _NO_SIGNAL, prior)
     apart = np.exp(log_apart) * scale
     order = np.tanh(trust)
-    slope = order * apart / size if size > _NOTHING else np.zeros(len(apart))
+    slope = order * apart / size if size > _NO_SIGNAL else np.zeros(len(apart))
     room = apart**2 * (1.0 - order**2)
     left = seen - slope[:, None] * told
     total = room[:, None] + noise
     likely = -0.5 * (np.log(total) + left**2 / total).mean(axis=1) * (models - 1)
-    before = -0.5 * ((log_apart - np.log(prior.apart)) / prior.apart_sd) ** 2
-    if size > _NOTHING:
+    before = -0.5 * ((log_apart - np.log(prior.distance)) / prior.distance_sd) ** 2
+    if size > _NO_SIGNAL:
         centre = prior.trust + prior.trust_by_within * max(within, 0.0)
         before = before - 0.5 * ((trust - centre) / prior.trust_sd) ** 2
     weight = np.exp(before + likely - (before + likely).max())
@@ -107,8 +107,8 @@ def believe(
     return Belief(mean, spread, float(weight @ kept.mean(axis=1)), float(weight @ order))
 
 
-def _grid(metrics: bool, prior: Prior) -> tuple[Floats, Floats]:
+def _grid(metrics: bool, prior: BeliefPrior) -> tuple[Floats, Floats]:
     """Return the values of log ζ and atanh ρ that are weighed; ρ is 0 without metrics."""
-    log_apart = np.log(prior.apart) + prior.apart_sd * _DEVIATIONS
+    log_apart = np.log(prior.distance) + prior.distance_sd * _DEVIATIONS
     apart, trust = np.meshgrid(log_apart, _TRUSTS if metrics else np.zeros(1), indexing="ij")
     return apart.ravel(), trust.ravel()

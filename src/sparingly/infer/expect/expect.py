@@ -19,7 +19,7 @@ from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.infer.estimate.estimate import without_truth
 from sparingly.infer.estimate.predictions import known_metrics
-from sparingly.infer.expect.belief import USUAL, Belief, Prior, believe
+from sparingly.infer.expect.belief import USUAL_PRIOR, Belief, BeliefPrior, believe
 from sparingly.signals.predict.features import FeatureTable, feature_arrays, prepare_features
 from sparingly.signals.predict.regressors import Ridge
 from sparingly.signals.predict.ridge import fit_ridge, model_intercepts
@@ -28,7 +28,7 @@ from sparingly.signals.predict.ridge import fit_ridge, model_intercepts
 
 
 # No variance of items is taken for smaller than this share of the variance within them.
-_LEAST = 1e-6
+_SMALLEST_SHARE = 1e-6
 
 
 class Effects(NamedTuple):
@@ -53,13 +53,13 @@ def item_share(residual: Floats, judged: Mask) -> float:
     counts = judged.sum(axis=1)
     several = counts >= 2
     if not several.any():
-        return _LEAST
+        return _SMALLEST_SHARE
     some, there = residual[several], judged[several]
     means = np.where(there, some, 0.0).sum(axis=1) / counts[several]
     inside = float((np.where(there, some - means[:, None], 0.0) ** 2).sum())
     noise = inside / float((counts[several] - 1).sum())
     between = float((means**2).mean()) - noise / float(counts[several].mean())
-    return max(between / noise, _LEAST) if noise > 0 else _LEAST
+    return max(between / noise, _SMALLEST_SHARE) if noise > 0 else _SMALLEST_SHARE
 
 
 def fit_effects(scores: Floats, judged: Mask, share: float) -> Effects:
@@ -75,7 +75,7 @@ def fit_effects(scores: Floats, judged: Mask, share: float) -> Effects:
     centre = float(known.sum() / max(counts.sum(), 1.0))
     away = np.where(judged, scores - centre, 0.0)
     pull = share / (1.0 + counts * share)
-    left = np.diag(there.sum(axis=0) + _LEAST) - there.T @ (there * pull[:, None])
+    left = np.diag(there.sum(axis=0) + _SMALLEST_SHARE) - there.T @ (there * pull[:, None])
     right = away.sum(axis=0) - there.T @ (pull * away.sum(axis=1))
     models = np.linalg.solve(left, right)
     return Effects(centre, models, np.asarray(pull * (away - there * models).sum(axis=1)))
@@ -114,7 +114,7 @@ def pair_variances(scores: Floats, judged: Mask) -> PairVariances:
     return PairVariances(variance[pairs], common[pairs])
 
 
-def steadied(found: PairVariances, closeness: Floats) -> Floats:
+def pooled_deviations(found: PairVariances, closeness: Floats) -> Floats:
     """Return the standard deviation of every pair, borrowing from the others as if on five more items.
 
     What is borrowed is the mean variance of all pairs, times how far apart the metrics see the two models:
@@ -131,11 +131,11 @@ def steadied(found: PairVariances, closeness: Floats) -> Floats:
 
 
 # With labels on fewer items nothing is learned from metrics.
-FEWEST = 3
+FEWEST_ITEMS = 3
 _NO_SPREAD = 1e-9
 
 
-class Learned(NamedTuple):
+class MetricFit(NamedTuple):
     """What a ridge over all metrics learned.
 
     Attributes:
@@ -155,21 +155,21 @@ class Learned(NamedTuple):
 
 
 # What is judged, what is estimated and what is expected all learn from the same labels.
-_known: ResultCache[Learned] = ResultCache(most=8)
+_known: ResultCache[MetricFit] = ResultCache(most=8)
 
 
-def learn_from(data: EvalSet, labels: Floats) -> Learned:
+def fit_metrics(data: EvalSet, labels: Floats) -> MetricFit:
     """Learn from labels (items × models, NaN without one) what the metrics say of all items."""
     key = (data.keys.tobytes(), data.models, hashlib.sha256(labels.tobytes()).digest())
     return _known.of([data.store.items, *feature_arrays(data)], key, lambda: _learned(data, labels))
 
 
-def _learned(data: EvalSet, labels: Floats) -> Learned:
+def _learned(data: EvalSet, labels: Floats) -> MetricFit:
     judged = ~np.isnan(labels)
     rows = np.flatnonzero(judged.any(axis=1))
     table = prepare_features(data, Ridge().features) if known_metrics(data) else None
-    if table is None or not table.names or len(rows) < FEWEST:
-        return _nothing(data, labels, judged)
+    if table is None or not table.names or len(rows) < FEWEST_ITEMS:
+        return _fit_means(data, labels, judged)
     there = judged[rows]
     known = np.where(there, labels[rows], 0.0)
     fit = fit_ridge(table.at(rows) * table.scales, known, there.astype(np.float64))
@@ -182,12 +182,12 @@ def _learned(data: EvalSet, labels: Floats) -> Learned:
     # Leaving an item out also moves the model's own mean away from its label, which says nothing of metrics.
     counts = there.sum(axis=0)
     by_metrics = left_out[rows] * ((counts - 1) / np.maximum(counts, 1))
-    within = _within(known - by_metrics, known, there)
+    within = _within_item_correlation(known - by_metrics, known, there)
     held_out = np.where(judged, labels - left_out, predicted + fit.intercepts)
-    return Learned(predicted, left_out, held_out, within, _closeness(table))
+    return MetricFit(predicted, left_out, held_out, within, _closeness(table))
 
 
-def _nothing(data: EvalSet, labels: Floats, judged: Mask) -> Learned:
+def _fit_means(data: EvalSet, labels: Floats, judged: Mask) -> MetricFit:
     """Return what is known without metrics: the models' means."""
     known = np.where(judged, labels, 0.0)
     means = model_intercepts(known, judged.astype(np.float64))
@@ -197,10 +197,10 @@ def _nothing(data: EvalSet, labels: Floats, judged: Mask) -> Learned:
     pairs = len(pair_indices(data.shape[1])[0])
     left_out = np.where(judged, (labels - means) * without, 0.0)
     held_out = np.where(judged, labels - left_out, means)
-    return Learned(np.zeros(data.shape), left_out, held_out, 0.0, np.ones(pairs))
+    return MetricFit(np.zeros(data.shape), left_out, held_out, 0.0, np.ones(pairs))
 
 
-def _within(predicted: Floats, known: Floats, judged: Mask) -> float:
+def _within_item_correlation(predicted: Floats, known: Floats, judged: Mask) -> float:
     """Return the correlation of predictions and labels when item means, then model means, are taken out."""
     one, other = _centred(predicted, judged), _centred(known, judged)
     size = float(np.sqrt((one**2).sum() * (other**2).sum()))
@@ -363,7 +363,7 @@ def expect(
     labels: ArrayLike | None = None,
     *,
     aspect: str | None = None,
-    prior: Prior = USUAL,
+    prior: BeliefPrior = USUAL_PRIOR,
 ) -> Expected:
     """Say what judging everything would show, from the labels there are and all metrics.
 
@@ -399,7 +399,7 @@ def expect(
     known = np.asarray(labels, np.float64)
     judged = ~np.isnan(known)
     _check(data, known, judged)
-    learned = learn_from(data, known)
+    learned = fit_metrics(data, known)
     weights = data.importance
     means, told = _means(known, judged, learned, weights)
     return _expected(data, known, judged, learned, means, told, weights, prior)
@@ -417,7 +417,7 @@ def _check(data: EvalSet, known: Floats, judged: Mask) -> None:
         )
 
 
-def _means(known: Floats, judged: Mask, learned: Learned, weights: Floats | None) -> tuple[Floats, Floats]:
+def _means(known: Floats, judged: Mask, learned: MetricFit, weights: Floats | None) -> tuple[Floats, Floats]:
     """Return the expected mean of every model over the whole set, and what the metrics alone say of it."""
     share = item_share(learned.left_out, judged)
     rest = np.where(judged, known - learned.predicted, 0.0)
@@ -431,18 +431,18 @@ def _expected(
     data: EvalSet,
     known: Floats,
     judged: Mask,
-    learned: Learned,
+    learned: MetricFit,
     means: Floats,
     told: Floats,
     weights: Floats | None,
-    prior: Prior,
+    prior: BeliefPrior,
 ) -> Expected:
     from scipy.special import ndtr
 
     first, second = pair_indices(len(data.models))
     size = len(data) if weights is None else float(weights.sum() ** 2 / (weights**2).sum())
-    raw = steadied(pair_variances(known, judged), learned.closeness)
-    residual = steadied(pair_variances(learned.left_out, judged), learned.closeness)
+    raw = pooled_deviations(pair_variances(known, judged), learned.closeness)
+    residual = pooled_deviations(pair_variances(learned.left_out, judged), learned.closeness)
     counts = judged.sum(axis=0).astype(np.float64)
     shares = _shares(learned.left_out, judged)
     left = np.maximum(1.0 / np.maximum(counts, 1.0) - 1.0 / len(data), 0.0)
@@ -460,7 +460,7 @@ def _expected(
     ratio = residual / raw
     return Expected(
         models=data.models,
-        scores=_believed(float(means.mean()), belief.z / units, len(data.models)),
+        scores=_scores_from_differences(float(means.mean()), belief.z / units, len(data.models)),
         p_values=np.asarray(ndtr(-belief.z * ratio)),
         z=belief.z * ratio,
         spread=belief.sd * ratio,
@@ -468,11 +468,11 @@ def _expected(
         worth=worth_of_labels(belief, ratio, noise, shares),
         within=learned.within,
         trust=belief.trust,
-        kept=belief.kept,
+        kept=belief.label_weight,
     )
 
 
-def _believed(centre: float, apart: Floats, models: int) -> Floats:
+def _scores_from_differences(centre: float, apart: Floats, models: int) -> Floats:
     """Return scores whose differences come nearest to the believed ones: means over pairs."""
     first, second = pair_indices(models)
     above = np.bincount(first, apart, models) - np.bincount(second, apart, models)

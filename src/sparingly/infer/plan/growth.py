@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 
 _POINTS = 60
 
 
-class Precise(NamedTuple):
+class PrecisionPoint(NamedTuple):
     """So many judged items, and the mean half-width of the models' intervals."""
 
     n: int
@@ -31,8 +31,8 @@ class Growth:
         unit: What is counted.
     """
 
-    seen: tuple[Precise, ...]
-    ahead: tuple[Precise, ...]
+    seen: tuple[PrecisionPoint, ...]
+    ahead: tuple[PrecisionPoint, ...]
     level: float
     unit: str = "items"
 
@@ -53,19 +53,19 @@ def growth(found: Sequence[Estimate]) -> Growth | None:
     if not told:
         return None
     last, width = told[-1]
-    seen = tuple(dict.fromkeys(Precise(one.n, half) for one, half in told))
-    return Growth(seen, _ahead(last, width), last.level)
+    seen = tuple(dict.fromkeys(PrecisionPoint(one.n, half) for one, half in told))
+    return Growth(seen, _extrapolate(last, width), last.level)
 
 
 def _half_width(found: Estimate) -> float | None:
-    if found.target == CHOSEN:
+    if found.target == CHOSEN_ITEMS:
         return None
     widths = (found.high - found.low) / 2
     widths = widths[np.isfinite(widths)]
     return float(widths.mean()) if len(widths) and widths.max() > 0 else None
 
 
-def _ahead(last: Estimate, width: float) -> tuple[Precise, ...]:
+def _extrapolate(last: Estimate, width: float) -> tuple[PrecisionPoint, ...]:
     def spread(n: float) -> float:
         return 1.0 / n - (1.0 / last.size if last.target == "set" else 0.0)
 
@@ -74,5 +74,5 @@ def _ahead(last: Estimate, width: float) -> tuple[Precise, ...]:
         return ()
     numbers = np.unique(np.geomspace(fewest, most, _POINTS).round().astype(int))
     return tuple(
-        Precise(int(n), width * float(np.sqrt(max(spread(n), 0.0) / spread(last.n)))) for n in numbers
+        PrecisionPoint(int(n), width * float(np.sqrt(max(spread(n), 0.0) / spread(last.n)))) for n in numbers
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.data.evalset import the_only
-from sparingly.infer.plan.outlook import Outlook, fewest_items
+from sparingly.infer.plan.outlook import PlanOutlook, fewest_items
 from sparingly.infer.plan.pilot import Pilot, pilot_without
 from sparingly.infer.plan.power import pair_total
 
@@ -79,7 +79,7 @@ def judge_mix(
         raise UsageError(f"The share of variance that a judge explains lies between 0 and 1, not {saving:g}.")
     if not 1 <= n <= size:
         raise UsageError(f"A plan for {n} of {size} items cannot be made.")
-    judged = _judged(n, size, saving, judge_price, person_price)
+    judged = _items_for_judge(n, size, saving, judge_price, person_price)
     left = 1 / n - saving / judged
     needed = math.ceil((1 - saving) / left - 1e-9) if left > 0 else judged
     fewer = min(n, judged, max(1, needed))
@@ -88,7 +88,7 @@ def judge_mix(
     return JudgeMix(saving, alone, both, n, fewer, judged, size)
 
 
-def _judged(n: int, size: int, saving: float, judge_price: float, person_price: float) -> int:
+def _items_for_judge(n: int, size: int, saving: float, judge_price: float, person_price: float) -> int:
     """Return how many items the judge sees in the cheapest mix, at least as many as people would."""
     if judge_price == 0 or saving == 0:
         return size
@@ -125,22 +125,22 @@ def judge_prices(
     return JudgePrices(name, judge_price, person_price)
 
 
-def judge_or_people(outlook: Outlook, budget: int, prices: JudgePrices) -> JudgeMix:
+def judge_or_people(outlook: PlanOutlook, budget: int, prices: JudgePrices) -> JudgeMix:
     """Return the cheapest mix of judge and people for the precision of a budget.
 
     What the judge explains beyond the other metrics, ρ² = 1 − (variance left with it)/(left without it), is
     learned from the pilot: of scores, or of differences where these are wanted. The judge's scores are needed
     on the pilot's items only.
     """
-    pilot, differences = outlook.pilot, outlook.wanted.for_differences
+    pilot, differences = outlook.pilot, outlook.goals.for_differences
     without = replace(
         outlook,
-        pilot=pilot_without(pilot, prices.metric, outlook.wanted.for_differences, outlook.wanted.seed),
+        pilot=pilot_without(pilot, prices.metric, outlook.goals.for_differences, outlook.goals.seed),
     )
     told = without.detectable if differences else without.half_width
     goal = outlook.detectable(budget) if differences else outlook.half_width(budget)
     with_it, before = (
-        pair_total(held.left) if differences else float(np.trace(held.left))
+        pair_total(held.residual_spread) if differences else float(np.trace(held.residual_spread))
         for held in (pilot, without.pilot)
     )
     return judge_mix(

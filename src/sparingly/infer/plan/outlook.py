@@ -22,14 +22,14 @@ from sparingly.choose.design.probability_design import DrawDesign
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.infer.estimate.assemble import TARGETS, Target
-from sparingly.infer.estimate.intervals import LEAST, find_intervals
+from sparingly.infer.estimate.intervals import FEWEST_UNITS, find_intervals
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.predictions import FEWEST
-from sparingly.infer.estimate.sample import Linear, Sample, difference_form
+from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form
 from sparingly.infer.estimate.scale import proportions_of, values_of
-from sparingly.infer.estimate.variance import Errors, joined_freedom, population_errors, set_errors
+from sparingly.infer.estimate.variance import ScoreErrors, joined_freedom, population_errors, set_errors
 from sparingly.infer.plan.pilot import Pilot
-from sparingly.infer.plan.power import Documents, deciding_ratios, detectable, pair_level
+from sparingly.infer.plan.power import DocumentEffects, deciding_ratios, detectable, pair_level
 
 # --- precision ---
 
@@ -112,7 +112,7 @@ def default_places(data: EvalSet, unit: str) -> Floats | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Printed:
+class PrintedPrecision:
     """What would be printed.
 
     Attributes:
@@ -128,45 +128,45 @@ class Printed:
 
 
 @dataclass(frozen=True, eq=False)
-class Ahead:
+class PilotResampler:
     """A pilot, ready to be cut into samples of any size.
 
     Attributes:
         sample: The pilot, with the places of its items in the space over which the default design spreads.
         predicted: N × models: what was learned from the metrics; None where that is not worth it.
-        lost: The share of the variance that predictions learned from 30 items explain less than these ones,
-            of what these explain.
+        learning_loss: Of the variance that predictions explain, the share that they lose when learned from
+            30 items.
         documents: What drawing whole documents does; None where single items are drawn.
-        beyond: models × models: what scores of inputs like these vary beyond those of this set; None where
-            differences speak of this set.
+        population_covariance: models × models: how much scores of inputs like these vary beyond those of
+            this set; None where differences speak of this set.
         level: The level of the intervals.
         scale: The lowest and the highest score that there can be; None where it is not known.
         seed: Of the parts.
     """
 
-    sample: Sample
+    sample: JudgedSample
     predicted: Floats | None = None
-    lost: float = 0.0
-    documents: Documents | None = None
-    beyond: Floats | None = None
+    learning_loss: float = 0.0
+    documents: DocumentEffects | None = None
+    population_covariance: Floats | None = None
     level: float = 0.95
     scale: Ends | None = None
     seed: int = 0
-    _seen: dict[int, Printed] = field(default_factory=dict)
+    _printed: dict[int, PrintedPrecision] = field(default_factory=dict)
     _ratios: dict[int, float] = field(default_factory=dict)
 
-    def at(self, n: int) -> Printed:
+    def printed_at(self, n: int) -> PrintedPrecision:
         """Return what n judged items would print."""
-        if n not in self._seen:
-            self._seen[n] = self._found(n)
-        return self._seen[n]
+        if n not in self._printed:
+            self._printed[n] = self._resample(n)
+        return self._printed[n]
 
     def deciding_ratio(self, n: int) -> float:
         """Return from how many standard errors on ``rank`` decides a difference after n judged items.
 
         The median over pairs, both directions and some parts of the pilot; 0 where nothing is left to chance.
         """
-        if n >= self.sample.size and self.beyond is None:
+        if n >= self.sample.size and self.population_covariance is None:
             return 0.0
         if n not in self._ratios:
             near = min(n, self.items(_MOST_UNITS))
@@ -174,7 +174,7 @@ class Ahead:
             self._ratios[n] = float(np.median([self._ratios_of(part, near) for part in some]))
         return self._ratios[n]
 
-    def _ratios_of(self, part: Sample, n: int) -> Floats:
+    def _ratios_of(self, part: JudgedSample, n: int) -> Floats:
         """Return the ratios of a part that stands for n judged items: directions × pairs."""
         errors, values = self._pair_errors(part, n), values_of(part.scores[part.judged], self.scale)
         pairs = PairErrors(
@@ -184,28 +184,28 @@ class Ahead:
             self.level,
             "auto",
             self.seed,
-            whole=False,
+            complete=False,
             bounded=None,
             scale=values.scale,
             two_valued=values.two_valued,
         )
         return deciding_ratios(pairs, pair_level(self.sample.models, self.level))
 
-    def _pair_errors(self, part: Sample, n: int) -> Errors:
+    def _pair_errors(self, part: JudgedSample, n: int) -> ScoreErrors:
         """Return the errors after n judged items, for what differences speak of.
 
         Of inputs like these: V̂_set + V̂_inputs, with the contributions of a part of the pilot, repeated, and
         the degrees of freedom of a random draw from the set's own documents.
         """
         over_set, count = self._judged(part, n)[1], len(part.rows)
-        if self.beyond is None:
+        if self.population_covariance is None:
             return over_set
         own = part if count == n else _as_drawn(part, np.arange(count), count / part.size)
         linear = self._linear(own, n)
         errors = population_errors(own, linear)
         if count == n and self.documents is None:
             return errors
-        covariance = self.at(n).covariance + self.beyond
+        covariance = self.printed_at(n).covariance + self.population_covariance
         document, freedom, units = self.sample.document, max(n - linear.parameters, 0.0), float(n)
         if document is None:
             return _grown(errors, covariance, freedom, units, n / count)
@@ -247,33 +247,35 @@ class Ahead:
         """Whether an estimate from n judged items uses predictions."""
         return self.predicted is not None and self.units(n) >= FEWEST
 
-    def _found(self, n: int) -> Printed:
+    def _resample(self, n: int) -> PrintedPrecision:
         if n >= self.sample.size:
             nothing = np.zeros((self.sample.models, self.sample.models))
-            return Printed(0.0, nothing, np.inf)
+            return PrintedPrecision(0.0, nothing, np.inf)
         if self.units(n) > _MOST_UNITS:
             return self._scaled(n)
         halves, covariances, freedom = [], [], 0.0
         for part in self._parts(n):
             scores, errors = self._judged(part, n)
-            if self.units(n) >= LEAST:
+            if self.units(n) >= FEWEST_UNITS:
                 halves.append(self._halves(_repeated(part, self.units(n)), scores, errors))
             covariances.append(errors.covariance)
             freedom = errors.freedom
         typical = float(np.nanmedian(halves)) if np.isfinite(halves).any() else float("nan")
-        return Printed(typical, np.mean(covariances, axis=0), freedom)
+        return PrintedPrecision(typical, np.mean(covariances, axis=0), freedom)
 
-    def _scaled(self, n: int) -> Printed:
+    def _scaled(self, n: int) -> PrintedPrecision:
         """Return what very many units would print, from what many do: errors go with √(1/n − 1/N)."""
         near, size = self.items(_MOST_UNITS), self.sample.size
-        known, times = self.at(near), (1.0 / n - 1.0 / size) / (1.0 / near - 1.0 / size)
-        return Printed(known.half_width * float(np.sqrt(times)), known.covariance * times, known.freedom)
+        known, times = self.printed_at(near), (1.0 / n - 1.0 / size) / (1.0 / near - 1.0 / size)
+        return PrintedPrecision(
+            known.half_width * float(np.sqrt(times)), known.covariance * times, known.freedom
+        )
 
-    def _parts(self, n: int) -> Iterator[Sample]:
+    def _parts(self, n: int) -> Iterator[JudgedSample]:
         """Yield parts of the pilot as samples with probability n/N; all of it for many units or too few."""
         count, units = len(self.sample.rows), self.units(n)
         share = n / self.sample.size
-        if not LEAST <= units < count:
+        if not FEWEST_UNITS <= units < count:
             yield _as_drawn(self.sample, np.arange(count), share)
             return
         parts = int(np.clip(_ITEMS / units, _FEWEST_PARTS, _MOST_PARTS))
@@ -284,7 +286,7 @@ class Ahead:
             order = np.argsort(generator.exponential(size=count) / raised, kind="stable")
             yield _as_drawn(self.sample, np.sort(order[:units]), share)
 
-    def _judged(self, part: Sample, n: int) -> tuple[Floats, Errors]:
+    def _judged(self, part: JudgedSample, n: int) -> tuple[Floats, ScoreErrors]:
         """Return the scores and their errors as an estimate from n items would have them."""
         linear = self._linear(part, n)
         errors = set_errors(part, linear)
@@ -292,7 +294,7 @@ class Ahead:
             errors = _by_documents(errors, self.documents, self.units(n) / n)
         return linear.scores(part), _more(errors, self.units(n) / len(part.rows))
 
-    def _linear(self, part: Sample, n: int) -> Linear:
+    def _linear(self, part: JudgedSample, n: int) -> LinearForm:
         if not self.uses_predictions(n) or self.predicted is None:
             return difference_form(part)
         return difference_form(part, self.predicted * self._slope(n), parameters=2.0)
@@ -306,10 +308,10 @@ class Ahead:
         count = len(self.sample.rows)
         if n >= count or count <= FEWEST:
             return 1.0
-        lost = self.lost * (1.0 / n - 1.0 / count) / (1.0 / FEWEST - 1.0 / count)
+        lost = self.learning_loss * (1.0 / n - 1.0 / count) / (1.0 / FEWEST - 1.0 / count)
         return 1.0 - float(np.sqrt(np.clip(lost, 0.0, 1.0)))
 
-    def _halves(self, part: Sample, scores: Floats, errors: Errors) -> Floats:
+    def _halves(self, part: JudgedSample, scores: Floats, errors: ScoreErrors) -> Floats:
         """Return the half-widths of the intervals that would be printed, by model."""
         values = values_of(part.scores[part.judged], self.scale)
         spread = replace(
@@ -328,9 +330,9 @@ class Ahead:
         return np.asarray((found.high - found.low) / 2.0)
 
 
-def _as_drawn(sample: Sample, places: Ints, share: float) -> Sample:
+def _as_drawn(sample: JudgedSample, places: Ints, share: float) -> JudgedSample:
     """Return some of a pilot's items as a uniform or spread sample with one probability, nothing missing."""
-    return Sample(
+    return JudgedSample(
         rows=sample.rows[places],
         scores=sample.scores[places],
         probability=np.full((len(places), sample.models), share),
@@ -344,13 +346,13 @@ def _as_drawn(sample: Sample, places: Ints, share: float) -> Sample:
     )
 
 
-def _repeated(part: Sample, units: int) -> Sample:
+def _repeated(part: JudgedSample, units: int) -> JudgedSample:
     """Return a sample of so many units, those of a part over and over."""
     count = len(part.rows)
     return part if units == count else _as_drawn(part, np.arange(units) % count, float(part.draw[0]))
 
 
-def _more(errors: Errors, times: float) -> Errors:
+def _more(errors: ScoreErrors, times: float) -> ScoreErrors:
     """Return the errors of so many times as many units that vary alike."""
     if times == 1.0:
         return errors
@@ -363,11 +365,13 @@ def _more(errors: Errors, times: float) -> Errors:
         units=errors.units * times,
         shape=errors.shape[again] / times,
         stratum=errors.stratum[again],
-        judged=errors.counts * times,
+        units_judged=errors.counts * times,
     )
 
 
-def _grown(errors: Errors, covariance: Floats, freedom: float, units: float, times: float) -> Errors:
+def _grown(
+    errors: ScoreErrors, covariance: Floats, freedom: float, units: float, times: float
+) -> ScoreErrors:
     """Return errors with another covariance, to which so many times as many inputs contribute alike."""
     rows = np.arange(max(round(times * len(errors.shape)), 1)) % len(errors.shape)
     before, after = (float((part**2).sum()) for part in (errors.shape, errors.shape[rows]))
@@ -379,11 +383,11 @@ def _grown(errors: Errors, covariance: Floats, freedom: float, units: float, tim
         units=units,
         shape=errors.shape[rows] * np.sqrt(wider * before / max(after, 1e-300)),
         stratum=errors.stratum[rows],
-        judged=None,
+        units_judged=None,
     )
 
 
-def _by_documents(errors: Errors, documents: Documents, share: float) -> Errors:
+def _by_documents(errors: ScoreErrors, documents: DocumentEffects, share: float) -> ScoreErrors:
     """Return the errors of whole documents, from those of as many items; ``share`` is documents by items."""
     covariance = documents.raised(errors.covariance) * share
     own = np.sqrt(np.diag(covariance) / np.maximum(np.diag(errors.covariance), 1e-300))
@@ -401,7 +405,7 @@ SURE_OF_WINNER = 0.9
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlanGoals:
     """What is asked of a plan.
 
     Attributes:
@@ -440,19 +444,19 @@ class Wanted:
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
+class PlanOutlook:
     """The precision of any number of judged items."""
 
     pilot: Pilot
-    wanted: Wanted
+    goals: PlanGoals
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        if self.wanted.unit == "document" and self.pilot.documents is None:
+        if self.goals.unit == "document" and self.pilot.documents is None:
             raise MissingDataError(
                 "A plan for whole documents needs a pilot with several judged items in the same documents."
             )
-        if self.wanted.detect is not None and self.pilot.models < 2:
+        if self.goals.detect is not None and self.pilot.models < 2:
             raise UsageError("There is one model, so there is no difference to find. Give a width instead.")
 
     @cached_property
@@ -463,37 +467,39 @@ class Outlook:
 
     def uses_predictions(self, n: int) -> bool:
         """Whether an estimate from n judged items uses them."""
-        return self.ahead.uses_predictions(n)
+        return self.resampler.uses_predictions(n)
 
     @cached_property
-    def ahead(self) -> Ahead:
+    def resampler(self) -> PilotResampler:
         """The pilot, ready to be cut into samples by the default design."""
-        pilot, documents = self.pilot, self.pilot.documents if self.wanted.unit == "document" else None
+        pilot, documents = self.pilot, self.pilot.documents if self.goals.unit == "document" else None
         # A metric that stands in for people would be spread over itself.
-        places = None if pilot.stands_in else default_places(pilot.data, self.wanted.unit)
-        return Ahead(
+        places = None if pilot.stands_in else default_places(pilot.data, self.goals.unit)
+        return PilotResampler(
             replace(pilot.sample, coordinates=None if places is None else places[pilot.sample.rows]),
             pilot.predicted if self.predicts else None,
-            pilot.lost,
+            pilot.learning_loss,
             documents,
-            pilot.beyond if self.wanted.target == "population" else None,
-            self.wanted.level,
+            pilot.population_covariance if self.goals.target == "population" else None,
+            self.goals.level,
             pilot.data.truth_scale(pilot.truth),
-            self.wanted.seed,
+            self.goals.seed,
         )
 
     @cached_property
     def unequal(self) -> bool:
         """Whether unequal probabilities are worth it."""
         found = self.pilot.unequal
-        return self.predicts and self.wanted.unit == "item" and found is not None and found.earned
+        return self.predicts and self.goals.unit == "item" and found is not None and found.earned
 
     def precision(self, n: int) -> Precision:
         """Return what n judged items tell."""
         if not 1 <= n <= self.pilot.size:
             raise UsageError(f"A plan for {n} of {self.pilot.size} items cannot be made.")
         smallest = self.detectable(n) if self.pilot.models > 1 else float("nan")
-        winner, pairs, order = order_chances(self.pilot.scores, self.ahead.at(n).covariance, self.wanted.seed)
+        winner, pairs, order = order_chances(
+            self.pilot.scores, self.resampler.printed_at(n).covariance, self.goals.seed
+        )
         return Precision(
             n=n,
             share=n / self.pilot.size,
@@ -507,28 +513,32 @@ class Outlook:
 
     def half_width(self, n: int) -> float:
         """Return the half-width of a score's interval after n judged items, of a middle model."""
-        return self.ahead.at(n).half_width
+        return self.resampler.printed_at(n).half_width
 
     def detectable(self, n: int) -> float:
         """Return the smallest difference that n judged items find; infinite where no difference would do."""
-        covariance, beyond = self.ahead.at(n).covariance, self.ahead.beyond
+        covariance, beyond = self.resampler.printed_at(n).covariance, self.resampler.population_covariance
         covariance = covariance if beyond is None else covariance + beyond
-        return detectable(covariance, self.ahead.deciding_ratio(n), self.wanted.power)
+        return detectable(covariance, self.resampler.deciding_ratio(n), self.goals.power)
 
-    def needed(self) -> int | None:
+    def items_needed(self) -> int | None:
         """Return the fewest items for all that is wanted, or for a sure winner where nothing is.
 
         None where all items together are not enough, or with one model and nothing wanted.
         """
         size, counts = self.pilot.size, list[int | None]()
-        if self.wanted.width is not None:
-            counts.append(fewest_items(self.half_width, self.wanted.width, size))
-        if self.wanted.detect is not None:
-            counts.append(fewest_items(self.detectable, self.wanted.detect, size))
+        if self.goals.width is not None:
+            counts.append(fewest_items(self.half_width, self.goals.width, size))
+        if self.goals.detect is not None:
+            counts.append(fewest_items(self.detectable, self.goals.detect, size))
         if not counts and self.pilot.models > 1:
             counts.append(
                 fewest_items(lambda n: 1.0 - self.precision(n).right_winner, 1.0 - SURE_OF_WINNER, size)
             )
         enough = [n for n in counts if n is not None]
         # Below 10 units nothing is printed, so nothing is planned there.
-        return max(*enough, self.ahead.items(LEAST)) if counts and len(enough) == len(counts) else None
+        return (
+            max(*enough, self.resampler.items(FEWEST_UNITS))
+            if counts and len(enough) == len(counts)
+            else None
+        )

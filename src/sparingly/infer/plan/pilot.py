@@ -20,11 +20,11 @@ from sparingly.data.describe.metrics import Correlation, correlation
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
-from sparingly.infer.estimate.predictions import FEWEST, calibrated, together
-from sparingly.infer.estimate.sample import Linear, Sample, difference_form
-from sparingly.infer.estimate.scale import Values, values_of
+from sparingly.infer.estimate.predictions import FEWEST, calibrate_predictions, fold_groups
+from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form
+from sparingly.infer.estimate.scale import ScoreValues, values_of
 from sparingly.infer.estimate.variance import set_errors
-from sparingly.infer.plan.power import Documents, documents_of, pair_total, spread_of
+from sparingly.infer.plan.power import DocumentEffects, document_effects, item_covariance, pair_total
 from sparingly.signals.predict.features import has_features
 from sparingly.signals.predict.residuals import apart, expected_squares
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from sparingly.signals.predict import Predictions
 
 
-def learned_from(data: EvalSet, sample: Sample, values: Floats, seed: int) -> Predictions:
+def learn_values(data: EvalSet, sample: JudgedSample, values: Floats, seed: int) -> Predictions:
     """Learn values of the judged outputs (judged items × models) from the metrics, cross-fitted, by 1/π."""
     from sparingly.signals.predict import predict_scores
 
-    labels, weights = cells_of(data, sample, values)
-    return predict_scores(data, labels, weights=weights, groups=together(sample), seed=seed)
+    labels, weights = labels_and_weights(data, sample, values)
+    return predict_scores(data, labels, weights=weights, groups=fold_groups(sample), seed=seed)
 
 
-def cells_of(data: EvalSet, sample: Sample, values: Floats) -> tuple[Floats, Floats]:
+def labels_and_weights(data: EvalSet, sample: JudgedSample, values: Floats) -> tuple[Floats, Floats]:
     """Return values of the judged outputs as items × models (NaN elsewhere), and the weights 1/π."""
     labels, weights = np.full(data.shape, np.nan), np.ones(data.shape)
     labels[sample.rows] = np.where(sample.judged, values, np.nan)
@@ -151,9 +151,9 @@ def method_text(trial: Trial) -> str:
     return f"local_pivotal:utility=({trial.utility}),tau={trial.tau:g}"
 
 
-def unequal_chances(
+def try_unequal_probabilities(
     data: EvalSet,
-    sample: Sample,
+    sample: JudgedSample,
     residual: Floats,
     *,
     metrics: Sequence[str],
@@ -191,10 +191,10 @@ def unequal_chances(
     return Unequal(scores, differences, within, trial, earned)
 
 
-def _squared_sizes(data: EvalSet, sample: Sample, residual: Floats, seed: int) -> Floats:
+def _squared_sizes(data: EvalSet, sample: JudgedSample, residual: Floats, seed: int) -> Floats:
     """Return every item's expected squared residual, learned from those of the pilot."""
-    labels, weights = cells_of(data, sample, residual)
-    return expected_squares(data, labels, weights=weights, groups=together(sample), seed=seed)
+    labels, weights = labels_and_weights(data, sample, residual)
+    return expected_squares(data, labels, weights=weights, groups=fold_groups(sample), seed=seed)
 
 
 def _best_share(squares: Floats) -> float:
@@ -268,33 +268,34 @@ class Pilot:
         stands_in: Whether a metric stands in.
         sample: What was judged.
         scores: draws × models: what the true scores may be.
-        plain: models × models: the spread of the scores over the items.
-        left: The spread of what predictions leave; as ``plain`` where there are none.
+        spread: models × models: the spread of the scores over the items.
+        residual_spread: The spread of what predictions leave; as ``spread`` where there are none.
         predicted: items × models: what was learned from the metrics; None where nothing was.
-        lost: Of the variance that predictions explain, the share that they lose when learned from 30 items.
+        learning_loss: Of the variance that predictions explain, the share that they lose when learned from
+            30 items.
         correlations: Of every metric with what was judged, the best by differences first.
         saving: What predictions save; None where it cannot be told.
         unequal: What unequal probabilities would do; None where it cannot be told.
         documents: What drawing whole documents would do; None where it cannot be told.
-        beyond: models × models: what scores of inputs like these vary beyond those of this set, S/N with the
-            design effect of documents.
+        population_covariance: models × models: how much scores of inputs like these vary beyond those of
+            this set, S/N with the design effect of documents.
         notes: What to mind.
     """
 
     data: EvalSet
     truth: str
     stands_in: bool
-    sample: Sample
+    sample: JudgedSample
     scores: Floats
-    plain: Floats
-    left: Floats
+    spread: Floats
+    residual_spread: Floats
     predicted: Floats | None
-    lost: float
+    learning_loss: float
     correlations: tuple[Correlation, ...]
     saving: Saving | None
     unequal: Unequal | None
-    documents: Documents | None
-    beyond: Floats
+    documents: DocumentEffects | None
+    population_covariance: Floats
     notes: tuple[str, ...]
 
     @property
@@ -313,7 +314,7 @@ class Pilot:
         return self.sample.size
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ScoreValues:
         """What is known of the values that scores can take, as ``estimate`` will see them."""
         judged = self.sample.scores[self.sample.judged]
         return values_of(judged, self.data.truth_scale(self.truth))
@@ -341,7 +342,7 @@ def pilot_of(
         raise DataError(
             f"A pilot of {counted(len(sample.rows), 'judged item')} tells too little; judge at least {LEAST}."
         )
-    found = _known(view, name, sample, for_differences, seed)
+    found = _pilot_from_ratings(view, name, sample, for_differences, seed)
     return replace(found, notes=(*found.notes, *notes))
 
 
@@ -360,13 +361,15 @@ def _judged_models(view: EvalSet, name: str) -> tuple[EvalSet, tuple[str, ...]]:
 def pilot_without(pilot: Pilot, metric: str, for_differences: bool, seed: int) -> Pilot:
     """Return what would be known if a metric were not there."""
     view = pilot.data.only(name for name in pilot.data.fields if name != fields.metric(metric))
-    return _known(view, pilot.truth, pilot.sample, for_differences, seed)
+    return _pilot_from_ratings(view, pilot.truth, pilot.sample, for_differences, seed)
 
 
-def _known(view: EvalSet, name: str, sample: Sample, for_differences: bool, seed: int) -> Pilot:
+def _pilot_from_ratings(
+    view: EvalSet, name: str, sample: JudgedSample, for_differences: bool, seed: int
+) -> Pilot:
     """Return what a pilot's ratings tell."""
     raw = difference_form(sample)
-    plain = spread_of(sample, raw.residual)
+    plain = item_covariance(sample, raw.residual)
     if not plain.any():
         raise DataError(_all_equal(sample))
     # An estimate learns from texts only where there are metrics, too.
@@ -375,8 +378,8 @@ def _known(view: EvalSet, name: str, sample: Sample, for_differences: bool, seed
     metrics = _correlations(view, sample, name)
     learned, saving, unequal = raw, None, None
     if can:
-        learned, saving = _learned(view, sample, plain, seed)
-        unequal = unequal_chances(
+        learned, saving = _learn_scores(view, sample, plain, seed)
+        unequal = try_unequal_probabilities(
             view,
             sample,
             learned.residual,
@@ -385,9 +388,9 @@ def _known(view: EvalSet, name: str, sample: Sample, for_differences: bool, seed
             for_differences=for_differences,
             seed=seed,
         )
-    left = spread_of(sample, learned.residual, learned.parameters) if can else plain
+    left = item_covariance(sample, learned.residual, learned.parameters) if can else plain
     errors = set_errors(sample, learned).covariance
-    documents = documents_of(sample, learned.residual, left)
+    documents = document_effects(sample, learned.residual, left)
     notes = (
         *sample.notes,
         *((TOO_SMALL,) if features and not can else ()),
@@ -399,20 +402,20 @@ def _known(view: EvalSet, name: str, sample: Sample, for_differences: bool, seed
         stands_in=False,
         sample=sample,
         scores=plausible_scores(learned.scores(sample), errors, seed=seed),
-        plain=plain,
-        left=left,
+        spread=plain,
+        residual_spread=left,
         predicted=learned.predicted,
-        lost=0.0 if saving is None else _lost(view, sample, saving.scores, seed),
+        learning_loss=0.0 if saving is None else _learning_loss(view, sample, saving.scores, seed),
         correlations=metrics,
         saving=saving,
         unequal=unequal,
         documents=documents,
-        beyond=_beyond(sample, raw.residual, plain),
+        population_covariance=_population_covariance(sample, raw.residual, plain),
         notes=notes,
     )
 
 
-def _all_equal(sample: Sample) -> str:
+def _all_equal(sample: JudgedSample) -> str:
     """Say that the spread of scores is unknown, and what to do: another question for each kind of score."""
     scores = sample.scores[sample.judged]
     equal = "Every model has the same score on all its judged items, so how far scores vary is unknown."
@@ -424,27 +427,27 @@ def _all_equal(sample: Sample) -> str:
     return f"{equal} Judge more items."
 
 
-def _beyond(sample: Sample, residual: Floats, plain: Floats) -> Floats:
+def _population_covariance(sample: JudgedSample, residual: Floats, plain: Floats) -> Floats:
     """Return the variance of the whole set's scores as those of one sample of inputs like these."""
-    documents = documents_of(sample, residual, plain)
+    documents = document_effects(sample, residual, plain)
     return (plain if documents is None else documents.raised(plain)) / sample.size
 
 
-def _learned(view: EvalSet, sample: Sample, plain: Floats, seed: int) -> tuple[Linear, Saving]:
+def _learn_scores(view: EvalSet, sample: JudgedSample, plain: Floats, seed: int) -> tuple[LinearForm, Saving]:
     """Return the linear form of ``greg``, and what it saves."""
-    told = learned_from(view, sample, sample.scores, seed)
-    kept = calibrated(sample, told.held_out)
+    told = learn_values(view, sample, sample.scores, seed)
+    kept = calibrate_predictions(sample, told.held_out)
     linear = difference_form(sample, kept.predicted, parameters=2.0)
-    left = spread_of(sample, linear.residual, linear.parameters)
+    left = item_covariance(sample, linear.residual, linear.parameters)
     return linear, Saving(
-        scores=_saved(float(np.trace(left)), float(np.trace(plain))),
-        differences=_saved(pair_total(left), pair_total(plain)),
+        scores=_explained_share(float(np.trace(left)), float(np.trace(plain))),
+        differences=_explained_share(pair_total(left), pair_total(plain)),
         correlation=told.correlation,
         within=told.within,
     )
 
 
-def _lost(view: EvalSet, sample: Sample, saving: float, seed: int) -> float:
+def _learning_loss(view: EvalSet, sample: JudgedSample, saving: float, seed: int) -> float:
     """Return the share of what predictions explain that is lost when they are learned from 30 items only.
 
     Tried on a few parts of the pilot; none where it is hardly larger than a part.
@@ -459,18 +462,18 @@ def _lost(view: EvalSet, sample: Sample, saving: float, seed: int) -> float:
     left = before = 0.0
     for places in parts:
         part = whole.at(np.sort(places))
-        told = calibrated(part, learned_from(near, part, part.scores, seed).held_out)
+        told = calibrate_predictions(part, learn_values(near, part, part.scores, seed).held_out)
         missed = difference_form(part, told.predicted, parameters=2.0)
-        left += float(np.trace(spread_of(part, missed.residual, missed.parameters)))
-        before += float(np.trace(spread_of(part, difference_form(part).residual)))
-    return float(np.clip(1.0 - _saved(left, before) / saving, 0.0, 1.0))
+        left += float(np.trace(item_covariance(part, missed.residual, missed.parameters)))
+        before += float(np.trace(item_covariance(part, difference_form(part).residual)))
+    return float(np.clip(1.0 - _explained_share(left, before) / saving, 0.0, 1.0))
 
 
-def _saved(left: float, plain: float) -> float:
+def _explained_share(left: float, plain: float) -> float:
     return max(0.0, 1.0 - left / plain) if plain > 0 else 0.0
 
 
-def _correlations(view: EvalSet, sample: Sample, truth: str) -> tuple[Correlation, ...]:
+def _correlations(view: EvalSet, sample: JudgedSample, truth: str) -> tuple[Correlation, ...]:
     """Return the correlations of every metric with the judged scores, the best by differences first."""
     found = [
         correlation(scores[sample.rows], sample.scores, metric, truth)
@@ -488,7 +491,7 @@ def _from_metric(data: EvalSet, metric: str, seed: int) -> Pilot:
     sample = sample_from(data, np.where(judged[:, None], scores, np.nan), None)
     sample = replace(sample, notes=tuple(note for note in sample.notes if note != ASSUMED))
     raw = difference_form(sample)
-    plain = spread_of(sample, raw.residual)
+    plain = item_covariance(sample, raw.residual)
     others = [one for one in _correlations(data, sample, metric) if one.metric != metric]
     return Pilot(
         data=data,
@@ -496,15 +499,15 @@ def _from_metric(data: EvalSet, metric: str, seed: int) -> Pilot:
         stands_in=True,
         sample=sample,
         scores=plausible_scores(raw.scores(sample), np.zeros_like(plain)),
-        plain=plain,
-        left=plain,
+        spread=plain,
+        residual_spread=plain,
         predicted=None,
-        lost=0.0,
+        learning_loss=0.0,
         correlations=tuple(others),
         saving=None,
         unequal=None,
-        documents=documents_of(sample, raw.residual, plain),
-        beyond=_beyond(sample, raw.residual, plain),
+        documents=document_effects(sample, raw.residual, plain),
+        population_covariance=_population_covariance(sample, raw.residual, plain),
         notes=sample.notes,
     )
 

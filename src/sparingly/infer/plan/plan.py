@@ -23,10 +23,10 @@ from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.predictions import FEWEST
 from sparingly.infer.plan.judge_mix import JudgeMix, judge_or_people, judge_prices
-from sparingly.infer.plan.outlook import SURE_OF_WINNER, Outlook, Precision, Unit, Wanted
+from sparingly.infer.plan.outlook import SURE_OF_WINNER, PlanGoals, PlanOutlook, Precision, Unit
 from sparingly.infer.plan.pilot import Pilot, Saving, Unequal, method_text, pilot_of
-from sparingly.infer.plan.power import Documents, pair_deviations
-from sparingly.infer.plan.sample_size import NEARLY_ALL, SD, Quantity, chance, points, spoken
+from sparingly.infer.plan.power import DocumentEffects, pair_deviations
+from sparingly.infer.plan.sample_size import NEARLY_ALL, SD, Quantity, chance_text, percent_text, points_text
 from sparingly.signals.cost import FIT, LENGTH, fit_seconds, item_costs
 
 # --- advice ---
@@ -81,7 +81,7 @@ class Advice:
         return (draw, f"sparingly {result} {data} {selection}{aspect}")
 
 
-def advise(outlook: Outlook, needed: int | None) -> Advice:
+def advise(outlook: PlanOutlook, needed: int | None) -> Advice:
     """Return the recommendation."""
     if outlook.pilot.stands_in:
         return _pilot_first(outlook)
@@ -103,48 +103,50 @@ def advise(outlook: Outlook, needed: int | None) -> Advice:
         "greg" if uses else "weighted_mean",
         budget,
         outlook.pilot.truth,
-        outlook.wanted.unit,
+        outlook.goals.unit,
         sentences,
         _result(outlook),
     )
 
 
-def _result(outlook: Outlook) -> tuple[str, ...]:
+def _result(outlook: PlanOutlook) -> tuple[str, ...]:
     """Return the command that shows what was planned for, with its options."""
-    wanted = outlook.wanted
+    wanted = outlook.goals
     if outlook.pilot.models < 2 or (wanted.width is not None and wanted.detect is None):
         return ("estimate",)
     return ("rank", "--target set") if wanted.target == "set" else ("rank",)
 
 
-def _goal_text(goal: float, outlook: Outlook) -> str:
+def _goal_text(goal: float, outlook: PlanOutlook) -> str:
     """Return a half-width or a difference that was asked for: of rates in points."""
-    return spoken(goal) if outlook.pilot.values.is_rate else f"{goal:.3g}"
+    return points_text(goal) if outlook.pilot.values.is_rate else f"{goal:.3g}"
 
 
-def _expected_text(value: float, outlook: Outlook) -> str:
+def _expected_text(value: float, outlook: PlanOutlook) -> str:
     """Return a half-width or a difference that is expected: of rates in points."""
     return error_text(value, is_rate=outlook.pilot.values.is_rate)
 
 
-def _goal(outlook: Outlook) -> str:
+def _goal(outlook: PlanOutlook) -> str:
     """Return what is reached, as a sentence without its full stop."""
-    wanted, parts = outlook.wanted, list[str]()
+    wanted, parts = outlook.goals, list[str]()
     if wanted.width is not None:
         parts.append(f"scores are known to ± {_goal_text(wanted.width, outlook)}")
     if wanted.detect is not None:
         parts.append(
             f"a difference of {_goal_text(wanted.detect, outlook)} is significant with a probability of "
-            f"about {points(wanted.power)}"
+            f"about {percent_text(wanted.power)}"
         )
     if not parts:
-        parts.append(f"the best model comes out best with a probability of about {points(SURE_OF_WINNER)}")
+        parts.append(
+            f"the best model comes out best with a probability of about {percent_text(SURE_OF_WINNER)}"
+        )
     return f"Then {' and '.join(parts)}"
 
 
-def _not_enough(outlook: Outlook) -> str:
+def _not_enough(outlook: PlanOutlook) -> str:
     """Say what all items together would show."""
-    size, wanted = outlook.pilot.size, outlook.wanted
+    size, wanted = outlook.pilot.size, outlook.goals
     # All items give any width and show the winner on this set, so only a difference can be out of reach.
     if wanted.detect is None:
         return "There is one model: name the width that its interval should have."
@@ -161,7 +163,7 @@ def _not_enough(outlook: Outlook) -> str:
     )
 
 
-def _why(outlook: Outlook, needed: int | None) -> str:
+def _why(outlook: PlanOutlook, needed: int | None) -> str:
     """Say what the metrics are worth."""
     saving = outlook.pilot.saving
     if saving is None:
@@ -173,28 +175,28 @@ def _why(outlook: Outlook, needed: int | None) -> str:
     if not outlook.predicts:
         return f"{shares}: too little to help."
     if needed is not None and not outlook.uses_predictions(needed):
-        return f"{shares}, but an estimate does not use them below {FEWEST} {outlook.wanted.unit}s."
+        return f"{shares}, but an estimate does not use them below {FEWEST} {outlook.goals.unit}s."
     return f"{shares}: about that much fewer labels are needed."
 
 
-def _expected(outlook: Outlook, n: int) -> str:
+def _expected(outlook: PlanOutlook, n: int) -> str:
     """Say what n judged items will show."""
     row = outlook.precision(n)
     hours = "" if row.hours is None else f" Time: {row.hours:.1f} hours."
     if outlook.pilot.models < 2:
-        as_wanted = outlook.wanted.width is None or row.half_width >= _CLEARLY_LESS * outlook.wanted.width
+        as_wanted = outlook.goals.width is None or row.half_width >= _CLEARLY_LESS * outlook.goals.width
         return hours.strip() if as_wanted else f"Expect ± {_expected_text(row.half_width, outlook)}.{hours}"
-    where = "on inputs like these" if outlook.wanted.target == "population" else "on this set"
+    where = "on inputs like these" if outlook.goals.target == "population" else "on this set"
     differences = f"differences of {_expected_text(row.detectable, outlook)} to be significant {where}"
     if math.isnan(row.detectable):
         differences = f"no difference to be significant {where}"
     return (
         f"Expect scores to ± {_expected_text(row.half_width, outlook)}, {differences}, and the best model to "
-        f"come out best with a probability of {chance(row.right_winner)}.{hours}"
+        f"come out best with a probability of {chance_text(row.right_winner)}.{hours}"
     )
 
 
-def _pilot_first(outlook: Outlook) -> Advice:
+def _pilot_first(outlook: PlanOutlook) -> Advice:
     """Recommend a pilot: it tells more than any metric."""
     pilot = outlook.pilot
     budget = min(PILOT, pilot.size)
@@ -249,12 +251,12 @@ class Plan:
     models: tuple[str, ...]
     n: int
     size: int
-    wanted: Wanted
+    wanted: PlanGoals
     is_rate: bool
     correlations: tuple[Correlation, ...]
     saving: Saving | None
     unequal: Unequal | None
-    documents: Documents | None
+    documents: DocumentEffects | None
     table: tuple[Precision, ...]
     needed: int | None
     cost: str | None
@@ -324,7 +326,7 @@ class Plan:
             "wanted": asdict(self.wanted),
             "correlations": [asdict(one) for one in self.correlations],
             "saving": None if self.saving is None else asdict(self.saving),
-            "unequal": None if told is None else _unequal(told),
+            "unequal": None if told is None else _unequal_values(told),
             "documents": None if self.documents is None else asdict(self.documents),
             "table": [plain(asdict(row)) for row in self.table],
             "judge": None if self.judge is None else {**asdict(self.judge), "worth_it": self.judge.worth_it},
@@ -336,10 +338,10 @@ class Plan:
 def _chances(row: Precision, models: int) -> tuple[str, ...]:
     """Return the probabilities of the right order as text; of one model there is none."""
     found = (row.right_winner, row.right_pairs, row.right_order)
-    return tuple("-" if models < 2 else chance(value) for value in found)
+    return tuple("-" if models < 2 else chance_text(value) for value in found)
 
 
-def _unequal(told: Unequal) -> dict[str, Any]:
+def _unequal_values(told: Unequal) -> dict[str, Any]:
     names = ("scores", "differences", "within", "earned")
     trial = None if told.trial is None else asdict(told.trial)
     return {**{name: getattr(told, name) for name in names}, "trial": trial}
@@ -350,7 +352,7 @@ def _unequal_fact(unequal: Unequal) -> str:
     if not unequal.earned or unequal.trial is None:
         return "Unequal sampling would help too little here; not recommended."
     return (
-        f"Unequal sampling would cut the variance to about {chance(unequal.trial.found)} "
+        f"Unequal sampling would cut the variance to about {chance_text(unequal.trial.found)} "
         f"(± {100 * unequal.trial.error:.0f}): --method {method_text(unequal.trial)}"
     )
 
@@ -419,17 +421,21 @@ def plan(
         'greg'
     """
     wide, gap = (None if goal is None else Quantity.parse(goal) for goal in (width, detect))
-    wanted, data = Wanted(None, None, unit, target, level, power, seed), data.with_scale(aspect, scale)
+    wanted, data = PlanGoals(None, None, unit, target, level, power, seed), data.with_scale(aspect, scale)
     pilot = pilot_of(data, selection, aspect, for_differences=wide is None and gap is not None, seed=seed)
-    wanted = replace(wanted, width=_in_scores(wide, pilot, _WIDTH), detect=_in_scores(gap, pilot, _GAP))
+    wanted = replace(
+        wanted, width=_goal_in_scores(wide, pilot, _WIDTH), detect=_goal_in_scores(gap, pilot, _GAP)
+    )
     prices = judge_prices(pilot, judge, judge_price, person_price)
     settled = cost if cost is not None else _known_cost(pilot.data)
-    found = _planned(outlook := Outlook(pilot, wanted, _mean_seconds(pilot.data, settled)), budgets, settled)
+    found = _make_plan(
+        outlook := PlanOutlook(pilot, wanted, _mean_seconds(pilot.data, settled)), budgets, settled
+    )
     mix = None if prices is None else judge_or_people(outlook, found.advice.budget, prices)
     return replace(found, judge=mix)
 
 
-def _in_scores(goal: Quantity | None, pilot: Pilot, kind: tuple[str, float]) -> float | None:
+def _goal_in_scores(goal: Quantity | None, pilot: Pilot, kind: tuple[str, float]) -> float | None:
     """Return a half-width or a difference in the unit of the scores; refuse one that leaves their scale."""
     if goal is None:
         return None
@@ -451,7 +457,7 @@ def _without_unit(goal: Quantity, pilot: Pilot) -> float:
     if not goal.unit:
         return goal.value
     if goal.unit == SD:
-        apart = pair_deviations(pilot.plain)
+        apart = pair_deviations(pilot.spread)
         return goal.value * float(np.median(apart)) if len(apart) else goal.value
     judged = pilot.sample.scores[pilot.sample.judged]
     if judged.min() < 0 or judged.max() > 1:
@@ -462,16 +468,16 @@ def _without_unit(goal: Quantity, pilot: Pilot) -> float:
     return goal.value / 100
 
 
-def _planned(outlook: Outlook, budgets: Budgets | None, cost: str | None) -> Plan:
+def _make_plan(outlook: PlanOutlook, budgets: Budgets | None, cost: str | None) -> Plan:
     """Return the plan of an outlook, without a judge."""
-    pilot, needed = outlook.pilot, outlook.needed()
+    pilot, needed = outlook.pilot, outlook.items_needed()
     return Plan(
         truth=pilot.truth,
         stands_in=pilot.stands_in,
         models=pilot.data.models,
         n=pilot.n,
         size=pilot.size,
-        wanted=outlook.wanted,
+        wanted=outlook.goals,
         is_rate=pilot.values.is_rate,
         correlations=pilot.correlations,
         saving=pilot.saving,
@@ -515,7 +521,7 @@ def _cost_notes(cost: str | None) -> tuple[str, ...]:
     return (how.get(cost, f'time estimate: the column "{cost}", read as seconds per item.'),)
 
 
-def _rows(outlook: Outlook, budgets: Budgets | None, needed: int | None) -> list[int]:
+def _rows(outlook: PlanOutlook, budgets: Budgets | None, needed: int | None) -> list[int]:
     """Return the numbers of items in the table, ascending: those asked for, and the needed one."""
     size = outlook.pilot.size
     if budgets is None:
@@ -527,7 +533,7 @@ def _rows(outlook: Outlook, budgets: Budgets | None, needed: int | None) -> list
     return sorted(found | ({needed} if needed is not None else set()))
 
 
-def _items(budget: Budget, outlook: Outlook) -> int:
+def _items(budget: Budget, outlook: PlanOutlook) -> int:
     """Return how many items a budget buys."""
     if budget.kind != "cost":
         return budget.count_of(outlook.pilot.size)

@@ -12,10 +12,10 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import pair_count, pair_indices
-from sparingly.infer.estimate.intervals import LEAST
+from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.sample import Sample, group_sums
-from sparingly.infer.estimate.variance import Errors, proper
+from sparingly.infer.estimate.sample import JudgedSample, group_sums
+from sparingly.infer.estimate.variance import ScoreErrors, nearest_covariance
 from sparingly.infer.rank.pair_tests import least_p
 
 # --- how far scores vary ---
@@ -25,7 +25,7 @@ from sparingly.infer.rank.pair_tests import least_p
 FEWEST_REPEATS = 10
 
 
-def spread_of(sample: Sample, residual: Floats, parameters: float = 1.0) -> Floats:
+def item_covariance(sample: JudgedSample, residual: Floats, parameters: float = 1.0) -> Floats:
     """Return the covariance over all items (models × models) of what a linear form leaves to chance.
 
     S = Σ_S e eᵀ/π / Σ_S 1/π · n/(n − p), so that a uniform draw of n items has the covariance (1 − n/N)·S/n.
@@ -36,11 +36,11 @@ def spread_of(sample: Sample, residual: Floats, parameters: float = 1.0) -> Floa
     total = weight.T @ weight
     found = np.divide(weighed.T @ weighed, total, out=np.zeros_like(total), where=total > 0)
     count = len(sample.rows)
-    return proper(found * count / max(count - parameters, 1.0))
+    return nearest_covariance(found * count / max(count - parameters, 1.0))
 
 
 @dataclass(frozen=True)
-class Documents:
+class DocumentEffects:
     """What drawing whole documents does to the variance.
 
     Attributes:
@@ -58,10 +58,10 @@ class Documents:
 
     def raised(self, spread: Floats) -> Floats:
         """Return the spread that items have when whole documents are drawn, as if drawn one by one."""
-        return _raised(spread, self.shared, self.differences)
+        return _raise_covariance(spread, self.shared, self.differences)
 
 
-def documents_of(sample: Sample, residual: Floats, spread: Floats) -> Documents | None:
+def document_effects(sample: JudgedSample, residual: Floats, spread: Floats) -> DocumentEffects | None:
     """Return the design effects of documents, 1 + (Σm²/Σm − 1)·ICC; None where too little is known.
 
     ICC is the share of the variance that lies between documents, by analysis of variance over the judged
@@ -76,13 +76,15 @@ def documents_of(sample: Sample, residual: Floats, spread: Floats) -> Documents 
     sizes = np.bincount(sample.document).astype(np.float64)
     length = float((sizes**2).sum() / sizes.sum())
     mean = residual.mean(axis=1, keepdims=True)
-    shared, apart = (1.0 + (length - 1.0) * alike(part, codes) for part in (mean, residual - mean))
+    shared, apart = (
+        1.0 + (length - 1.0) * intraclass_correlation(part, codes) for part in (mean, residual - mean)
+    )
     total = float(np.trace(spread))
-    scores = float(np.trace(_raised(spread, shared, apart))) / total if total > 0 else 1.0
-    return Documents(length, shared, apart, scores)
+    scores = float(np.trace(_raise_covariance(spread, shared, apart))) / total if total > 0 else 1.0
+    return DocumentEffects(length, shared, apart, scores)
 
 
-def alike(values: Floats, codes: Ints) -> float:
+def intraclass_correlation(values: Floats, codes: Ints) -> float:
     """Return the intraclass correlation of values (items × columns) over groups, from 0 to 1.
 
     (MSB − MSW)/(MSB + (m₀ − 1)·MSW), squares summed over the columns.
@@ -98,7 +100,7 @@ def alike(values: Floats, codes: Ints) -> float:
     return float(np.clip((between - within) / total, 0.0, 1.0)) if total > 0 else 0.0
 
 
-def _raised(spread: Floats, shared: float, apart: float) -> Floats:
+def _raise_covariance(spread: Floats, shared: float, apart: float) -> Floats:
     """Return A·S·A, A = √shared on the mean over the models and √apart on what is at right angles to it."""
     count = len(spread)
     level = np.full((count, count), 1.0 / count)
@@ -174,7 +176,7 @@ def items_for(effect: float, models: int, level: float, power: float, most: int)
 
     tail = 0.5 + pair_level(models, level) / 2.0
     alone = fewest_from(
-        LEAST, lambda n: float(t_tail(effect, n, float(stdtrit(n - 1.0, tail)))) >= power, most
+        FEWEST_UNITS, lambda n: float(t_tail(effect, n, float(stdtrit(n - 1.0, tail)))) >= power, most
     )
     if alone is None:
         return None
@@ -242,14 +244,14 @@ def _normal_pairs(scores: Floats) -> PairErrors:
     """Return the errors of differences on inputs like these, of random items from a set without end."""
     count, models = scores.shape
     away = scores - scores.mean(axis=0)
-    errors = Errors(
+    errors = ScoreErrors(
         covariance=away.T @ away / (count * (count - 1.0)),
         freedom=count - 1.0,
         units=float(count),
         shape=away / count,
         stratum=np.zeros(count, np.int64),
     )
-    sample = Sample(
+    sample = JudgedSample(
         rows=np.arange(count),
         scores=scores,
         probability=np.ones((count, models)),
@@ -258,4 +260,4 @@ def _normal_pairs(scores: Floats) -> PairErrors:
         unit=np.arange(count),
         stratum=np.zeros(count, np.int64),
     )
-    return PairErrors(sample, errors, errors, 0.95, "auto", 0, whole=False, bounded=None)
+    return PairErrors(sample, errors, errors, 0.95, "auto", 0, complete=False, bounded=None)

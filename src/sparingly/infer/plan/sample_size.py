@@ -14,7 +14,7 @@ from sparingly.base.format import html_table
 from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_count
 from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
-from sparingly.infer.estimate.intervals import LEAST
+from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.plan.power import fewest_from, items_for, normal_half_width, pair_level
 
 # --- shares and differences as people write them: 60%, 0.6, 0.3sd ---
@@ -49,7 +49,7 @@ class Quantity:
         return cls(value, unit)
 
 
-def share(text: float | str, what: str) -> float:
+def parse_share(text: float | str, what: str) -> float:
     """Return a share between 0 and 1, given as 0.6 or "60%"."""
     given = Quantity.parse(text)
     if given.unit == PERCENT:
@@ -63,18 +63,18 @@ def share(text: float | str, what: str) -> float:
     return value
 
 
-def points(value: float, digits: int = 4) -> str:
+def percent_text(value: float, digits: int = 4) -> str:
     """Return a share as a percentage, without needless digits."""
     return f"{100 * value:.{digits}g} %"
 
 
-def spoken(width: float, digits: int = 4) -> str:
+def points_text(width: float, digits: int = 4) -> str:
     """Return a half-width of a share in points."""
     amount = f"{100 * width:.{digits}g}"
     return f"{amount} point{'' if amount == '1' else 's'}"
 
 
-def chance(value: float) -> str:
+def chance_text(value: float) -> str:
     """Return a simulated probability in whole percent; almost certain is not certain."""
     if 0.995 <= value < 1.0:
         return "over 99 %"
@@ -89,7 +89,7 @@ _EXACT_UP_TO = 50_000
 # From this share of the outputs on, sampling saves too little to bother.
 NEARLY_ALL = 0.8
 # Nobody judges more: where a formula asks for it, the goal is out of reach.
-MOST = 10_000_000
+MOST_LABELS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -181,9 +181,9 @@ def sample_size(
     """
     _check(win_rate, pass_rate, width, detect, models, of, level, power)
     if pass_rate is not None and width is not None:
-        return _pass_rate(share(pass_rate, "pass rate"), share(width, "width"), of, level)
+        return _pass_rate(parse_share(pass_rate, "pass rate"), parse_share(width, "width"), of, level)
     if win_rate is not None:
-        return _win_rate(share(win_rate, "win rate"), models, level, power)
+        return _win_rate(parse_share(win_rate, "win rate"), models, level, power)
     return _difference(Quantity.parse(str(detect)), models, level, power)
 
 
@@ -235,22 +235,22 @@ def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSiz
     half = expected_half_width(rate, n, None, level)
     each = "" if models == 2 else f" for each of the {pair_count(models):,} pairs of {models:,} models"
     answer = (
-        f"Get {n:,} comparisons{each}: a win rate of {points(rate)} (± {spoken(half, 2)}) then differs "
-        f"significantly from 50 % with a probability of about {points(power)}."
+        f"Get {n:,} comparisons{each}: a win rate of {percent_text(rate)} (± {points_text(half, 2)}) then "
+        f"differs significantly from 50 % with a probability of about {percent_text(power)}."
     )
     fewer = math.ceil(n / 0.8 - 1e-9)
     return SampleSize(
         n,
         "comparisons",
         answer,
-        f"win rate {points(rate)}",
+        f"win rate {percent_text(rate)}",
         tuple(
             Alternative(goal, comparisons_for(*numbers)) for goal, numbers in _win_goals(rate, alpha, power)
         ),
         (
             f"A tie counts as half a win. If you drop ties and 20 % are ties, get {fewer:,} comparisons.",
-            f"Two-sided binomial test at the {points(1 - level)} level{_corrected(models, level)}, one "
-            "comparison for each item.",
+            f"Two-sided binomial test at the {percent_text(1 - level)} level"
+            f"{_correction_text(models, level)}, one comparison for each item.",
             _strengths_note(models),
         ),
         _select(n, "sparingly strengths DATA"),
@@ -280,7 +280,7 @@ def comparisons_for(rate: float, alpha: float, power: float) -> int:
         return _in_reach(math.ceil(about))
     numbers = np.arange(1, math.ceil(1.3 * about) + 60)
     weak = np.flatnonzero(binomial_power(numbers, rate, alpha) < power)
-    return max(LEAST, int(numbers[weak[-1]]) + 1 if len(weak) else 1)
+    return max(FEWEST_UNITS, int(numbers[weak[-1]]) + 1 if len(weak) else 1)
 
 
 def binomial_power(n: Any, rate: float, alpha: float) -> Any:
@@ -301,8 +301,11 @@ def _win_goals(rate: float, alpha: float, power: float) -> Iterator[tuple[str, t
     lead = rate - 0.5
     for other in (0.5 + lead / 2, rate, 0.5 + 2 * lead):
         if 0.0 < other < 1.0:
-            yield f"win rate {points(other)}", (other, alpha, power)
-    yield f"win rate {points(rate)}, probability {points(_surer(power))}", (rate, alpha, _surer(power))
+            yield f"win rate {percent_text(other)}", (other, alpha, power)
+    yield (
+        f"win rate {percent_text(rate)}, probability {percent_text(_higher_power(power))}",
+        (rate, alpha, _higher_power(power)),
+    )
 
 
 # --- a pass rate --------------------------------------------------------------------------------------
@@ -311,17 +314,18 @@ def _win_goals(rate: float, alpha: float, power: float) -> Iterator[tuple[str, t
 def _pass_rate(rate: float, width: float, of: int | None, level: float) -> SampleSize:
     """Return how many outputs give the interval of a pass rate a half-width."""
     if width >= 0.5:
-        raise UsageError(f"A half-width of {points(width)} says nothing about a rate: ask for less.")
+        raise UsageError(f"A half-width of {percent_text(width)} says nothing about a rate: ask for less.")
     n = outputs_for(rate, width, of, level)
     some = f"{n:,} outputs" if of is None else f"{n:,} of the {of:,} outputs"
     answer = (
-        f"Judge {some}: a {points(level)} interval of ± {spoken(width)} around a pass rate of {points(rate)}."
+        f"Judge {some}: a {percent_text(level)} interval of ± {points_text(width)} around a pass rate of "
+        f"{percent_text(rate)}."
     )
     if of is not None and n >= NEARLY_ALL * of:
         answer += " That is nearly everything: judge them all, sampling saves too little."
     goals = [(rate, 2 * width), (rate, width), (rate, width / 2), (0.5, width)]
     rows = {
-        f"± {spoken(half)} around {points(of_rate)}": outputs_for(of_rate, half, of, level)
+        f"± {points_text(half)} around {percent_text(of_rate)}": outputs_for(of_rate, half, of, level)
         for of_rate, half in goals
         if half < 0.5
     }
@@ -330,7 +334,7 @@ def _pass_rate(rate: float, width: float, of: int | None, level: float) -> Sampl
         n,
         "outputs",
         answer,
-        f"± {spoken(width)} around {points(rate)}",
+        f"± {points_text(width)} around {percent_text(rate)}",
         tuple(Alternative(goal, needed) for goal, needed in rows.items()),
         (
             f"The rate speaks of {whom}, the outputs are a random sample, and ± is half of the interval.",
@@ -342,10 +346,12 @@ def _pass_rate(rate: float, width: float, of: int | None, level: float) -> Sampl
 
 def outputs_for(rate: float, width: float, of: int | None, level: float) -> int:
     """Return the fewest outputs whose interval is expected to have a half-width, or a smaller one."""
-    if of is not None and of <= LEAST:
+    if of is not None and of <= FEWEST_UNITS:
         return of
-    most = MOST if of is None else of
-    return _in_reach(fewest_from(LEAST, lambda n: expected_half_width(rate, n, of, level) <= width, most))
+    most = MOST_LABELS if of is None else of
+    return _in_reach(
+        fewest_from(FEWEST_UNITS, lambda n: expected_half_width(rate, n, of, level) <= width, most)
+    )
 
 
 def expected_half_width(rate: float, n: int, of: int | None, level: float) -> float:
@@ -376,8 +382,8 @@ def _difference(detect: Quantity, models: int, level: float, power: float) -> Sa
     goals = {
         f"{other:g} sd": _items(other, models, level, power) for other in (effect / 2, effect, 2 * effect)
     }
-    n, sure = goals[f"{effect:g} sd"], _surer(power)
-    goals[f"{effect:g} sd, probability {points(sure)}"] = _items(effect, models, level, sure)
+    n, sure = goals[f"{effect:g} sd"], _higher_power(power)
+    goals[f"{effect:g} sd, probability {percent_text(sure)}"] = _items(effect, models, level, sure)
     for count in (5, 10):
         if count != models:
             goals[f"{effect:g} sd, {count} models, all pairs"] = _items(effect, count, level, power)
@@ -386,7 +392,7 @@ def _difference(detect: Quantity, models: int, level: float, power: float) -> Sa
     answer = (
         f"Judge {n:,} items with {whom} ({n * models:,} labels): a difference of {effect:g} standard "
         f"deviations (± {half:.2g}) is then significant with a probability of about "
-        f"{points(power)}."
+        f"{percent_text(power)}."
     )
     return SampleSize(
         n,
@@ -398,36 +404,37 @@ def _difference(detect: Quantity, models: int, level: float, power: float) -> Sa
             "The standard deviation is that of the differences from item to item. For that of the scores "
             "themselves, multiply the number of items by 2(1 − r), r the correlation of the two models' "
             "scores.",
-            f"The test is that of rank: two-sided, at the {points(1 - level)} level"
-            f"{_corrected(models, level)}. Scores are taken to be normal; rare large errors need more items.",
+            f"The test is that of rank: two-sided, at the {percent_text(1 - level)} level"
+            f"{_correction_text(models, level)}. Scores are taken to be normal; rare large errors "
+            "need more items.",
         ),
         _select(n, "sparingly rank DATA chosen.json"),
     )
 
 
 def _items(effect: float, models: int, level: float, power: float) -> int:
-    return _in_reach(items_for(effect, models, level, power, MOST))
+    return _in_reach(items_for(effect, models, level, power, MOST_LABELS))
 
 
 # --- shared -------------------------------------------------------------------------------------------
 
 
 def _in_reach(n: int | None) -> int:
-    if n is None or n > MOST:
-        raise UsageError(f"That takes more than {MOST:,} labels: ask for less.")
+    if n is None or n > MOST_LABELS:
+        raise UsageError(f"That takes more than {MOST_LABELS:,} labels: ask for less.")
     return n
 
 
-def _surer(power: float) -> float:
+def _higher_power(power: float) -> float:
     """Return a higher power to show beside one."""
     return 0.9 if power < 0.9 else 1 - (1 - power) / 2
 
 
-def _corrected(models: int, level: float) -> str:
+def _correction_text(models: int, level: float) -> str:
     """Say at which level one of several pairs is tested."""
     if models == 2:
         return ""
-    each = points(1.0 - pair_level(models, level), 2)
+    each = percent_text(1.0 - pair_level(models, level), 2)
     return f", corrected for all {pair_count(models):,} pairs ({each} for each)"
 
 

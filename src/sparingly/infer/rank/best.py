@@ -8,7 +8,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.full_set_p import USUAL, EffectPrior, effect_grid, error_scales
+from sparingly.infer.estimate.full_set_p import USUAL_EFFECTS, EffectPrior, effect_grid, error_scales
 from sparingly.infer.rank.pair_tests import checked_scores, pair_errors, pair_tells
 
 DRAWS = 20_000
@@ -24,7 +24,7 @@ def chance_of_best(
     *,
     degrees: float = math.inf,
     units: float | Floats | None = None,
-    prior: EffectPrior = USUAL,
+    prior: EffectPrior = USUAL_EFFECTS,
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Floats:
@@ -76,7 +76,7 @@ def chance_of_better(
     *,
     degrees: float = math.inf,
     units: float | None = None,
-    prior: EffectPrior = USUAL,
+    prior: EffectPrior = USUAL_EFFECTS,
 ) -> Floats:
     """Return models × models: the posterior probability that the row's model is better than the column's.
 
@@ -168,7 +168,7 @@ def _shrunk(
 ) -> Floats:
     """Return the covariance of contrasts, shrunk to models with like and independent errors."""
     count = len(covariance)
-    borrowed = prior.alike * (count - 1)
+    borrowed = prior.prior_units * (count - 1)
     weight = 0.0 if math.isinf(degrees) else borrowed / (borrowed + degrees)
     if count == 2 or weight == 0.0:
         return raw

@@ -22,8 +22,8 @@ from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target, targets_of
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.full_set_p import full_set_chances
-from sparingly.infer.estimate.intervals import EXACT, LEAST
-from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.estimate.intervals import EXACT, FEWEST_UNITS
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.decisions import any_member_groups, decide, last_member_groups
@@ -139,7 +139,7 @@ def joint_of(result: Estimate) -> JointScores:
     base = (result.models, result.scores, result.covariance)
     if result.pairs is None:
         return JointScores(*base, result.freedom, certain=False)
-    if result.pairs.whole:
+    if result.pairs.complete:
         return JointScores(*base, math.inf)
     return JointScores(*base, result.freedom, False, result.pairs.units, result.pair_p_values())
 
@@ -202,13 +202,13 @@ def check_errors(decisions: Estimate) -> None:
     if decisions.pairs is None:
         raise DataError("These scores have no errors, so nothing can be decided between the models.")
     units = math.floor(decisions.pairs.errors.units)
-    unit = "document" if "document" in decisions.pairs.errors.drawn else "item"
+    unit = "document" if "document" in decisions.pairs.errors.unit_name else "item"
     too_few = f"Only {counted(units, unit)} {'is' if units == 1 else 'are'} judged, too few to say"
-    if decisions.target == "population" and decisions.pairs.sample.is_whole:
+    if decisions.target == "population" and decisions.pairs.sample.is_complete:
         raise DataError(
             f"{too_few} who is better on inputs like these; use --target set to rank the models on this set."
         )
-    more = f"judge at least {LEAST}." if units < LEAST else "judge more."
+    more = f"judge at least {FEWEST_UNITS}." if units < FEWEST_UNITS else "judge more."
     raise DataError(f"{too_few} who is better: {more}")
 
 
@@ -275,7 +275,7 @@ def rank(
     settings: dict[str, Any] = {"estimator": estimator, "level": round(1 - alpha, 12), "seed": seed}
     scores = estimate(data, selection, aspect, target=targets.scores, **settings)
     decisions = scores
-    if scores.target != CHOSEN and targets.decisions != targets.scores:
+    if scores.target != CHOSEN_ITEMS and targets.decisions != targets.scores:
         decisions = estimate(data, selection, aspect, target=targets.decisions, **settings, interval="none")
     judged = item_scores(data, selection, scores.aspect)
     ranking = _rank_judged(judged, scores, decisions, test, groups_by, alpha, seed)
@@ -293,7 +293,7 @@ def _rank_judged(
     seed: int,
 ) -> Ranking:
     """Return the ranking from the scores that are shown and those that decisions are based on."""
-    on_chosen = decisions.target == CHOSEN
+    on_chosen = decisions.target == CHOSEN_ITEMS
     joint = joint_of_chosen(decisions.models, judged) if on_chosen else joint_of(decisions)
     joint, notes = joint.with_scores()
     if not on_chosen:
@@ -513,7 +513,7 @@ def _with_standardised(ranking: Ranking, result: Estimate, judged: ItemScores) -
 
 def _would_show(result: Estimate, joint: JointScores, alpha: float) -> Floats | None:
     """Return how likely judging everything shows each difference, as a matrix in the ranking's order."""
-    if result.pairs is None or result.pairs.sample.is_whole:
+    if result.pairs is None or result.pairs.sample.is_complete:
         return None
     square = full_set_chances(result.scores, result.pairs, alpha=alpha)
     order = [result.models.index(joint.models[column]) for column in joint.order]

@@ -27,16 +27,16 @@ from sparingly.data.values import (
     plain,
     shown,
 )
-from sparingly.infer.estimate.assemble import place_of
+from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import (
     EstimateSignature,
     freedom_of,
     is_rate_of,
     notes_of,
-    said,
+    required_text,
     selection_of,
+    signature_word,
     target_of,
-    word,
 )
 from sparingly.infer.expect.expect import Expected
 from sparingly.infer.rank.decisions import Decisions, MarginTest, Question, margin_test
@@ -55,12 +55,15 @@ class ClaimSignature:
 
     def __str__(self) -> str:
         """Return the question in one line."""
-        return f"{self.question}[{word(self.model)}][{word(self.against)}]{format_number(self.margin)}"
+        models = f"[{signature_word(self.model)}][{signature_word(self.against)}]"
+        return f"{self.question}{models}{format_number(self.margin)}"
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], field: str) -> ClaimSignature:
         """Read a question back from a file's values."""
-        words = {name: said(values, name, f"{field}.{name}") for name in ("question", "model", "against")}
+        words = {
+            name: required_text(values, name, f"{field}.{name}") for name in ("question", "model", "against")
+        }
         return cls(**words, margin=as_number(values.get("margin"), f"{field}.margin"))
 
 
@@ -113,11 +116,12 @@ class RankingSignature:
         scores, claim = as_mapping(values.get("scores"), f"{field}.scores"), values.get("claim")
         return cls(
             scores=EstimateSignature.from_dict(scores, f"{field}.scores"),
-            test=said(values, "test", f"{field}.test"),
-            groups_by=said(values, "groups_by", f"{field}.groups_by"),
+            test=required_text(values, "test", f"{field}.test"),
+            groups_by=required_text(values, "groups_by", f"{field}.groups_by"),
             alpha=as_number(values.get("alpha"), f"{field}.alpha"),
             # Before, scores and decisions spoke of the same.
-            decisions=as_text(values.get("decisions"), f"{field}.decisions") or said(scores, "target", field),
+            decisions=as_text(values.get("decisions"), f"{field}.decisions")
+            or required_text(scores, "target", field),
             claim=None
             if claim is None
             else ClaimSignature.from_dict(as_mapping(claim, f"{field}.claim"), f"{field}.claim"),
@@ -257,12 +261,12 @@ class Ranking:
     @property
     def scores_head(self) -> str:
         """The head of a column of scores: it says what they speak about."""
-        return "score" if self.n is None else f"score ({place_of(self.scores_of)})"
+        return "score" if self.n is None else f"score ({target_text(self.scores_of)})"
 
     @property
     def ranks_head(self) -> str:
         """The head of a column of ranks: it says what they speak about."""
-        return "ranks" if self.n is None else f"ranks ({place_of(self.target)})"
+        return "ranks" if self.n is None else f"ranks ({target_text(self.target)})"
 
     @property
     def level_head(self) -> str:
@@ -283,7 +287,7 @@ class Ranking:
 
     def answer(self, mark_up: Callable[[str], str] = str) -> str:
         """Say in two sentences who is best and which groups there are; ``mark_up`` is applied to names."""
-        place = "" if self.n is None else f" on {place_of(self.target)}"
+        place = "" if self.n is None else f" on {target_text(self.target)}"
         leaders, rivals = self._leaders()
         if len(leaders) == 1 and not rivals:
             return f"{mark_up(leaders[0])} is the best model{place}. {self.group_sentence}"
@@ -436,7 +440,9 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
     models = tuple(_model(row, f"models[{number}]") for number, row in enumerate(rows))
     signature, claim = values.get("signature"), values.get("claim")
     parts: dict[str, Any] = {name: _count(values.get(name), name) for name in ("n", "size")}
-    parts |= {name: said(values, name, name) for name in ("test", "groups_by", "aspect", "estimator")}
+    parts |= {
+        name: required_text(values, name, name) for name in ("test", "groups_by", "aspect", "estimator")
+    }
     parts |= {name: as_matrix(values.get(name), name, len(rows)) for name in _MATRICES}
     if values.get("would_be_significant") is not None:
         matrix = as_matrix(values["would_be_significant"], "would_be_significant", len(rows))
@@ -482,7 +488,7 @@ def _model(row: Mapping[str, Any], field: str) -> RankedModel:
 
 
 def _claim(values: Mapping[str, Any]) -> MarginTest:
-    question = said(values, "question", "claim.question")
+    question = required_text(values, "question", "claim.question")
     if question not in get_args(Question):
         raise InputError(
             f"{shown(question)} is none of {', '.join(get_args(Question))}", field="claim.question"
@@ -490,8 +496,8 @@ def _claim(values: Mapping[str, Any]) -> MarginTest:
     numbers = ("margin", "difference", "error", "p_value", "alpha")
     claim = MarginTest(
         question=question,  # type: ignore[arg-type]
-        model=said(values, "model", "claim.model"),
-        against=said(values, "against", "claim.against"),
+        model=required_text(values, "model", "claim.model"),
+        against=required_text(values, "against", "claim.against"),
         **{name: as_number(values.get(name), f"claim.{name}") for name in numbers},
     )
     if values.get("shown") is not claim.shown:

@@ -15,8 +15,8 @@ from sparingly.base.format import counted, ends_text
 from sparingly.base.stats.krippendorff import alpha_interval
 from sparingly.data.evalset import EvalSet
 from sparingly.data.values import plain
-from sparingly.infer.estimate.assemble import place_of, targets_of
-from sparingly.infer.estimate.result import CHOSEN
+from sparingly.infer.estimate.assemble import target_text, targets_of
+from sparingly.infer.estimate.result import CHOSEN_ITEMS
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.campaign.progress import last_entry
@@ -123,7 +123,7 @@ def _of_estimate(name: str, campaign: CampaignReader, at: int) -> Standings:
     found = campaign.estimate(name, at=at, target=targets.scores)
     ranking, why = None, ""
     try:
-        if found.target != CHOSEN:
+        if found.target != CHOSEN_ITEMS:
             decisions = campaign.estimate(name, at=at, target=targets.decisions)
             ranking = rank_estimates(found, decisions, alpha=ALPHA)
         elif found.selection is not None:
@@ -137,7 +137,7 @@ def _of_estimate(name: str, campaign: CampaignReader, at: int) -> Standings:
     return replace(
         made,
         headline=found.headline,
-        scores_of=place_of(found.target),
+        scores_of=target_text(found.target),
         signature=signature,
         is_rate=found.is_rate,
     )
@@ -193,7 +193,7 @@ def _standings(
         name,
         "",
         answer="" if ranking is None else ranking.answer(),
-        ranks_of="" if ranking is None else place_of(ranking.target),
+        ranks_of="" if ranking is None else target_text(ranking.target),
         models=tuple(rows),
         notes=tuple(dict.fromkeys((*notes, *own))),
     )

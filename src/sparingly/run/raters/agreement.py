@@ -14,7 +14,7 @@ from sparingly.base.stats.correlation import kendall_b, pearson, spearman
 from sparingly.base.stats.krippendorff import Alpha, Level, alpha_interval, krippendorff_alpha
 from sparingly.data.evalset import EvalSet
 from sparingly.data.values import plain
-from sparingly.infer.estimate.rater_effects import Rated, rated
+from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 from sparingly.run.raters.controls import controls_of
 
 FEWEST_COMMON = 3
@@ -128,7 +128,7 @@ def rater_agreement(
         >>> found.alpha.units, len(found.pairs)
         (475, 10)
     """
-    held = rated(data, aspect)
+    held = rater_scores(data, aspect)
     values, item = held.table()
     if level == "nominal":
         values = _decided(data, held, values)
@@ -144,7 +144,7 @@ def rater_agreement(
     )
 
 
-def _decided(data: EvalSet, held: Rated, values: Floats) -> Floats:
+def _decided(data: EvalSet, held: RaterScores, values: Floats) -> Floats:
     """Return names without those of raters who gave two to the same output: names have no mean."""
     torn = {key for key, scores in _repeats(data, held.aspect).items() if len(set(scores)) > 1}
     rows = [
@@ -158,7 +158,7 @@ def _decided(data: EvalSet, held: Rated, values: Floats) -> Floats:
     return left
 
 
-def _pairs(held: Rated, values: Floats) -> tuple[PairAgreement, ...]:
+def _pairs(held: RaterScores, values: Floats) -> tuple[PairAgreement, ...]:
     several = values[(~np.isnan(values)).sum(axis=1) > 1]
     there = (~np.isnan(several)).astype(np.int64)
     common = there.T @ there
@@ -176,7 +176,9 @@ def _pair(first: str, second: str, one: Floats, other: Floats) -> PairAgreement:
     return PairAgreement(first, second, len(x), *found, float((x == y).mean()), float((x - y).mean()))
 
 
-def _own(data: EvalSet, held: Rated, controls: EvalSet | None, level: Level) -> tuple[OwnAgreement, ...]:
+def _own(
+    data: EvalSet, held: RaterScores, controls: EvalSet | None, level: Level
+) -> tuple[OwnAgreement, ...]:
     """Return the agreement of every rater with what he or she gave to the same output another time."""
     again = _repeats(data, held.aspect)
     if controls is not None and held.aspect in controls.ratings.aspects:
@@ -213,10 +215,10 @@ def _repeats(data: EvalSet, aspect: str) -> dict[tuple[str, str, str], list[floa
 
 
 def _add_controls(
-    again: dict[tuple[str, str, str], list[float]], data: EvalSet, held: Rated, controls: EvalSet
+    again: dict[tuple[str, str, str], list[float]], data: EvalSet, held: RaterScores, controls: EvalSet
 ) -> None:
     """Add control items of the kind ``repeat`` to the judgements of their originals."""
-    judged = rated(controls, held.aspect)
+    judged = rater_scores(controls, held.aspect)
     known = {control.item: control for control in controls_of(controls, data)}
     first = {
         (held.raters[rater], str(data.items[item]), data.models[model]): float(score)

@@ -18,7 +18,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
-from sparingly.infer.estimate.rater_effects import Rated, rated
+from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 
 # Degraded outputs: a span of words is replaced by words of another output, so that it must score lower.
 
@@ -298,10 +298,10 @@ def control_report(data: EvalSet, controls: EvalSet, aspect: str | None = None) 
         controls: The control items (``control_items``) with theirs.
         aspect: What was judged; the only one unless given.
     """
-    held = rated(data, aspect)
+    held = rater_scores(data, aspect)
     if held.aspect not in controls.ratings.aspects:
         raise MissingDataError(f'The control items have no ratings of "{held.aspect}".')
-    gaps, unmatched = _gaps(held, rated(controls, held.aspect), controls, data)
+    gaps, unmatched = _gaps(held, rater_scores(controls, held.aspect), controls, data)
     scores = [
         _score(rater, kind, np.array(gaps[rater, kind]))
         for rater in sorted({rater for rater, _ in gaps})
@@ -312,7 +312,7 @@ def control_report(data: EvalSet, controls: EvalSet, aspect: str | None = None) 
 
 
 def _gaps(
-    held: Rated, judged: Rated, controls: EvalSet, data: EvalSet
+    held: RaterScores, judged: RaterScores, controls: EvalSet, data: EvalSet
 ) -> tuple[dict[tuple[str, str], list[float]], int]:
     """Return by rater and kind the differences in the right direction."""
     known = {control.item: control for control in controls_of(controls, data)}

@@ -12,7 +12,7 @@ from sparingly.base.format import html_table
 from sparingly.base.stats.correlation import pearson
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.values import plain
-from sparingly.infer.estimate.rater_effects import Rated, rated
+from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 
 # The mean of |e| in units of the standard deviation, for a normal error.
 _MEAN_ABSOLUTE = float(np.sqrt(2.0 / np.pi))
@@ -118,7 +118,7 @@ def predictability(data: EvalSet, aspect: str | None = None, *, metric: str | No
         >>> len(found.raters), len(found.slopes)
         (5, 40)
     """
-    held = rated(data, aspect)
+    held = rater_scores(data, aspect)
     name = None if metric is None else the_only("metric", metric, data.metrics, "Name one: metric=….")
     raters = _predictions(held)
     return Predictability(
@@ -131,7 +131,7 @@ def predictability(data: EvalSet, aspect: str | None = None, *, metric: str | No
     )
 
 
-def _predictions(held: Rated) -> tuple[RaterPrediction, ...]:
+def _predictions(held: RaterScores) -> tuple[RaterPrediction, ...]:
     total = np.bincount(held.cell, held.score)[held.cell]
     shared = held.per_cell > 1
     others = np.where(shared, (total - held.score) / np.maximum(held.per_cell - 1, 1), np.nan)
@@ -159,7 +159,7 @@ def share_that_beats(error: float, spread: Floats, count: Floats) -> float:
     return 1.0 / (1.0 + (error / whole) ** 2) if whole > 0 else float(1.0 / count.max())
 
 
-def _slopes(held: Rated, data: EvalSet, scores: Floats) -> tuple[MetricSlope, ...]:
+def _slopes(held: RaterScores, data: EvalSet, scores: Floats) -> tuple[MetricSlope, ...]:
     metric = scores[held.item, held.model]
     there = ~np.isnan(metric)
     found = []

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Ratings
-from sparingly.infer.estimate.rater_effects import rated
+from sparingly.infer.estimate.rater_effects import rater_scores
 
 # Ratings that came in a file of their own, put into the evaluation set that they are about.
 
@@ -72,7 +72,7 @@ def standardised(data: EvalSet, aspect: str | None = None, name: str | None = No
         >>> "overall_z" in data.aspects
         True
     """
-    held = rated(data, aspect)
+    held = rater_scores(data, aspect)
     wanted = name or f"{held.aspect}_z"
     if wanted in data.aspects:
         raise UsageError(f'There is an aspect "{wanted}" already: give the new one another name.')

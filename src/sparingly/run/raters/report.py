@@ -15,7 +15,7 @@ from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_valu
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.data.evalset import EvalSet
 from sparingly.data.values import plain
-from sparingly.infer.estimate.rater_effects import Rated, Severity, rated, severity
+from sparingly.infer.estimate.rater_effects import RaterScores, Severity, rater_scores, severity
 from sparingly.run.raters.agreement import RaterAgreement, rater_agreement
 from sparingly.run.raters.controls import ControlReport, control_report
 from sparingly.run.raters.predictability import Predictability, predictability
@@ -93,7 +93,7 @@ def rater_flags(
     """
     from sparingly.infer.estimate.rater_effects import severity as fitted
 
-    held = rated(data, aspect)
+    held = rater_scores(data, aspect)
     known = fitted(data, held.aspect) if severity is None else severity
     enough = held.judgements >= FEWEST_JUDGEMENTS
     checks = [
@@ -130,7 +130,7 @@ def _severity(known: Severity, enough: Any) -> _Check:
     return _Check("severity", values, outlier_p_values(values, np.nan_to_num(known.standard_errors)), say)
 
 
-def _spread(held: Rated, enough: Any) -> _Check:
+def _spread(held: RaterScores, enough: Any) -> _Check:
     """Compare the logarithm of the standard deviation of what raters give."""
     deviation = np.array([held.score[held.rater == one].std() for one in range(len(held.raters))])
     usable = enough & (deviation > 0)
@@ -144,7 +144,7 @@ def _spread(held: Rated, enough: Any) -> _Check:
     return _Check("spread", np.where(usable, deviation, np.nan), outlier_p_values(logs, errors), say)
 
 
-def _agreement(held: Rated) -> _Check:
+def _agreement(held: RaterScores) -> _Check:
     """Compare Fisher's z of the correlation with the mean of the others on the same outputs.
 
     What the others have among themselves is found without the rater, who would spoil theirs, too.
@@ -179,7 +179,7 @@ def _fisher(correlations: Floats) -> Floats:
     return np.asarray(np.arctanh(np.clip(correlations, -0.999, 0.999)))
 
 
-def _speed(data: EvalSet, held: Rated, enough: Any) -> _Check:
+def _speed(data: EvalSet, held: RaterScores, enough: Any) -> _Check:
     """Compare the mean logarithm of the seconds that an output takes."""
     table = data.ratings
     known = (table.aspect == table.aspects.index(held.aspect)) & (table.rater >= 0) & (table.seconds > 0)
@@ -198,7 +198,7 @@ def _speed(data: EvalSet, held: Rated, enough: Any) -> _Check:
     return _Check("speed", medians, outlier_p_values(logs, errors), say)
 
 
-def _constant(held: Rated, enough: Any) -> _Check:
+def _constant(held: RaterScores, enough: Any) -> _Check:
     """Find raters who gave one answer to everything: qⁿ where the others give it with the share q."""
     values, p = np.full(len(held.raters), np.nan), np.full(len(held.raters), np.nan)
     for place in np.flatnonzero(enough):
@@ -215,7 +215,7 @@ def _constant(held: Rated, enough: Any) -> _Check:
     return _Check("constant", values, p, say)
 
 
-def _controls(held: Rated, report: ControlReport | None) -> _Check:
+def _controls(held: RaterScores, report: ControlReport | None) -> _Check:
     """Compare how often degraded outputs were scored below the original with the others' rate."""
     from scipy.stats import binom
 
@@ -304,7 +304,7 @@ def rater_report(
         >>> len(report.severity.raters), len(report.flags)
         (5, 0)
     """
-    held = rated(data, aspect)
+    held = rater_scores(data, aspect)
     severe = severity(data, held.aspect)
     agreed = rater_agreement(data, held.aspect, level=level, controls=controls, seed=seed)
     predicted = predictability(data, held.aspect, metric=metric)

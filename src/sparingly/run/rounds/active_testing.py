@@ -15,10 +15,10 @@ from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.assemble import Asked, assemble
+from sparingly.infer.estimate.assemble import EstimateRequest, assemble
 from sparingly.infer.estimate.draw import document_codes
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import Linear, Sample
+from sparingly.infer.estimate.sample import JudgedSample, LinearForm
 from sparingly.run.rounds.learning import AUTO, Goal, learn, learn_sizes, regressor_fields, settled_regressor
 from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells, merged
 from sparingly.run.rounds.wave_estimate import estimate_signature
@@ -44,13 +44,13 @@ def lure_weights(likelier: Floats, size: int) -> Floats:
     return np.asarray(1.0 + share * (1.0 / likelier - 1.0))
 
 
-def lure_form(sample: Sample, weights: Floats, predicted: Floats) -> Linear:
+def lure_form(sample: JudgedSample, weights: Floats, predicted: Floats) -> LinearForm:
     """Return N⁻¹ Σ_all f_ij + M_j⁻¹ Σ_m v_m (y_mj − f_mj) as a linear form, M_j counts what was judged."""
     counts = sample.judged.sum(axis=0)
     missed = np.where(sample.judged, sample.values - predicted[sample.rows], 0.0)
     raised = missed * (weights * sample.importance)[:, None] / np.maximum(counts, 1)
     unjudged = np.where(counts > 0, 0.0, np.nan)
-    return Linear(
+    return LinearForm(
         fixed=sample.whole_mean(predicted) + unjudged,
         residual=raised * sample.probability * sample.size,
         predicted=predicted,
@@ -148,7 +148,7 @@ class ActiveTesting(Strategy):
         for name in ("estimator", "by"):
             if asked.pop(name, None) is not None:
                 raise UsageError(f"The strategy {self.name} estimates in its own way, without {name}=.")
-        wanted = Asked(**{"interval": "none", **asked})
+        wanted = EstimateRequest(**{"interval": "none", **asked})
         if not state.rounds or np.isnan(state.labels).all():
             raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
         rows, weights = _drawn(state)
@@ -156,7 +156,7 @@ class ActiveTesting(Strategy):
         found = assemble(sample, form, state.data.models, wanted, aspect=state.aspect, estimator=str(self))
         return replace(
             found,
-            notes=(*_missing(sample), *found.notes, *(() if sample.is_whole else (_APPROXIMATE,))),
+            notes=(*_missing(sample), *found.notes, *(() if sample.is_complete else (_APPROXIMATE,))),
             selection=merged(state.rounds),
             signature=estimate_signature(state, self, self.reads(state.data), wanted),
         )
@@ -197,18 +197,18 @@ def _drawn(state: State) -> tuple[Ints, Floats]:
     return rows[order], lure_weights(likelier, len(state.data))[order]
 
 
-def _missing(sample: Sample) -> tuple[str, ...]:
+def _missing(sample: JudgedSample) -> tuple[str, ...]:
     lost = int((~sample.judged).sum())
     if not lost:
         return ()
     return (f"{counted(lost, 'output')} asked for without a judgement: taken to be missing at random.",)
 
 
-def _sample(state: State, rows: Ints, weights: Floats) -> Sample:
+def _sample(state: State, rows: Ints, weights: Floats) -> JudgedSample:
     """Return the judged items with the chances M/(N·v) by which each stands for as many as in the mean."""
     size, models = len(state.data), len(state.data.models)
     chance = np.minimum(1.0, len(rows) / (size * np.maximum(weights, 1e-12)))
-    return Sample(
+    return JudgedSample(
         rows=rows,
         scores=state.labels[rows],
         probability=np.repeat(chance[:, None], models, axis=1),

@@ -21,12 +21,12 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.choose.design.variables import metric_points, principal, with_documents
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.intervals import LEAST
+from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.estimate.predictions import known_metrics
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import group_sums
-from sparingly.infer.expect.belief import USUAL
-from sparingly.infer.expect.expect import EVERY_LABEL, Expected, expect, learn_from
+from sparingly.infer.expect.belief import USUAL_PRIOR
+from sparingly.infer.expect.expect import EVERY_LABEL, Expected, expect, fit_metrics
 from sparingly.run.rounds.learning import FEWEST as FEWEST_TO_LEARN
 from sparingly.run.rounds.learning import learn, regressor_fields
 from sparingly.run.rounds.strategy import Finished, State, Strategy
@@ -308,7 +308,7 @@ class Auto(Strategy):
         return self._expect(state, state.labels)
 
     def _expect(self, state: State, labels: Floats) -> Expected:
-        return expect(state.data, labels, aspect=state.aspect, prior=replace(USUAL, trust=self.trust))
+        return expect(state.data, labels, aspect=state.aspect, prior=replace(USUAL_PRIOR, trust=self.trust))
 
     def history(self, state: State) -> list[Wave]:
         """Return all rounds as one draw: of every fold of a random order the first items, for every model."""
@@ -352,7 +352,7 @@ class Auto(Strategy):
         """
         enough = int((~np.isnan(state.labels)).any(axis=1).sum()) >= FEWEST_TO_LEARN
         if enough and self._regressor(state.data) is not None:
-            return learn_from(state.data, state.labels).held_out
+            return fit_metrics(state.data, state.labels).held_out
         return learn(state.data, state.labels, None, state.seed).predicted
 
     def _folds(self, state: State, order: Ints) -> tuple[Ints, int]:
@@ -378,7 +378,7 @@ class Auto(Strategy):
         worth = [self._worth(state, fold == own if folds > 1 else None) for own in range(folds)]
         cells = self._cells(state)
         # With fewer labels a score has no interval: the last round sees to it that every model has so many.
-        least = -(-LEAST // folds) if cells >= state.left else 0
+        least = -(-FEWEST_UNITS // folds) if cells >= state.left else 0
         start = len(state.rounds) % folds
         return fold_depths(current, worth, cells, sizes, floor, inflation=inflation, start=start, least=least)
 

@@ -15,7 +15,7 @@ from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.bradley_terry import Comparisons, fit, information
+from sparingly.infer.estimate.bradley_terry import Comparisons, fit_strengths, information
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.strategy import Finished, State, Strategy, item_preferences
 
@@ -106,7 +106,7 @@ class DOptimal(Strategy):
             weight=np.concatenate([np.ones(len(item)), np.full(len(prior), _PRIOR / models)]),
             covariates=np.zeros((len(given), 0)),
         )
-        found = fit(every, models, "davidson" if (given == 0).any() else "half")
+        found = fit_strengths(every, models, "davidson" if (given == 0).any() else "half")
         lead = found.strengths[every.first] - found.strengths[every.second]
         known = np.zeros((models, models))
         worth = every.weight * information(lead, found.log_ties)

@@ -15,7 +15,7 @@ from sparingly.base.errors import UsageError
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.predictions import checked_metrics, known_metrics, metric_fields
+from sparingly.infer.estimate.predictions import check_metrics, known_metrics, metric_fields
 from sparingly.run.rounds.strategy import State, asked_cells
 from sparingly.run.rounds.wave_estimate import Wave
 
@@ -56,7 +56,7 @@ def settled_regressor(data: EvalSet, regressor: str | None) -> str | None:
         from sparingly.signals.predict.regressors import as_regressor
 
         as_regressor(regressor)
-        checked_metrics(data, ())
+        check_metrics(data, ())
     return regressor
 
 

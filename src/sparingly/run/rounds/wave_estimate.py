@@ -15,24 +15,24 @@ from sparingly.base.format import counted
 from sparingly.base.registry import Method
 from sparingly.data import fields
 from sparingly.data.signature import digest_scores
-from sparingly.infer.estimate.assemble import Asked, Target
+from sparingly.infer.estimate.assemble import EstimateRequest, Target
 from sparingly.infer.estimate.draw import document_codes
 from sparingly.infer.estimate.intervals import (
     BOOTSTRAP,
     BOUND,
     EXACT,
-    LEAST,
+    FEWEST_UNITS,
     NONE,
-    Intervals,
-    Outcome,
+    IntervalOutcome,
+    IntervalSet,
     T,
     find_intervals,
 )
 from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.result import Estimate, EstimateSignature
-from sparingly.infer.estimate.sample import Sample, dense, group_sums
+from sparingly.infer.estimate.sample import JudgedSample, dense, group_sums
 from sparingly.infer.estimate.scale import proportions_of, values_of
-from sparingly.infer.estimate.variance import ONE_DOCUMENT, Errors, proper
+from sparingly.infer.estimate.variance import ONE_DOCUMENT, ScoreErrors, nearest_covariance
 from sparingly.run.rounds.strategy import State, merged
 
 # One wave of judgements and how waves are combined: the estimator behind ``waves`` and ``allocate``.
@@ -160,7 +160,7 @@ def _combine_folds(waves: Sequence[Wave], labels: Floats, matter: Floats, fold: 
     sizes = [len(one) for one in shapes]
     return Combined(
         scores=scores,
-        covariance=proper(np.sum(covariances, axis=0)),
+        covariance=nearest_covariance(np.sum(covariances, axis=0)),
         freedom=_freedom([float(np.trace(one)) for one in covariances], sizes),
         shape=np.concatenate(shapes),
         stratum=np.repeat(np.arange(len(waves)), sizes),
@@ -208,7 +208,7 @@ def combine_totals(found: Sequence[WaveTotals]) -> Combined:
     sizes = [len(one.shape) for one in found]
     return Combined(
         scores=np.asarray(scores),
-        covariance=proper(np.sum(parts, axis=0)),
+        covariance=nearest_covariance(np.sum(parts, axis=0)),
         freedom=_freedom([float(np.trace(part)) for part in parts], sizes),
         shape=np.concatenate([one.shape * weight for weight, one in zip(weights, found, strict=True)]),
         stratum=np.repeat(np.arange(len(found)), sizes),
@@ -322,7 +322,7 @@ def estimate_waves(
     if not waves or np.isnan(state.labels).all():
         raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
     whole, sample, errors, over_set = known_of(state, waves, wanted.target, fold)
-    certain = wanted.target == "set" and sample.is_whole
+    certain = wanted.target == "set" and sample.is_complete
     found = _assembled(state, whole, sample, errors, over_set, wanted, certain)
     return replace(
         found,
@@ -337,9 +337,9 @@ class Known(NamedTuple):
     """What waves say: combined, as a sample, and their errors for a target and over this very set."""
 
     whole: Combined
-    sample: Sample
-    errors: Errors
-    over_set: Errors
+    sample: JudgedSample
+    errors: ScoreErrors
+    over_set: ScoreErrors
 
 
 def known_of(state: State, waves: Sequence[Wave], target: Target, fold: Ints | None = None) -> Known:
@@ -367,35 +367,35 @@ def _known(state: State, whole: Combined, target: Target) -> Known:
     return Known(whole, sample, errors, over_set)
 
 
-def _asked(method: Method, asked: dict[str, Any]) -> Asked:
+def _asked(method: Method, asked: dict[str, Any]) -> EstimateRequest:
     for name in ("estimator", "by"):
         if asked.pop(name, None) is not None:
             raise UsageError(f"The strategy {method.name} estimates in its own way, without {name}=.")
-    return Asked(**asked)
+    return EstimateRequest(**asked)
 
 
-def _set_errors(whole: Combined, sample: Sample) -> Errors:
+def _set_errors(whole: Combined, sample: JudgedSample) -> ScoreErrors:
     """Return the errors over this very set."""
     varied = (np.abs(whole.shape) > 0).any(axis=1)
     judged = sample.judged.sum(axis=0).astype(np.float64)
-    return Errors(
+    return ScoreErrors(
         covariance=whole.covariance,
         freedom=whole.freedom,
         units=float(varied.sum()),
         shape=whole.shape[varied],
         stratum=dense(whole.stratum[varied]),
-        drawn="judged items",
-        judged=judged,
+        unit_name="judged items",
+        units_judged=judged,
         fraction=float(judged.mean()) / sample.size,
     )
 
 
-def _sample(whole: Combined, state: State, importance: Floats | None, document: Ints | None) -> Sample:
+def _sample(whole: Combined, state: State, importance: Floats | None, document: Ints | None) -> JudgedSample:
     """Return the judged items with chances by which each label stands for as many as in the estimate."""
     stands = whole.stands_for
     rows = np.flatnonzero((stands > 0).any(axis=1))
     chance = np.where(stands[rows] > 0, 1.0 / np.maximum(stands[rows], 1.0), 1.0)
-    return Sample(
+    return JudgedSample(
         rows=rows,
         scores=np.where(stands[rows] > 0, state.labels[rows], np.nan),
         probability=chance,
@@ -409,7 +409,7 @@ def _sample(whole: Combined, state: State, importance: Floats | None, document: 
     )
 
 
-def population_errors(over_set: Errors, sample: Sample) -> Errors:
+def population_errors(over_set: ScoreErrors, sample: JudgedSample) -> ScoreErrors:
     """Return the errors for inputs like these, V̂_set + Ŝ_y²/N, clustered by document where there are any.
 
     Labels count by what they stand for (a_i): Ŝ² = Σ a z zᵀ/Σ a · n/(n − 1) with z the distance from the
@@ -437,19 +437,20 @@ def population_errors(over_set: Errors, sample: Sample) -> Errors:
             units, notes = float(len(sample.rows)), (ONE_DOCUMENT,)
     return replace(
         over_set,
-        covariance=proper(over_set.covariance + proper(added)),
+        covariance=nearest_covariance(over_set.covariance + nearest_covariance(added)),
         freedom=min(over_set.freedom if over_set.units else np.inf, units - 1.0),
         units=units,
         shape=_population_shape(weight * away / sample.size, sample, units),
         stratum=np.zeros(int(units), np.int64),
-        drawn="judged documents" if units < len(sample.rows) else "judged items",
+        unit_name="judged documents" if units < len(sample.rows) else "judged items",
         notes=notes,
-        judged=(_population_shape(sample.judged.astype(np.float64), sample, units) > 0).sum(axis=0) * 1.0,
+        units_judged=(_population_shape(sample.judged.astype(np.float64), sample, units) > 0).sum(axis=0)
+        * 1.0,
         fraction=0.0,
     )
 
 
-def _population_shape(parts: Floats, sample: Sample, units: float) -> Floats:
+def _population_shape(parts: Floats, sample: JudgedSample, units: float) -> Floats:
     if sample.document is None or units == len(sample.rows):
         return parts
     return group_sums(parts, dense(sample.document[sample.rows]))
@@ -458,10 +459,10 @@ def _population_shape(parts: Floats, sample: Sample, units: float) -> Floats:
 def _assembled(
     state: State,
     whole: Combined,
-    sample: Sample,
-    errors: Errors,
-    over_set: Errors,
-    asked: Asked,
+    sample: JudgedSample,
+    errors: ScoreErrors,
+    over_set: ScoreErrors,
+    asked: EstimateRequest,
     certain: bool,
 ) -> Estimate:
     exact = (sample.judged.sum(axis=0) == len(state.data)) & (asked.target == "set")
@@ -508,13 +509,18 @@ def _assembled(
 
 
 def _hidden(
-    every: tuple[Errors, Errors], scores: Floats, state: State, asked: Asked, exact: Mask, certain: bool
-) -> tuple[Errors, Errors]:
+    every: tuple[ScoreErrors, ScoreErrors],
+    scores: Floats,
+    state: State,
+    asked: EstimateRequest,
+    exact: Mask,
+    certain: bool,
+) -> tuple[ScoreErrors, ScoreErrors]:
     """Return errors that are NaN where too few labels tell them."""
     errors, over_set = every
     labels = (~np.isnan(state.labels)).sum(axis=0)
     trusted = certain or asked.interval in (T, BOOTSTRAP)
-    few = not trusted and np.minimum(labels, errors.units) < LEAST
+    few = not trusted and np.minimum(labels, errors.units) < FEWEST_UNITS
     unknown = np.isnan(scores) | (few & ~exact)
     hidden = unknown[:, None] | unknown[None, :]
     # Where models were judged on different numbers of items, the one with fewest decides.
@@ -526,15 +532,15 @@ def _hidden(
     return errors, over_set
 
 
-def _with_exact(found: Intervals, scores: Floats, exact: Mask) -> Intervals:
+def _with_exact(found: IntervalSet, scores: Floats, exact: Mask) -> IntervalSet:
     """Return intervals of zero width for models that were judged on everything, unless none are asked for."""
     if not exact.any() or set(found.kinds) == {NONE}:
         return found
     low, high = (np.where(exact, scores, end) for end in (found.low, found.high))
     kinds = tuple(EXACT if sure else kind for sure, kind in zip(exact, found.kinds, strict=True))
     withheld, bounds = kinds.count(NONE), kinds.count(BOUND)
-    outcome = Outcome(printed=len(kinds) - withheld - bounds, bounds=bounds, withheld=withheld)
-    return Intervals(low, high, kinds, outcome, found.notes)
+    outcome = IntervalOutcome(printed=len(kinds) - withheld - bounds, bounds=bounds, withheld=withheld)
+    return IntervalSet(low, high, kinds, outcome, found.notes)
 
 
 def _missing_note(waves: Sequence[Wave], state: State) -> tuple[str, ...]:
@@ -545,7 +551,7 @@ def _missing_note(waves: Sequence[Wave], state: State) -> tuple[str, ...]:
 
 
 def estimate_signature(
-    state: State, method: Method, reads: frozenset[str], asked: Asked
+    state: State, method: Method, reads: frozenset[str], asked: EstimateRequest
 ) -> EstimateSignature:
     """Return from what the estimate of a strategy can be had again."""
     labels = np.where(state.asked, state.labels, np.nan)

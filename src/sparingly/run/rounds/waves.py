@@ -18,7 +18,7 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.choose.design.variables import metric_points, principal
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.intervals import LEAST
+from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.learning import (
     AUTO,
@@ -82,7 +82,7 @@ def frame_fields(data: EvalSet) -> frozenset[str]:
 def pilot_size(method: InWaves, state: State) -> int:
     """Return the number of items of the pilot: ten at least, where the budget has them, for an interval."""
     items = state.limit // len(state.data.models)
-    return max(1, round(method.pilot * state.limit / len(state.data.models)), min(LEAST, items))
+    return max(1, round(method.pilot * state.limit / len(state.data.models)), min(FEWEST_UNITS, items))
 
 
 def in_pilot(method: InWaves, state: State) -> bool:

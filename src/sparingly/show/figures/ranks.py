@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.assemble import place_of
+from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.rank.best import chance_of_better
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.show.figures.look import (
@@ -62,7 +62,9 @@ def draw_ranks(found: Ranking) -> VConcatChart:
     )
     chart = alt.layer(lines, points).properties(width=WIDTH - 180, height=step_height(names))
     colour = "; a colour is a group" if len(found.groups) > 1 else ""
-    holds = f"on {place_of(found.target)}, at {100 * (1 - found.alpha):g} % confidence for all models at once"
+    holds = (
+        f"on {target_text(found.target)}, at {100 * (1 - found.alpha):g} % confidence for all models at once"
+    )
     return framed(chart, f"Possible ranks by {found.aspect}", f"{holds}{colour}", [])
 
 

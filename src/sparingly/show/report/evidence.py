@@ -16,8 +16,8 @@ from sparingly.data.selection import Selection
 from sparingly.infer.estimate.assemble import Targets, targets_of
 from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.estimate import estimate
-from sparingly.infer.estimate.intervals import Outcome
-from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.estimate.intervals import IntervalOutcome
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.plan.growth import Growth, growth
 from sparingly.infer.rank.compare import CurveComparison, curve
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
@@ -45,13 +45,13 @@ def estimate_from_strengths(found: BradleyTerry, aspect: str, *, drawn: bool) ->
         intervals=tuple("t" if one else "none" for one in told),
         covariance=found.covariance,
         freedom=found.freedom,
-        target="population" if drawn else CHOSEN,
+        target="population" if drawn else CHOSEN_ITEMS,
         level=found.level,
         aspect=f"strength by {aspect}",
         estimator="bradley_terry",
         n=found.comparisons,
         size=found.comparisons,
-        outcome=Outcome(printed=int(told.sum()), withheld=int((~told).sum())),
+        outcome=IntervalOutcome(printed=int(told.sum()), withheld=int((~told).sum())),
         notes=(*found.notes, *_without(found)),
     )
 
@@ -363,7 +363,7 @@ def _campaign_ranking(
 ) -> tuple[Ranking | None, str]:
     """Rank by the joint errors of all rounds; items that were picked, by what they show."""
     alpha = wanted.alpha
-    if scores.target != CHOSEN or np.isnan(scores.scores).all():
+    if scores.target != CHOSEN_ITEMS or np.isnan(scores.scores).all():
         base = scores
         if wanted.targets.decisions != wanted.targets.scores:
             base = _estimate(running, name, at, wanted, wanted.targets.decisions)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from sparingly.base.errors import UnknownNameError
 from sparingly.base.format import percent
-from sparingly.infer.estimate.assemble import place_of
+from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.show.report.markup import cell, code, latex
@@ -67,7 +67,7 @@ def score_table(estimate: Estimate, format: TableFormat = "markdown") -> str:
         )
         for place in estimate.order
     ]
-    score, interval = f"score ({place_of(estimate.target)})", f"{100 * estimate.level:g} % interval"
+    score, interval = f"score ({target_text(estimate.target)})", f"{100 * estimate.level:g} % interval"
     columns = ("model", score, "standard error", interval)
     return _table(columns, rows, (estimate.headline, *estimate.notes), format, [])
 

@@ -17,8 +17,8 @@ from sparingly.data.describe.judgements import RatingsSummary
 from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.data.describe.representation import Share
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.assemble import place_of
-from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.estimate.assemble import target_text
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.rank.compare import CurveComparison
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.raters.report import RaterReport
@@ -219,7 +219,7 @@ def score_section(held: Evidence, *, figures: bool) -> Section:
         )
         parts.append(picture("scores", draw_scores(found), words))
     strengths = held.strengths is not None
-    what = "Strengths" if strengths else f"Scores of {place_of(found.target)}"
+    what = "Strengths" if strengths else f"Scores of {target_text(found.target)}"
     parts.append(_scores(found, f"{what} by {found.aspect}, estimated by {found.estimator_used}"))
     parts += [
         _scores(part, f"{name}: {counted(part.n, 'judged item')}") for name, part in found.groups.items()
@@ -263,9 +263,9 @@ def _how(ranking: Ranking) -> str:
         "number of models that are significantly better to the number of models less those that are "
         "significantly worse"
     )
-    if ranking.target == CHOSEN:
+    if ranking.target == CHOSEN_ITEMS:
         return f"{rule}. The items were picked, not sampled: this holds for these items only."
-    holds = f"on {place_of(ranking.target)}, they hold for all models at once with {level} confidence"
+    holds = f"on {target_text(ranking.target)}, they hold for all models at once with {level} confidence"
     return f"{rule}; {holds}. {ranking.group_sentence}"
 
 
@@ -541,7 +541,7 @@ def _commands(held: Evidence) -> tuple[str, ...]:
         return ("sparingly verify CAMPAIGN",)
     given = " SELECTION.json" if held.rounds else ""
     same = held.ranking is not None and held.ranking.target == held.ranking.scores_of
-    target = f"--target {held.estimate.target} " if same and held.estimate.target != CHOSEN else ""
+    target = f"--target {held.estimate.target} " if same and held.estimate.target != CHOSEN_ITEMS else ""
     lines = _of_selection(held)
     if held.strengths is not None:
         return lines

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from sparingly.base.format import NO_INTERVAL, counted, share_text
-from sparingly.infer.estimate.assemble import place_of
-from sparingly.infer.estimate.result import CHOSEN
+from sparingly.infer.estimate.assemble import target_text
+from sparingly.infer.estimate.result import CHOSEN_ITEMS
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.markup import code
 
@@ -23,14 +23,16 @@ def question(held: Evidence) -> str:
     places = {
         "set": pool if held.outside else f"on this set of {counted(found.size, 'item')}",
         "population": "on inputs like these",
-        CHOSEN: "on the chosen items",
+        CHOSEN_ITEMS: "on the chosen items",
     }
     where = places[found.target]
     if held.ranking is not None and held.ranking.target != found.target:
-        where = f"on {place_of(held.ranking.target)}"
+        where = f"on {target_text(held.ranking.target)}"
     if held.strengths is not None:
         where = (
-            "in the chosen comparisons" if found.target == CHOSEN else "in comparisons of this set's outputs"
+            "in the chosen comparisons"
+            if found.target == CHOSEN_ITEMS
+            else "in comparisons of this set's outputs"
         )
     if len(found.models) == 1:
         return f"How good is {code(found.models[0])} on {code(held.aspect)}, {where}?"
@@ -45,7 +47,10 @@ def answer(held: Evidence) -> str:
 def _without_ranks(held: Evidence) -> str:
     found = held.estimate
     place = int(found.order[0])
-    best, on_chosen = code(found.models[place]), " on the chosen items" if found.target == CHOSEN else ""
+    best, on_chosen = (
+        code(found.models[place]),
+        " on the chosen items" if found.target == CHOSEN_ITEMS else "",
+    )
     if len(found.models) > 1:
         why = ended(held.unranked)
         return f"{best} has the highest score{on_chosen}; nothing is decided between the models. {why}"
@@ -59,7 +64,7 @@ def estimand(held: Evidence) -> str:
     found = held.estimate
     if held.strengths is not None:
         return _of_comparisons(held)
-    if found.target == CHOSEN:
+    if found.target == CHOSEN_ITEMS:
         whole = f"the {held.outside + len(held.data):,} items that they were chosen from"
         return (
             f"Ranking only: these are scores of the {counted(found.n, 'chosen item')}, not of "
@@ -122,7 +127,7 @@ def _are(count: int) -> str:
 def _of_comparisons(held: Evidence) -> str:
     found = held.estimate
     what = f"Strengths come from {counted(found.n, 'comparison')} of two outputs"
-    if found.target == CHOSEN:
+    if found.target == CHOSEN_ITEMS:
         return (
             f"Ranking only: {what[0].lower()}{what[1:]} that were picked, not drawn: leads are exaggerated, "
             "and errors hold only for these comparisons."

@@ -15,7 +15,7 @@ from sparingly.base.levels import check_alpha
 from sparingly.base.registry import Method, method_class, method_from_call, parameter
 from sparingly.base.text import parse_call
 from sparingly.infer.estimate.assemble import Target
-from sparingly.infer.estimate.result import CHOSEN, Estimate
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.run.rounds.stop.sequential import Look, Settled, Valid, settle
 from sparingly.run.rounds.stop.spending import Question, Spending
 from sparingly.run.rounds.strategy import State, Strategy, asked_cells, compared_rows
@@ -83,7 +83,7 @@ class Progress:
         if (target, count) not in self.kept:
             then = after_rounds(self.state, count)
             found = self.strategy.estimate(then, target=target, interval="none", seed=self.state.seed)
-            if found.target == CHOSEN:
+            if found.target == CHOSEN_ITEMS:
                 raise UsageError(
                     f"The rounds of {self.strategy.name} have no chances, so nothing can be tested on them: "
                     "stop by budget_spent, or choose by uniform, waves or allocate."
