@@ -46,7 +46,7 @@ leaderboard: ready-dev  ## Play every method on every set of ../shared/data, and
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.leaderboard --jobs $(JOBS)
 
 paper: ready-dev  ## Print one table or figure of a paper: make paper NAME=s0-table5; NAME=list names all
-	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.paper $(or $(NAME),list) --jobs $(JOBS) $(OPTIONS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.paper $(or $(NAME),list) $(OPTIONS)
 
 statistics: ready-dev  ## Run every statistical test and the whole grid of coverage (an hour or more)
 	@$(PYTEST) -m statistics

@@ -3,6 +3,7 @@
     make paper NAME=s0-table5                                 with the data sets of ../shared/data
     python -m benchmarks.paper list                           the names
     python -m benchmarks.paper s0-table5 --data FOLDER --effort full --jobs 2 --out numbers.json
+    make paper NAME=distances                                 an analysis (python -m benchmarks.analyses)
 
 ``--out`` keeps the numbers, and finished cells beside them: an interrupted run goes on where it stopped.
 """
@@ -14,6 +15,8 @@ import json
 import sys
 from pathlib import Path
 
+from benchmarks.analyses.__main__ import ANALYSES
+from benchmarks.analyses.__main__ import main as analyse
 from benchmarks.papers.catalogue import names, paper_table
 from benchmarks.papers.work import EFFORTS, Work, write_whole
 from sparingly.base.errors import SparinglyError
@@ -38,6 +41,7 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
 def print_names(as_json: bool) -> None:
     """Print the name and the title of every table and figure."""
     titles = {name: paper_table(name).title for name in names()}
+    titles |= dict.fromkeys(ANALYSES, "an analysis of a set: python -m benchmarks.analyses -h")
     lines = (f"{name}  {title}" for name, title in titles.items())
     print(json.dumps(titles, ensure_ascii=False, indent=2) if as_json else "\n".join(lines))
 
@@ -54,7 +58,10 @@ def print_table(chosen: argparse.Namespace) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print a table, or the names of all."""
+    """Print a table, an analysis, or the names of all."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] in ANALYSES:
+        return analyse(arguments)
     chosen = options(arguments)
     try:
         print_names(chosen.json) if chosen.name == "list" else print_table(chosen)

@@ -28,6 +28,7 @@ FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)(?P<options>[^\n`]*)$")
 CONSOLE_FLAGS = doctest.ELLIPSIS
 PYTHON_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 TIME_LIMIT = 300
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
@@ -125,11 +126,18 @@ def commands(block: Block) -> Iterator[tuple[int, str, str]]:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of the commands: this interpreter's scripts first, a plain wide terminal."""
+    """Return the environment of the commands: this interpreter's scripts first, a plain wide terminal.
+
+    The checkout's root is on Python's path, for commands such as ``python -m benchmarks.analyses``.
+    """
     scripts = str(Path(sys.executable).parent)
+    paths = {
+        "PATH": os.pathsep.join([scripts, os.environ.get("PATH", "")]),
+        "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT)])),
+    }
     fixed = {"COLUMNS": "100", "LINES": "40", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
     kept = {key: value for key, value in os.environ.items() if key != "FORCE_COLOR"}
-    return kept | fixed | {"PATH": os.pathsep.join([scripts, os.environ.get("PATH", "")])}
+    return kept | fixed | paths
 
 
 def _tidy(text: str) -> str:

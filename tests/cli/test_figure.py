@@ -6,25 +6,16 @@ import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 import sparingly
 from sparingly.base.errors import EXIT_DONE, EXIT_WRONG
 from sparingly.cli.app import run
-from sparingly.infer.analysis.chosen_norms import chosen_norms
-from sparingly.infer.analysis.cluster_norms import cluster_norms
-from sparingly.infer.analysis.difference_map import difference_map
-from sparingly.infer.analysis.irt_check import irt_check
-from sparingly.infer.analysis.item_curves import item_curves
-from sparingly.infer.analysis.success_by_norm import success_by_norm
-from sparingly.infer.analysis.winning_distances import winning_distances
 from sparingly.show.figures import library
 
 Command = Callable[[str], tuple[int, str, str]]
-PAIR = '--pair "Elm + rerank (beam = 4)" Rowan'
+CURVE = "curve data.jsonl -t overall -m metric_var:metric=learned -m diversity --runs 3 --measure kendall_b"
 
 
 @pytest.fixture(scope="module")
@@ -50,63 +41,18 @@ def command(
     return in_process
 
 
-EVERY = {
-    "norms": "-m diffuse -m random -b 10%",
-    "clusters": f"{PAIR} --clusters 10 --clusters 20",
-    "success": f"-t overall --tie 2 --bins 5 {PAIR}",
-    "distances": "-t overall",
-    "map": f"{PAIR} -t overall -m diffuse:weighted=true -b 12",
-    "item-curves": "-m irt:metric=learned,fit=map --item item-001 --item item-010",
-    "irt-fit": "-m irt:metric=learned,fit=map --bins 4",
-    "curve": "-t overall -m metric_var:metric=learned -m diversity --runs 3 --measure kendall_b",
-}
-
-
-@pytest.mark.parametrize("kind", EVERY)
-def test_every_kind_is_written_and_its_data_printed(command: Command, kind: str) -> None:
-    code, out, err = command(f"{kind} data.jsonl {EVERY[kind]} -o picture.json")
+def test_a_curve_is_written_and_its_data_printed(command: Command) -> None:
+    code, out, err = command(f"{CURVE} -o picture.json")
     assert (code, err) == (EXIT_DONE, "")
     assert out.endswith("written to picture.json\n")
     assert "vconcat" in json.loads(Path("picture.json").read_text(encoding="utf-8"))
-    code, out, err = command(f"{kind} data.jsonl {EVERY[kind]} --json")
+    code, out, err = command(f"{CURVE} --json")
     assert (code, err) == (EXIT_DONE, "")
-    assert json.loads(out) == _expected(kind)
-
-
-def _expected(kind: str) -> Any:
     data = sparingly.load_demo()
-    pair = ("Elm + rerank (beam = 4)", "Rowan")
-    view = data.take(models=pair)
-    made: dict[str, Callable[[], Any]] = {
-        "norms": lambda: chosen_norms(
-            data, {method: sparingly.select(data, method, "10%") for method in ("diffuse", "random")}
-        ),
-        "clusters": lambda: cluster_norms(data, [10, 20], pair=pair),
-        "success": lambda: success_by_norm(data, truth="overall", tie=2, bins=5, pair=pair),
-        "distances": lambda: winning_distances(data, truth="overall"),
-        "map": lambda: difference_map(
-            data, pair, sparingly.select(view, "diffuse:weighted=true", 12), truth="overall"
-        ),
-        "item-curves": lambda: item_curves(
-            data, "irt:metric=learned,fit=map", items=["item-001", "item-010"]
-        ),
-        "irt-fit": lambda: irt_check(data, "irt:metric=learned,fit=map", bins=4),
-    }
-    if kind == "curve":
-        return [
-            sparingly.curve(data, method, "overall", runs=3, measure="kendall_b").to_dict()
-            for method in ("metric_var:metric=learned", "diversity")
-        ]
-    return made[kind]().to_dict()
-
-
-def test_a_selection_file_is_marked(command: Command) -> None:
-    chosen = sparingly.select(sparingly.load_demo(), "random", 7)
-    chosen.save("chosen.json")
-    shown = json.loads(command(f"map data.jsonl {PAIR} --selection chosen.json --json")[1])
-    assert {point["item"] for point in shown["points"] if point["chosen"]} == set(chosen.items)
-    norms = json.loads(command("norms data.jsonl --selection chosen.json --json")[1])
-    assert [group["name"] for group in norms["groups"]] == ["all items", "chosen.json"]
+    assert json.loads(out) == [
+        sparingly.curve(data, method, "overall", runs=3, measure="kendall_b").to_dict()
+        for method in ("metric_var:metric=learned", "diversity")
+    ]
 
 
 def test_json_needs_no_drawing_library(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,8 +60,8 @@ def test_json_needs_no_drawing_library(command: Command, monkeypatch: pytest.Mon
         raise ModuleNotFoundError(name, name=name)
 
     monkeypatch.setattr(library, "import_module", absent)
-    assert command("distances data.jsonl -t overall --json")[0] == EXIT_DONE
-    code, out, err = command("distances data.jsonl -t overall -o x.svg")
+    assert command(f"{CURVE} --json")[0] == EXIT_DONE
+    code, out, err = command(f"{CURVE} -o x.svg")
     assert (code, out) == (EXIT_WRONG, "")
     assert 'pip install "sparingly[report]"' in err
 
@@ -123,61 +69,24 @@ def test_json_needs_no_drawing_library(command: Command, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("norm data.jsonl -o x.svg", 'Invalid value "norm" for KIND.'),
-        ("norms data.jsonl -m random -b 5", "Say where the picture goes: --out FILE"),
-        ("norms data.jsonl -m random -b 5 -o x.gif", "x.gif is no name for a picture"),
-        ("norms data.jsonl -m random -b 5 -o x.svg --json", "not both"),
-        ("norms data.jsonl -o x.svg", "give --selection, or --method and --budget"),
-        ("norms data.jsonl -m random -o x.svg", "A --method goes with a --budget."),
-        ("norms data.jsonl -b 10 -o x.svg", "A --method goes with a --budget."),
-        ("norms data.jsonl -m random -b 5 -t overall -o x.svg", "The picture norms does not take --truth."),
-        (
-            "distances data.jsonl -t overall --pair Rowan Juniper -o x.svg",
-            "It takes: --truth, --aspect, --tie.",
-        ),
-        ("distances data.jsonl -o x.svg", "The set has no preferences."),
-        ("distances data.jsonl -t overal -o x.svg", 'no aspect or metric "overal". Did you mean overall'),
-        ("map data.jsonl -o x.svg", "Name a pair of models. There are: Alder 70B"),
-        ("map data.jsonl --pair Rowan Rown -o x.svg", 'There is no model "Rown". Did you mean Rowan?'),
-        ("map data.jsonl --pair Rowan Rowan -o x.svg", "not Rowan twice"),
-        (f"map data.jsonl {PAIR} -m random -m diffuse -b 5 -o x.svg", "A map shows one selection"),
-        ("item-curves data.jsonl -m diffuse -o x.svg", '"diffuse" is not item response theory'),
-        ("irt-fit data.jsonl -o x.svg", "There are 4 metrics: "),
-        ("irt-fit data.jsonl -m irt:metric=learned -m irt:metric=judge -o x.svg", "shows one fit"),
+        ("curv data.jsonl -o x.svg", 'Invalid value "curv" for KIND.'),
+        (CURVE, "Say where the picture goes: --out FILE"),
+        (f"{CURVE} -o x.gif", "x.gif is no name for a picture"),
+        (f"{CURVE} -o x.svg --json", "not both"),
+        (f"{CURVE} -o absent/x.svg", "the folder to write to does not exist"),
         ("curve data.jsonl -t overall -o x.svg", "A curve needs a --truth and at least one --method."),
         ("curve data.jsonl -m random -o x.svg", "A curve needs a --truth and at least one --method."),
-        ("clusters data.jsonl --clusters 0 -o x.svg", "The numbers of clusters lie between 1 and 239"),
-        ("success data.jsonl -t overall --bins 0 -o x.svg", 'Invalid value "0" for --bins.'),
-        ("distances data.jsonl -t overall -o absent/x.svg", "the folder to write to does not exist"),
-        ("norms silent.csv -m random -b 2 -o x.svg", "Embeddings of outputs need outputs"),
+        (
+            "curve data.jsonl -m random -t overal -o x.svg",
+            'no aspect or metric "overal". Did you mean overall',
+        ),
+        (f"{CURVE.replace('--runs 3', '--runs 0')} -o x.svg", 'Invalid value "0" for --runs.'),
     ],
 )
 def test_an_error_is_one_line(command: Command, tmp_path: Path, line: str, sentence: str) -> None:
-    (tmp_path / "silent.csv").write_text("item,model,m\n1,a,1\n1,b,2\n2,a,1\n2,b,3\n", encoding="utf-8")
-    before = sorted(path.name for path in tmp_path.iterdir())
     code, out, err = command(line)
     assert (code, out) == (EXIT_WRONG, "")
     assert err.startswith("sparingly: ")
     assert err.count("\n") == 1
     assert sentence in err
-    assert sorted(path.name for path in tmp_path.iterdir()) == before
-
-
-def test_missing_cells_are_noted(command: Command, tmp_path: Path) -> None:
-    outputs: list[list[str | None]] = [
-        ["one thing", "another"],
-        ["the same", None],
-        ["x y", "x z"],
-        ["a b c", "a b d"],
-    ]
-    scores = np.array([[1.0, 2.0], [3.0, np.nan], [2.0, 1.0], [2.0, np.nan]])
-    data = sparingly.EvalSet.from_arrays(
-        list("wxyz"), ["a b", "c (+)"], outputs=outputs, aspects={"q": scores}
-    )
-    sparingly.save(data, tmp_path / "gaps.jsonl")
-    code, out, _ = command("map gaps.jsonl -t q -o gaps.svg")
-    assert code == EXIT_DONE
-    assert "note: Left out: 1 of 4 items, which one of the two models has not." in out
-    drawn = Path("gaps.svg").read_text(encoding="utf-8")
-    assert "a b against c (+): where their outputs differ" in drawn
-    assert "not judged" in drawn
+    assert [path.name for path in tmp_path.iterdir()] == ["data.jsonl"]

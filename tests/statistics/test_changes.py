@@ -10,7 +10,7 @@ import pytest
 
 import sparingly
 from sparingly.base.rng import generator
-from tests.infer.analysis.test_changes import made
+from tests.infer.test_changes import made
 
 pytestmark = pytest.mark.statistics
 

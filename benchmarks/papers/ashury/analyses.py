@@ -8,16 +8,16 @@ from itertools import pairwise
 
 import numpy as np
 
+from benchmarks.analyses.clusters import Cluster, cluster_norms
+from benchmarks.analyses.difference_map import difference_map
+from benchmarks.analyses.distances import winning_distances
+from benchmarks.analyses.success import success_by_norm
 from benchmarks.papers.ashury.sets import EMBEDDING, FILES, SUMMEVAL, Source, drawn_pairs, sources
 from benchmarks.papers.ashury.tally import Figures
 from benchmarks.papers.base import PaperTable
 from benchmarks.papers.markdown import table
 from benchmarks.papers.work import Work, rounded
 from sparingly.base.stats.correlation import spearman
-from sparingly.infer.analysis.cluster_norms import Cluster, cluster_norms
-from sparingly.infer.analysis.difference_map import difference_map
-from sparingly.infer.analysis.success_by_norm import success_by_norm
-from sparingly.infer.analysis.winning_distances import winning_distances
 
 EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 RINGS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from benchmarks.analyses.pairs import Outputs, outputs_of
 from benchmarks.papers.settings import DEMO
 from benchmarks.papers.work import Work
 from sparingly.base import rng
-from sparingly.infer.analysis.outputs import Outputs, outputs_of
 
 EMBEDDING = "tfidf"
 # Pairs of models that are compared at most, drawn by their names: enough for a percent, in minutes.

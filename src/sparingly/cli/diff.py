@@ -14,7 +14,7 @@ from sparingly.cli.campaign import DataName, Name, is_campaign, opened
 from sparingly.cli.options import Json, emit, working
 
 if TYPE_CHECKING:
-    from sparingly.infer.analysis.changes import Changes
+    from sparingly.infer.changes import Changes
     from sparingly.infer.estimate.result import Estimate
     from sparingly.infer.rank.ranking import Ranking
     from sparingly.run.campaign.campaign import Campaign
@@ -67,7 +67,7 @@ def diff(
 
 
 def _files(first: Path, second: Path) -> Changes:
-    from sparingly.infer.analysis.changes import changes
+    from sparingly.infer.changes import changes
 
     return changes(_result(first), _result(second))
 
@@ -83,7 +83,7 @@ def _result(path: Path) -> Estimate | Ranking:
 
 
 def _points(running: Campaign, data: str | None, at: tuple[int, ...], round: tuple[int, ...]) -> Changes:
-    from sparingly.infer.analysis.changes import changes
+    from sparingly.infer.changes import changes
 
     name = running.settings.data_named(data)
     before, after = _entries(running, name, at, round)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import paper
+from benchmarks.analyses.__main__ import ANALYSES
 from benchmarks.papers.base import PaperTable
 
 
@@ -27,9 +28,16 @@ def table(monkeypatch: pytest.MonkeyPatch) -> PaperTable:
 
 def test_tables_are_listed(table: PaperTable, capsys: pytest.CaptureFixture[str]) -> None:
     assert paper.main(["list"]) == 0
-    assert capsys.readouterr().out == "s9-table1  Somebody 2030, Table 1: nothing\n"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "s9-table1  Somebody 2030, Table 1: nothing"
+    assert [line.split()[0] for line in lines[1:]] == list(ANALYSES)
     assert paper.main(["list", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"s9-table1": table.title}
+    assert json.loads(capsys.readouterr().out)["s9-table1"] == table.title
+
+
+def test_an_analysis_is_a_name_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert paper.main(["distances"]) == 0
+    assert capsys.readouterr().out == "by overall, 28 pairs of models: median distance 0.285\n"
 
 
 def test_a_table_is_printed_and_its_numbers_are_written(

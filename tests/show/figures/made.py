@@ -1,23 +1,17 @@
-"""Pictures of the demo set, one of each kind, and what is inside a picture."""
+"""A picture of the demo set, and what is inside a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sparingly
-from sparingly.infer.analysis.chosen_norms import ChosenNorms, chosen_norms
-from sparingly.infer.analysis.cluster_norms import cluster_norms
-from sparingly.infer.analysis.difference_map import DifferenceMap
-from sparingly.infer.analysis.difference_map import difference_map as map_differences
-from sparingly.infer.analysis.irt_check import irt_check
-from sparingly.infer.analysis.item_curves import item_curves
-from sparingly.infer.analysis.success_by_norm import success_by_norm
-from sparingly.infer.analysis.winning_distances import winning_distances
 from sparingly.infer.rank.compare import CurveComparison
 
-PAIR = ("Elm + rerank (beam = 4)", "Rowan")
+if TYPE_CHECKING:
+    from altair import VConcatChart
+
 Spec = dict[str, Any]
 
 
@@ -26,41 +20,31 @@ def demo() -> sparingly.EvalSet:
     return sparingly.load_demo()
 
 
-def norms() -> ChosenNorms:
-    chosen = {method: sparingly.select(demo(), method, 24) for method in ("diffuse", "random")}
-    return chosen_norms(demo(), chosen)
-
-
-def difference_map() -> DifferenceMap:
-    chosen = sparingly.select(demo().take(models=PAIR), "diffuse:weighted=true", 12)
-    return map_differences(demo(), PAIR, chosen, truth="overall")
-
-
+@cache
 def curves() -> list[CurveComparison]:
     methods = ("metric_var:metric=learned", "diversity")
     return [sparingly.curve(demo(), method, "overall", shares=[0.1, 0.3], runs=5) for method in methods]
 
 
-FOUND: dict[str, Callable[[], Any]] = {
-    "norms": norms,
-    "clusters": lambda: cluster_norms(demo(), [10, 25], most=50),
-    "success": lambda: success_by_norm(demo(), truth="overall"),
-    "distances": lambda: winning_distances(demo(), truth="overall"),
-    "map": difference_map,
-    "item-curves": lambda: item_curves(demo(), "irt:metric=learned"),
-    "irt-fit": lambda: irt_check(demo(), "irt:metric=learned", most=40),
-    "curve": curves,
-}
+def picture() -> VConcatChart:
+    return sparingly.figure(curves())
 
 
 @cache
-def found(kind: str) -> Any:
-    return FOUND[kind]()
+def spec() -> Spec:
+    return dict(picture().to_dict())
 
 
-@cache
-def spec(kind: str) -> Spec:
-    return dict(sparingly.figure(found(kind)).to_dict())
+def chart_title(whole: Spec) -> str:
+    return " ".join(whole["vconcat"][0]["title"]["text"])
+
+
+def subtitle(whole: Spec) -> str:
+    return " ".join(whole["vconcat"][0]["title"]["subtitle"])
+
+
+def footnote(whole: Spec) -> str:
+    return " ".join(whole["title"]["text"])
 
 
 def views(part: Spec) -> Iterator[Spec]:
@@ -82,3 +66,14 @@ def rows(whole: Spec, view: Spec) -> list[dict[str, Any]]:
 def marks(whole: Spec, kind: str) -> list[Spec]:
     """The views of one kind of mark."""
     return [view for view in views(whole) if view["mark"]["type"] == kind]
+
+
+def titles_of_axes(part: Any) -> set[str]:
+    """The titles of all axes of a picture."""
+    if isinstance(part, list):
+        return set().union(*map(titles_of_axes, part))
+    if not isinstance(part, dict):
+        return set()
+    own = {part["encoding"][axis].get("title") for axis in ("x", "y") if axis in part.get("encoding", {})}
+    inside = titles_of_axes([value for name, value in part.items() if name != "datasets"])
+    return {title for title in own if title} | inside

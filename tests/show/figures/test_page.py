@@ -1,4 +1,4 @@
-"""The page about pictures shows what its own commands draw."""
+"""The pages about pictures show what their own commands draw."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-PAGE = (DOCS / "figures.md").read_text(encoding="utf-8")
+PAGE = "".join((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("figures", "results-analyses"))
 SHOWN = re.findall(r"^!\[[^\]]+\]\(images/([\w-]+\.svg)\)$", PAGE, re.MULTILINE)
 
 

@@ -13,10 +13,9 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import ExtraMissingError, InputError, UsageError
-from sparingly.infer.analysis.difference_map import difference_map
 from sparingly.show.figures import library
 from sparingly.show.figures.save import picture_kind, save_figure
-from tests.show.figures.made import FOUND, found, spec
+from tests.show.figures.made import chart_title, picture, spec, titles_of_axes
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -27,24 +26,12 @@ def texts(path: Path) -> list[str]:
     return ["".join(node.itertext()) for node in root.iter() if node.tag in (f"{SVG}text", f"{SVG}title")]
 
 
-@pytest.mark.parametrize("kind", FOUND)
-def test_every_picture_is_valid_xml_with_its_axes(kind: str, tmp_path: Path) -> None:
-    path = tmp_path / f"{kind}.svg"
-    save_figure(sparingly.figure(found(kind)), path)
-    shown = texts(path)
-    for part in _titles_of_axes(spec(kind)):
+def test_a_picture_is_valid_xml_with_its_axes(tmp_path: Path) -> None:
+    save_figure(picture(), tmp_path / "curve.svg")
+    shown = texts(tmp_path / "curve.svg")
+    for part in titles_of_axes(spec()):
         assert part in shown
-    assert " ".join(spec(kind)["vconcat"][0]["title"]["text"]) in shown
-
-
-def _titles_of_axes(part: Any) -> set[str]:
-    if isinstance(part, list):
-        return set().union(*map(_titles_of_axes, part))
-    if not isinstance(part, dict):
-        return set()
-    own = {part["encoding"][axis].get("title") for axis in ("x", "y") if axis in part.get("encoding", {})}
-    inside = _titles_of_axes([value for name, value in part.items() if name != "datasets"])
-    return {title for title in own if title} | inside
+    assert chart_title(spec()) in shown
 
 
 @pytest.mark.parametrize(
@@ -52,21 +39,21 @@ def _titles_of_axes(part: Any) -> set[str]:
 )
 def test_kinds_of_files(suffix: str, start: bytes, tmp_path: Path) -> None:
     path = tmp_path / f"picture{suffix}"
-    save_figure(sparingly.figure(found("distances")), str(path))
+    save_figure(picture(), str(path))
     assert path.read_bytes().startswith(start)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 def test_json_is_the_vega_lite_behind_the_picture(tmp_path: Path) -> None:
-    save_figure(sparingly.figure(found("map")), tmp_path / "map.json")
-    assert json.loads((tmp_path / "map.json").read_text(encoding="utf-8")) == spec("map")
+    save_figure(picture(), tmp_path / "curve.json")
+    assert json.loads((tmp_path / "curve.json").read_text(encoding="utf-8")) == spec()
 
 
 def test_a_page_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
-    save_figure(sparingly.figure(found("distances")), tmp_path / "distances.html")
-    page = (tmp_path / "distances.html").read_text(encoding="utf-8")
+    save_figure(picture(), tmp_path / "curve.html")
+    page = (tmp_path / "curve.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
-    assert "<title>How far apart the models are</title>" in page
+    assert f"<title>{chart_title(spec())}</title>" in page
     assert "default-src 'none'" in page, "the browser is told to load nothing"
     assert re.findall(r"<(?:script|link|img|iframe)[^>]*\s(?:src|href)=[\"']?https?:", page) == []
     assert re.findall(r"@import|url\(['\"]?https?:|from\s*[\"']https?:|import\([\"']https?:", page) == []
@@ -75,20 +62,17 @@ def test_a_page_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
 
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     evil = '</script><script>alert("&")</script>'
-    scores = np.array([[1.0, 2.0], [3.0, 1.0]])
-    data = sparingly.EvalSet.from_arrays(
-        ["x", "y"], ["a", evil], outputs=[["one", "two"], ["same", "same"]], aspects={"mqm": scores}
-    )
-    chart = sparingly.figure(difference_map(data, truth="mqm"))
+    ranking = sparingly.rank_scores(np.array([1.0, 2.0]), np.eye(2), models=("a", evil))
+    chart = sparingly.figure(ranking)
     for suffix in (".html", ".svg"):
-        save_figure(chart, tmp_path / f"map{suffix}")
-    assert evil not in (tmp_path / "map.html").read_text(encoding="utf-8")
-    assert (tmp_path / "map.html").read_text(encoding="utf-8").count("<script>") == 2
-    assert any("alert" in text for text in texts(tmp_path / "map.svg"))
+        save_figure(chart, tmp_path / f"ranks{suffix}")
+    assert evil not in (tmp_path / "ranks.html").read_text(encoding="utf-8")
+    assert (tmp_path / "ranks.html").read_text(encoding="utf-8").count("<script>") == 2
+    assert any("alert" in text for text in texts(tmp_path / "ranks.svg"))
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
-    chart = sparingly.figure(found("distances"))
+    chart = picture()
     for name in ("picture.gif", "picture", ".svg"):
         with pytest.raises(UsageError, match=r"one of \.html, \.svg, \.png, \.pdf, \.json"):
             save_figure(chart, tmp_path / name)
@@ -100,12 +84,12 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("package", ["altair", "vl_convert"])
 def test_without_the_extra_it_is_named(package: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    chart = sparingly.figure(found("distances"))
+    chart = picture()
     monkeypatch.delitem(sys.modules, package)
     monkeypatch.setattr(library, "import_module", _without(package))
     sentence = r'A picture needs an extra\. Install it with: pip install "sparingly\[report\]"'
     with pytest.raises(ExtraMissingError, match=sentence):
-        sparingly.figure(found("distances"))
+        picture()
     with pytest.raises(ExtraMissingError, match=sentence):
         save_figure(chart, tmp_path / "x.svg")
     assert list(tmp_path.iterdir()) == []

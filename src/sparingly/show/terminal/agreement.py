@@ -19,7 +19,7 @@ from sparingly.show.terminal.console import (
 )
 
 if TYPE_CHECKING:
-    from sparingly.infer.analysis.changes import Changes, ModelChange
+    from sparingly.infer.changes import Changes, ModelChange
     from sparingly.infer.rank.compare import Comparison, CurveComparison
     from sparingly.infer.rank.curve import Parity
     from sparingly.infer.rank.stability import Draws

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.analyses.clusters import Cluster
 from benchmarks.papers.ashury import analyses, curves, iterative, published, variants
 from benchmarks.papers.ashury.sets import DEMO_SOURCE, SOURCES
 from benchmarks.papers.ashury.stops import RISKS
 from benchmarks.papers.ashury.tally import BUDGETS, HUMAN, RULES
 from benchmarks.papers.catalogue import HOMES, IMPOSSIBLE, paper_table
 from benchmarks.papers.work import Work
-from sparingly.infer.analysis.cluster_norms import Cluster
 
 NAMES = [name for name in HOMES if name.startswith("s4-")]
 

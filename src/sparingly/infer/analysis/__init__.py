@@ -1,1 +1,0 @@
-"""Why a selection works: what is behind the choices, as numbers that can be printed, saved and drawn."""

@@ -1,0 +1,422 @@
+"""``changes``: what moved between two estimates or rankings, by how much of its error, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sparingly.base.errors import listing
+from sparingly.base.format import html_table
+from sparingly.data.selection import Selection
+from sparingly.data.values import plain
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
+from sparingly.infer.rank.rank import joint_of, rank_estimates
+from sparingly.infer.rank.ranking import Ranking
+
+# --- one side of the comparison: what an estimate and a ranking have in common ---------------------------
+
+
+Result = Estimate | Ranking
+
+
+@dataclass(frozen=True)
+class Side:
+    """What is compared of a result.
+
+    Attributes:
+        headline: What it is, in one line.
+        order: The models, best first.
+        scores: Their scores; a model without one is left out.
+        errors: Their standard errors.
+        ranks: Their possible ranks as text; the rank by score where nothing is decided.
+        groups: Their groups; empty where nothing is decided.
+        aspect: What was judged.
+        target: What the scores speak about.
+        estimator: The estimator as text.
+        n: The number of judged items; None for plain arrays.
+        size: The number of items of the set; None for plain arrays.
+        signature: That of the scores, where there is one.
+        items: The ids of the items that were chosen; None where that is not known.
+        labels: How many rows asked for every model; empty where that is not known.
+    """
+
+    headline: str
+    order: tuple[str, ...]
+    scores: Mapping[str, float]
+    errors: Mapping[str, float]
+    ranks: Mapping[str, str]
+    groups: Mapping[str, int]
+    aspect: str
+    target: str
+    estimator: str
+    n: int | None
+    size: int | None
+    signature: EstimateSignature | None
+    items: frozenset[str] | None
+    labels: Mapping[str, int]
+
+    def left_to_chance(self, n: int) -> float:
+        """Return what the variance of n judged items is proportional to: 1/n, less 1/N for a set of N."""
+        return 1.0 / n - (1.0 / self.size if self.target == "set" and self.size else 0.0)
+
+
+def side_of(result: Result) -> Side:
+    """Return what is compared of an estimate or a ranking."""
+    ranking = result if isinstance(result, Ranking) else _ranked(result)
+    if isinstance(result, Estimate):
+        signature = result.signature
+        order = tuple(result.models[place] for place in result.order)
+        scores = {name: float(result.scores[at]) for at, name in enumerate(result.models)}
+        errors = {name: float(result.standard_errors[at]) for at, name in enumerate(result.models)}
+    else:
+        signature = None if result.signature is None else result.signature.scores
+        order = tuple(one.model for one in result.models)
+        scores = {one.model: one.score for one in result.models if one.score is not None}
+        errors = {one.model: one.standard_error for one in result.models if one.standard_error is not None}
+    return Side(
+        headline=result.headline,
+        order=order,
+        scores={name: score for name, score in scores.items() if np.isfinite(score)},
+        errors={name: error for name, error in errors.items() if np.isfinite(error)},
+        ranks=_places(order) if ranking is None else {one.model: one.ranks for one in ranking.models},
+        groups={}
+        if ranking is None
+        else {one.model: one.group for one in ranking.models if one.group is not None},
+        aspect=result.aspect,
+        target=result.scores_of if isinstance(result, Ranking) else result.target,
+        estimator=result.estimator,
+        n=result.n,
+        size=result.size,
+        signature=signature,
+        items=None if result.selection is None else frozenset(result.selection.items.tolist()),
+        labels=_label_counts(result.selection, order),
+    )
+
+
+def _ranked(estimate: Estimate) -> Ranking | None:
+    """Return the ranking by an estimate's joint errors; None where it decides nothing.
+
+    Decisions speak of inputs like these, and an estimate of this set has no errors for them.
+    """
+    known = np.flatnonzero(np.isfinite(estimate.scores))
+    if estimate.target == "set" or len(known) < 2 or not joint_of(estimate).of_models(known).has_errors:
+        return None
+    return rank_estimates(estimate, estimate, alpha=round(1 - estimate.level, 12))
+
+
+def _places(order: tuple[str, ...]) -> dict[str, str]:
+    return {name: str(place) for place, name in enumerate(order, 1)}
+
+
+def _label_counts(selection: Selection | None, models: tuple[str, ...]) -> dict[str, int]:
+    """Return how many rows of a selection ask for every model."""
+    if selection is None or selection.pairs is not None:
+        return {}
+    if selection.models is None:
+        return dict.fromkeys(models, len(selection))
+    named = [models if names is None else names for names in selection.models]
+    return {name: sum(name in names for names in named) for name in models}
+
+
+# --- why two results can differ --------------------------------------------------------------------------
+
+
+NOTHING = "Nothing that is known of the two differs."
+
+
+def reasons(
+    before: Side, after: Side, *, labels: Sequence[Mapping[str, int]], unit: str = "items"
+) -> tuple[str, ...]:
+    """Return, a sentence each, what differs between two results that can have changed the scores."""
+    found = [
+        *_request_reasons(before, after),
+        *_models(before, after),
+        *_judgements(before, after, labels, unit),
+    ]
+    signed = before.signature, after.signature
+    if signed[0] is not None and signed[1] is not None:
+        found += _signed(signed[0], signed[1], data_changed(before, after))
+    elif signed[0] is not None or signed[1] is not None:
+        found.append("Only one of the two has a signature, so the data behind them cannot be compared.")
+    return tuple(found) or (NOTHING,)
+
+
+def _request_reasons(before: Side, after: Side) -> Iterator[str]:
+    if before.aspect != after.aspect:
+        yield f"Another aspect, {after.aspect} instead of {before.aspect}: the scores cannot be compared."
+    if before.target != after.target:
+        yield f"Another target: {before.target} before, {after.target} after."
+    if before.estimator != after.estimator:
+        yield f"Another estimator: {before.estimator} before, {after.estimator} after."
+
+
+def _models(before: Side, after: Side) -> Iterator[str]:
+    if added := [name for name in after.order if name not in before.order]:
+        yield f"Added: {listing(added)}; ranks count more models."
+    if gone := [name for name in before.order if name not in after.order]:
+        yield f"Gone: {listing(gone)}; ranks count fewer models."
+
+
+def _judgements(before: Side, after: Side, labels: Sequence[Mapping[str, int]], unit: str) -> Iterator[str]:
+    if before.n is not None and after.n is not None and before.n != after.n:
+        word = "More" if after.n > before.n else "Fewer"
+        yield f"{word} judged {unit}: {before.n} before, {after.n} after."
+    common = [name for name in after.order if name in labels[0] and name in labels[1]]
+    gains = {name: labels[1][name] - labels[0][name] for name in common}
+    if any(gains.values()):
+        if len(set(gains.values())) == 1:
+            yield f"Labels by model: {next(iter(gains.values())):+d} on every model."
+        else:
+            most = sorted((name for name in gains if gains[name]), key=lambda name: -abs(gains[name]))
+            yield f"Labels by model: {listing(f'{name} {gains[name]:+d}' for name in most)}."
+
+
+def data_changed(before: Side, after: Side) -> bool:
+    """Whether digests tell that what was read changed: those of other models and estimators always differ."""
+    signed = before.signature, after.signature
+    if signed[0] is None or signed[1] is None or signed[0].estimator != signed[1].estimator:
+        return False
+    return set(before.order) == set(after.order) and signed[0].inputs != signed[1].inputs
+
+
+def _signed(before: EstimateSignature, after: EstimateSignature, changed: bool) -> Iterator[str]:
+    if before.of != after.of:
+        yield f"The set has {after.of} items instead of {before.of}."
+    if changed:
+        yield f"The data changed: the digest of what was read is {after.inputs} instead of {before.inputs}."
+    if before.labels != after.labels and before.n == after.n and before.selection == after.selection:
+        yield f"The judgements themselves changed: their digest is {after.labels} instead of {before.labels}."
+    if before.selection != after.selection:
+        yield _selected(before.selection, after.selection)
+    if (before.raters is None) != (after.raters is None):
+        yield "Only one of the two counts how much raters vary."
+    for name in ("level", "interval", "seed", "version"):
+        values = getattr(before, name), getattr(after, name)
+        if values[0] != values[1]:
+            yield f"Another {name}: {values[0]} before, {values[1]} after."
+
+
+def _selected(before: str | None, after: str | None) -> str:
+    methods = [None if line is None else line.partition("|")[0] for line in (before, after)]
+    if None in methods:
+        return "Only one of the two says what was chosen to be judged."
+    if methods[0] != methods[1]:
+        return f"Chosen by another method: {methods[0]} before, {methods[1]} after."
+    return "Another selection, by the same method."
+
+
+# --- what moved ------------------------------------------------------------------------------------------
+
+
+Shared = Literal["same", "again", "nested", "apart", "partly", "unknown", "other data", "other aspect"]
+# A change of more joint errors than this is hardly chance.
+MOVED = 2.0
+SHARED_WORDS: Mapping[Shared, str] = {
+    "same": "the same judgements: whatever moved was moved by the method, not by chance.",
+    "again": "the same items, judged otherwise: errors of changes are at most those of independent results.",
+    "nested": "one holds the judgements of the other: errors of changes are those of what came in addition.",
+    "apart": "no judged item in common: errors of changes are those of two independent results.",
+    "partly": "some judged items in common: errors of changes are at most those of independent results.",
+    "unknown": "which items were judged is not known: errors of changes are those of independent results.",
+    "other data": "the data are not the same: errors of changes are those of independent results, and what "
+    "moved may be the data's doing.",
+    "other aspect": "another aspect was judged: only ranks and groups are held against each other.",
+}
+PICKED = "items were picked, not drawn: scores move with what is picked, and no error tells that from chance."
+
+
+@dataclass(frozen=True)
+class ModelChange:
+    """What changed about one model; None where it was not there.
+
+    Attributes:
+        model: The model.
+        before: Its score before.
+        after: Its score after.
+        change: The difference.
+        error: The standard error of the difference; None where it cannot be told.
+        ratio: The change over its error.
+        ranks_before: The ranks that were not ruled out before, as text.
+        ranks_after: The same after.
+        group_before: The significance group before.
+        group_after: The same after.
+        labels_before: How many judgements of it there were, where that is known.
+        labels_after: The same after.
+    """
+
+    model: str
+    before: float | None
+    after: float | None
+    change: float | None
+    error: float | None
+    ratio: float | None
+    ranks_before: str | None
+    ranks_after: str | None
+    group_before: int | None
+    group_after: int | None
+    labels_before: int | None = None
+    labels_after: int | None = None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the score changed by more than chance would."""
+        return self.ratio is not None and abs(self.ratio) > MOVED
+
+    @property
+    def reranked(self) -> bool:
+        """Whether its possible ranks or its group changed."""
+        ranks, group = (self.ranks_before, self.ranks_after), (self.group_before, self.group_after)
+        return None not in ranks and (ranks[0] != ranks[1] or group[0] != group[1])
+
+
+@dataclass(frozen=True, repr=False)
+class Changes:
+    """What changed between two results, and why.
+
+    Attributes:
+        before: What the first result is, in one line.
+        after: What the second is.
+        models: The models, in the order of the second result; those that are gone come last.
+        shared: How far the judgements of both are the same.
+        reasons: Why something can have changed.
+        notes: What to mind.
+    """
+
+    before: str
+    after: str
+    models: tuple[ModelChange, ...]
+    shared: Shared
+    reasons: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Changes({self})"
+
+    def __str__(self) -> str:
+        """Return how much changed, in one line."""
+        moved, reranked = (sum(getattr(one, name) for one in self.models) for name in ("moved", "reranked"))
+        of = len(self.models)
+        return (
+            f"{moved} of {of} scores moved by more than {MOVED:g} errors, {reranked} changed ranks or group"
+        )
+
+    def _repr_html_(self) -> str:
+        columns = ("model", "before", "after", "change", "error", "ranks before", "ranks after")
+        rows = [
+            (one.model, one.before, one.after, one.change, one.error, one.ranks_before, one.ranks_after)
+            for one in self.models
+        ]
+        return html_table(columns, rows, str(self), " ".join(self.reasons))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        models = [{**plain(asdict(one)), "moved": one.moved, "reranked": one.reranked} for one in self.models]
+        return {**vars(self), "models": models, "reasons": list(self.reasons), "notes": list(self.notes)}
+
+
+def changes(
+    before: Result,
+    after: Result,
+    *,
+    labels: tuple[Mapping[str, int], Mapping[str, int]] | None = None,
+    nested: bool = False,
+    unit: str = "items",
+) -> Changes:
+    """Tell what moved between two estimates or rankings, by how much of its error, and why.
+
+    Where the n₂ judged items of one result hold the n₁ of the other, the variance of a change is
+    σ₁²·(1/n₁ − 1/n₂)/(1/n₁ − 1/N), without 1/N for inputs like these: the later mean is the earlier one and
+    what came in addition. Otherwise it is σ₁² + σ₂², which is too large where some judgements are shared. A
+    change of more than two errors asks for a reason beside chance: look at what the reasons name. Scores of
+    two aspects are not subtracted, and where items were picked, not drawn, no error of a change is told.
+
+    Args:
+        before: An estimate or a ranking.
+        after: Another one.
+        labels: How many judgements of every model there were, before and after, where that is known.
+        nested: Say that the second result holds the judgements of the first, where the results do not tell.
+        unit: What was judged: items, or comparisons.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> few, more = (sparingly.select(data, "uniform", n, seed=1) for n in (60, 120))
+        >>> found = sparingly.changes(*(sparingly.rank(data, one, "overall") for one in (few, more)))
+        >>> found.shared, len(found.models)
+        ('nested', 8)
+    """
+    sides = side_of(before), side_of(after)
+    shared: Shared = "nested" if nested else _shared(*sides)
+    names = [*sides[1].order, *(name for name in sides[0].order if name not in sides[1].order)]
+    known = labels or (sides[0].labels, sides[1].labels)
+    models = tuple(_change(name, *sides, shared, known) for name in names)
+    return Changes(
+        before=sides[0].headline,
+        after=sides[1].headline,
+        models=models,
+        shared=shared,
+        reasons=reasons(*sides, labels=known, unit=unit),
+        notes=(SHARED_WORDS[shared], *((PICKED,) if _picked(*sides) else ())),
+    )
+
+
+def _shared(before: Side, after: Side) -> Shared:
+    """Say how far the judgements of two results are the same."""
+    signed = before.signature, after.signature
+    if before.aspect != after.aspect:
+        return "other aspect"
+    if signed[0] is not None and signed[1] is not None:
+        if signed[0].labels == signed[1].labels:
+            return "same"
+        if signed[0].of != signed[1].of or data_changed(before, after):
+            return "other data"
+    if before.items is None or after.items is None:
+        return "unknown"
+    if before.items == after.items:
+        return "again"
+    if before.items <= after.items or after.items <= before.items:
+        return "nested"
+    return "partly" if before.items & after.items else "apart"
+
+
+def _picked(before: Side, after: Side) -> bool:
+    return CHOSEN_ITEMS in (before.target, after.target)
+
+
+def _change(
+    name: str, before: Side, after: Side, shared: Shared, labels: Sequence[Mapping[str, int]]
+) -> ModelChange:
+    scores = before.scores.get(name), after.scores.get(name)
+    apart = shared == "other aspect" or scores[0] is None or scores[1] is None
+    change = None if apart else (scores[1] or 0.0) - (scores[0] or 0.0)
+    error = None if change is None else _error(name, before, after, shared)
+    return ModelChange(
+        model=name,
+        before=scores[0],
+        after=scores[1],
+        change=change,
+        error=error,
+        ratio=change / error if change is not None and error else None,
+        ranks_before=before.ranks.get(name),
+        ranks_after=after.ranks.get(name),
+        group_before=before.groups.get(name),
+        group_after=after.groups.get(name),
+        labels_before=labels[0].get(name),
+        labels_after=labels[1].get(name),
+    )
+
+
+def _error(name: str, before: Side, after: Side, shared: Shared) -> float | None:
+    """Return the standard error of a change; None where the same judgements leave nothing to chance."""
+    if shared == "same" or _picked(before, after) or not {name} <= before.errors.keys() & after.errors.keys():
+        return None
+    alike = (before.target, before.estimator) == (after.target, after.estimator)
+    if shared == "nested" and alike and before.n and after.n and before.n != after.n:
+        small, large = (before, after) if before.n < after.n else (after, before)
+        left = small.left_to_chance(small.n or 1)
+        more = 1.0 / (small.n or 1) - 1.0 / (large.n or 1)
+        return float(small.errors[name] * np.sqrt(more / left)) if left > 0 else None
+    return float(np.hypot(before.errors[name], after.errors[name]))
