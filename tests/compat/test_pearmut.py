@@ -83,9 +83,10 @@ def _same_means_as_pearmut(folder: Path) -> None:
     taken = import_answers(folder / "annotations.json", key=folder / "tasks.key.json")
     models = json.loads((folder / "tasks.key.json").read_text(encoding="utf-8"))["models"]
     ours: dict[str, dict[str, float]] = {}
-    for one in taken.judgements:
-        token = next(token for token, names in one.question.outputs.items() if names == one.groups[0])
-        ours.setdefault(token, {})[one.question.item] = one.score
+    for one in taken.answers:
+        assert one.question is not None
+        token = next(token for token, names in one.question.models_by_token.items() if names == one.models)
+        ours.setdefault(token, {})[one.item] = one.score
     theirs = {row["model"]: row for row in json.loads((folder / "results.json").read_bytes())}
     assert set(theirs) == set(ours) <= set(models)
     for token, scores in ours.items():
@@ -138,7 +139,7 @@ def test_a_mark_in_the_page_comes_back_as_the_letters_that_were_clicked(
     assert {row["score"] for row in taken.rows()} == {88.0}
     assert taken.missing == 0
     assert TEXTS[0][0][4] == "😀"
-    assert {(item, start, end) for item, _, start, end, _ in spans_of(taken.judgements)} == {("seg 1", 4, 5)}
+    assert {(item, start, end) for item, _, start, end, _ in spans_of(taken.answers)} == {("seg 1", 4, 5)}
     assert not alerts
 
 

@@ -144,13 +144,13 @@ def test_scores_and_marks_come_back_from_states_and_exports(tool_python: Python,
     taken = import_answers([folder / "annotation_output", folder / "items.jsonl"], key=key)
     assert (taken.missing, taken.left_out) == (0, {})
     assert all(row["rater"] == row["assigned"] and row["seconds"] > 0 for row in taken.rows())
-    assert sorted({one.score for one in taken.judgements}) == [20.0 + number for number in range(len(items))]
-    assert {(item, start, end) for item, _, start, end, _ in spans_of(taken.judgements)} == {("seg 1", 4, 5)}
+    assert sorted({one.score for one in taken.answers}) == [20.0 + number for number in range(len(items))]
+    assert {(item, start, end) for item, _, start, end, _ in spans_of(taken.answers)} == {("seg 1", 4, 5)}
     for form in ("jsonl", "csv", "tsv"):
         _run(python, folder, "potato.export", "-c", "config.yaml", "-f", form, "-o", "out")
         again = import_answers([folder / "out" / f"annotations.{form}", folder / "items.jsonl"], key=key)
         assert scores_by_cell(again) == scores_by_cell(taken)
-        assert spans_of(again.judgements) == spans_of(taken.judgements)
+        assert spans_of(again.answers) == spans_of(taken.answers)
         assert adds_up(again)
 
 
@@ -167,7 +167,7 @@ def test_pairs_come_back(tool_python: Python, tmp_path: Path) -> None:
         assert _judge(page, address, "ann", answer) == len(items)
     taken = import_answers(folder / "annotation_output", key=tmp_path / "tasks.key.json")
     assert (taken.missing, taken.left_out) == (0, {})
-    scores = {one.question.task: one.score for one in taken.judgements}
+    scores = {one.client: one.score for one in taken.answers}
     assert scores == {one: {"A": 1.0, "B": -1.0, "tie": 0.0}[choice] for one, choice in choices.items()}
 
 

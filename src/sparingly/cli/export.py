@@ -115,11 +115,11 @@ def export(
     sparingly export campaign.db --to argilla -o round-1
     ```
     """
-    from sparingly.run.exchange.tool import exchanges
+    from sparingly.run.exchange.tool import annotation_tools
     from sparingly.show.terminal.campaign import show_exported, show_tools
 
     if to == LIST:
-        _list(json) if json else show_tools(exchanges())
+        _list(json) if json else show_tools(annotation_tools())
         return
     if data is None or out is None:
         raise UsageError("Name the data, the selection and a folder: export DATA SELECTION --to … --out DIR.")
@@ -148,9 +148,9 @@ def campaign_key(where: str) -> Path | None:
 
 
 def _list(json: bool) -> None:
-    from sparingly.run.exchange.tool import exchanges
+    from sparingly.run.exchange.tool import annotation_tools
 
-    emit([{"tool": one.name, "summary": one.summary, "kinds": list(one.kinds)} for one in exchanges()])
+    emit([{"tool": one.name, "summary": one.summary, "kinds": list(one.kinds)} for one in annotation_tools()])
 
 
 def _from_selection(

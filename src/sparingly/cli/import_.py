@@ -14,7 +14,7 @@ from sparingly.cli.options import DEFAULT_READING, Json, Reading, emit, working
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.record import Recorded
-    from sparingly.run.exchange.report import Taken
+    from sparingly.run.exchange.report import ImportReport
 
 
 @Parameter(name="*")
@@ -121,7 +121,7 @@ def _key(given: Path | None, campaign: str | None) -> Path:
     return found
 
 
-def _write(taken: Taken, receiving: Receiving, reading: Reading) -> None:
+def _write(taken: ImportReport, receiving: Receiving, reading: Reading) -> None:
     from sparingly.data import io
 
     if receiving.data is not None and receiving.out is None:
@@ -136,11 +136,11 @@ def _write(taken: Taken, receiving: Receiving, reading: Reading) -> None:
         io.save(taken.into(reading.load(receiving.data)), receiving.out)
 
 
-def _record(taken: Taken, receiving: Receiving) -> Recorded | None:
+def _record(taken: ImportReport, receiving: Receiving) -> Recorded | None:
     if receiving.campaign is None:
         return None
     from sparingly.run.campaign.campaign import Campaign
-    from sparingly.run.exchange.report import record_taken
+    from sparingly.run.exchange.report import record_answers
 
     with Campaign(receiving.campaign, receiving.name) as running:
-        return record_taken(running, taken)
+        return record_answers(running, taken)

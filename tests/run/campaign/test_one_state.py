@@ -202,7 +202,7 @@ def test_tasks_ask_what_was_open(where: str, meddler: Meddler, disturbed: Callab
     with Campaign(where) as campaign:
         with disturbed():
             tasks = make_campaign_tasks(campaign)
-        assert tasks.tasks
+        assert tasks.questions
 
 
 def test_a_report_is_of_one_entry(where: str, meddler: Meddler, disturbed: Callable[[], Any]) -> None:

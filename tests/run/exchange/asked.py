@@ -15,7 +15,8 @@ import sparingly
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.exchange.export_import import export_tasks, import_answers
-from sparingly.run.exchange.report import Judgement, Taken
+from sparingly.run.exchange.report import ImportReport
+from sparingly.run.forms.answer import Answer
 
 MODELS = ("1", "sys+2 (large)", 'the "best" <b>')
 ITEMS = ("seg 1", "2", "x/3", "ü-4")
@@ -73,7 +74,7 @@ def there_and_back(
     raters: dict[str, str] | None = None,
     scale: Any = None,
     **asked: Any,
-) -> Taken:
+) -> ImportReport:
     """Export to a tool, let it be answered, and import the answers."""
     held = asked_set() if data is None else data
     chosen = everything(held) if selection is None else selection
@@ -86,9 +87,9 @@ def there_and_back(
         return import_answers(fake(folder), key=export.key, raters=raters)
 
 
-def adds_up(taken: Taken) -> bool:
+def adds_up(taken: ImportReport) -> bool:
     """Say whether every answer that was read was taken or left out."""
-    return taken.read == len(taken.judgements) + sum(taken.left_out.values())
+    return taken.read == len(taken.answers) + sum(taken.left_out.values())
 
 
 def score_for(*parts: object) -> int:
@@ -96,15 +97,15 @@ def score_for(*parts: object) -> int:
     return sum(map(ord, "|".join(map(str, parts)))) % 101
 
 
-def scores_by_cell(taken: Taken) -> dict[tuple[str, str, str, str], float]:
+def scores_by_cell(taken: ImportReport) -> dict[tuple[str, str, str, str], float]:
     """Return the scores by item, model, aspect and rater."""
     return {(row["item"], row["model"], row["aspect"], row["rater"]): row["score"] for row in taken.rows()}
 
 
-def spans_of(judgements: Sequence[Judgement]) -> set[tuple[str, str, int, int, str]]:
+def spans_of(judgements: Sequence[Answer]) -> set[tuple[str, str, int, int, str]]:
     """Return the spans as item, models, start, end and severity."""
     return {
-        (one.question.item, "+".join(one.groups[0]), span.start, span.end, span.severity)
+        (one.item, "+".join(one.models), span.start, span.end, span.severity)
         for one in judgements
-        for span in one.spans
+        for span in one.marks or ()
     }

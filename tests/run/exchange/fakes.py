@@ -33,13 +33,13 @@ class Answers:
 
     def ranks(self, task: str, aspect: str) -> dict[str, int]:
         """Return an order of the tokens of a task."""
-        tokens = list(self.tasks.key.questions[task].outputs)
+        tokens = list(self.tasks.key.questions[task].by_token)
         order = sorted(tokens, key=lambda token: (self.score(task, token, aspect), token))
         return {token: rank for rank, token in enumerate(order, 1)}
 
     def spans(self, task: str, token: str) -> list[Span]:
         """Return one or two spans of an output."""
-        length = self.tasks.key.questions[task].texts[token]
+        length = self.tasks.key.questions[task].by_token[token].letters or 0
         marks = [Span(0, 1, "minor")]
         return marks if length < 4 else [*marks, Span(length - 2, length, "major")]
 

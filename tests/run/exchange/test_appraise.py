@@ -291,14 +291,14 @@ def test_marks_come_back_in_code_points(texts: list[list[str]], given_marks: lis
                     held.append(
                         {"start_i": before, "end_i": last, "severity": severity, "error_type": ["A", "B"]}
                     )
-                    models = "+".join(question.outputs[item["targetID"]])
+                    models = "+".join(question.models_by_token[item["targetID"]])
                     wanted.add((question.item, models, start + cut, end + cut, severity))
             row[9] = spell(held)
         return found
 
     taken = there_and_back("appraise", answering(rows), data, options=LANGUAGES, kind="spans")
-    assert spans_of(taken.judgements) == wanted
-    assert {span.category for one in taken.judgements for span in one.spans} <= {"A > B"}
+    assert spans_of(taken.answers) == wanted
+    assert {span.category for one in taken.answers for span in one.marks or ()} <= {"A > B"}
     assert (taken.left_out, taken.missing) == ({}, 0)
 
 
@@ -313,7 +313,7 @@ def test_esa_has_a_score_beside_the_marks_and_what_is_missing() -> None:
 
     taken = there_and_back("appraise", answering(rows), options=LANGUAGES, kind="spans", aspects="overall")
     assert scores_by_cell(taken) == expected(TEXTS)
-    assert {span.category for one in taken.judgements for span in one.spans} == {"missing"}
+    assert {span.category for one in taken.answers for span in one.marks or ()} == {"missing"}
 
 
 def test_marks_need_the_batches() -> None:

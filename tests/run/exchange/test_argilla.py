@@ -12,7 +12,7 @@ import sparingly
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.argilla import NO_STATUS
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.report import Taken
+from sparingly.run.exchange.report import ImportReport
 from tests.run.exchange.helpers import all_of, awkward
 
 DATA = awkward()
@@ -26,7 +26,7 @@ def exported(folder: Path, **asked: Any) -> tuple[Key, list[dict[str, Any]], dic
     return Key.load(folder / "out.key.json"), held[0], held[1]
 
 
-def read(folder: Path, records: list[dict[str, Any]], key: Key) -> Taken:
+def read(folder: Path, records: list[dict[str, Any]], key: Key) -> ImportReport:
     (folder / "export.json").write_text(json.dumps(records), encoding="utf-8")
     return sparingly.import_answers(folder / "export.json", key=key)
 
@@ -43,7 +43,7 @@ def test_a_scale_that_does_not_fit_is_asked_from_0_to_10_and_converted_back(tmp_
         "score_2_1": [{"value": 5, "user_id": "u"}],
     }
     taken = read(tmp_path, [record], key)
-    assert sorted((one.aspect, one.score) for one in taken.judgements) == [("esa", 70.0), ("stars", 5.0)]
+    assert sorted((one.aspect, one.score) for one in taken.answers) == [("esa", 70.0), ("stars", 5.0)]
     assert taken.left_out["a score outside the scale 0 to 10"] == 1
     assert taken.notes == (NO_STATUS,)
 
@@ -85,8 +85,8 @@ def test_drafts_and_discarded_responses_are_left_out(tmp_path: Path) -> None:
         "skipped or cancelled by the rater": asked,
         "an aspect that was not asked for": 1,
     }
-    assert {one.rater for one in taken.judgements} == {"a", "d"}
-    assert {one.given.comment for one in taken.judgements if one.rater == "a"} == {"well"}
+    assert {one.rater for one in taken.answers} == {"a", "d"}
+    assert {one.comment for one in taken.answers if one.rater == "a"} == {"well"}
     assert taken.notes == ()
 
 
@@ -97,7 +97,9 @@ def test_a_ranking_may_have_ties(tmp_path: Path) -> None:
     ranks = [{"value": f"output_{slot}", "rank": 1 if slot < 3 else 3} for slot in range(1, count + 2)]
     record["responses"] = {"ranking_1": [{"value": ranks, "user_id": "u"}]}
     taken = read(tmp_path, [record], key)
-    assert taken.judgements[0].ranks == (1.0, 1.0, *[3.0] * (count - 2))
+    outputs = key.questions[record["id"]].outputs
+    wanted = {name: 1.0 if slot < 2 else 3.0 for slot in range(count) for name in outputs[slot].models}
+    assert taken.answers[0].ranks == wanted
 
 
 def test_a_record_that_is_not_ours_is_counted(tmp_path: Path) -> None:

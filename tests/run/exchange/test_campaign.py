@@ -10,7 +10,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.report import record_taken
+from sparingly.run.exchange.report import record_answers
 from sparingly.run.exchange.tasks import make_campaign_tasks
 from tests.run.exchange.fakes import Answers, csv_table, label_studio
 from tests.run.exchange.helpers import awkward, slots
@@ -43,9 +43,9 @@ def test_two_rounds_there_and_back(tmp_path: Path) -> None:
             back = label_studio(sorted(out.iterdir()), Answers(tasks, five))
             taken = sparingly.import_answers(back, key=key, raters={"7": "Ada"})
             assert len(taken) == slots(tasks)
-            recorded = record_taken(campaign, taken)
+            recorded = record_answers(campaign, taken)
             assert (recorded.new, recorded.refused) == (18, 0)
-            again = record_taken(campaign, taken)
+            again = record_answers(campaign, taken)
             assert (again.same, again.new) == (18, 0)
             assert campaign.questions() == ()
         assert len(Key.load(key).questions) == 6
@@ -65,7 +65,7 @@ def test_only_what_nobody_judged_is_asked(tmp_path: Path) -> None:
         )
         tasks = make_campaign_tasks(campaign)
         task = next(task for task in tasks if task.item == done[-1].item)
-        assert list(tasks.key.questions[task.id].outputs.values()) == [(done[-1].model,)]
+        assert list(tasks.key.questions[task.id].models_by_token.values()) == [(done[-1].model,)]
 
 
 def test_errors_that_were_marked_are_kept(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_errors_that_were_marked_are_kept(tmp_path: Path) -> None:
         sparingly.export_tasks(campaign, to="csv", folder=tmp_path / "out", kind="spans")
         back = csv_table(sorted((tmp_path / "out").iterdir()), Answers(tasks, five))
         taken = sparingly.import_answers(back, key=tmp_path / "out.key.json")
-        record_taken(campaign, taken)
+        record_answers(campaign, taken)
         with campaign.database.reading() as connection:
             marks = marks_at(connection, campaign.name, 10_000)
         assert len(marks) == 18
@@ -99,7 +99,7 @@ def test_pairs_with_equal_outputs_are_answered_too(tmp_path: Path) -> None:
         sparingly.export_tasks(campaign, to="csv", folder=tmp_path / "out")
         back = csv_table(sorted((tmp_path / "out").iterdir()), Answers(tasks, five))
         taken = sparingly.import_answers(back, key=tmp_path / "out.key.json")
-        assert record_taken(campaign, taken).new == len(questions)
+        assert record_answers(campaign, taken).new == len(questions)
         assert campaign.questions() == ()
         ties = [row for row in campaign.ratings() if row["rater"] == "same_output"]
         assert {row["item"] for row in ties} == {one.item for one in equal}

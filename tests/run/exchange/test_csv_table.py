@@ -11,7 +11,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.report import Taken
+from sparingly.run.exchange.report import ImportReport
 from tests.run.exchange.helpers import all_of, awkward, pairs_of
 
 DATA = awkward()
@@ -24,7 +24,7 @@ def exported(folder: Path, **asked: Any) -> tuple[Key, list[dict[str, str]]]:
         return Key.load(folder / "out.key.json"), list(csv.DictReader(file))
 
 
-def read(folder: Path, rows: list[dict[str, str]], key: Key, **dialect: Any) -> Taken:
+def read(folder: Path, rows: list[dict[str, str]], key: Key, **dialect: Any) -> ImportReport:
     with (folder / "filled.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), **dialect)
         writer.writeheader()
@@ -47,9 +47,7 @@ def test_semicolons_empty_cells_and_bad_scores(tmp_path: Path) -> None:
     rows[1] |= {"overall": "good"}
     rows[2] |= {"overall": "120"}
     taken = read(tmp_path, rows, key, delimiter=";")
-    assert [(one.score, one.given.seconds, one.given.comment) for one in taken.judgements] == [
-        (55.0, 12.5, "fine")
-    ]
+    assert [(one.score, one.seconds, one.comment) for one in taken.answers] == [(55.0, 12.5, "fine")]
     assert taken.read == len(rows)
     assert taken.left_out == {
         "the score is no number": 1,
@@ -67,7 +65,7 @@ def test_sides_by_word_or_number(tmp_path: Path) -> None:
     for row, word in zip(rows, ("Left", "B", "0", "neither"), strict=True):
         row["overall"] = word
     taken = read(tmp_path, rows, key)
-    assert [one.score for one in taken.judgements] == [1.0, -1.0, 0.0]
+    assert [one.score for one in taken.answers] == [1.0, -1.0, 0.0]
     assert taken.left_out == {"the score is no number": 1}
 
 
@@ -78,7 +76,7 @@ def test_spans_as_json(tmp_path: Path) -> None:
     rows[2]["spans"] = "somewhere"
     rows[3]["spans"] = '[{"start": 0}]'
     taken = read(tmp_path, rows, key)
-    assert [one.score for one in taken.judgements] == [-5.0, 0.0]
+    assert [one.score for one in taken.answers] == [-5.0, 0.0]
     assert taken.left_out["a span outside the text, or of a severity without points"] == 2
     assert "accuracy" in taken.rows()[0]["spans"]
 

@@ -44,8 +44,8 @@ def test_a_key_is_the_same_after_reading_and_only_its_owner_opens_it(tmp_path: P
     text = json.dumps(json.loads((tmp_path / "key.json").read_text("utf-8")), sort_keys=True)
     (tmp_path / "sorted.json").write_text(text, encoding="utf-8")
     again = Key.load(tmp_path / "sorted.json")
-    assert [list(one.outputs) for one in again.questions.values()] == [
-        list(one.outputs) for one in key.questions.values()
+    assert [list(one.by_token) for one in again.questions.values()] == [
+        list(one.by_token) for one in key.questions.values()
     ]
     assert stat.S_IMODE((tmp_path / "key.json").stat().st_mode) == 0o600
 
@@ -64,7 +64,7 @@ def test_a_question_is_found_by_its_item_and_rater() -> None:
     key = make_tasks(DATA, all_of(DATA)).key
     question = next(iter(key.questions.values()))
     assert key.find(question.item) == question
-    assert key.find(question.item, tokens=list(question.outputs)[:2], rater="Ada") == question
+    assert key.find(question.item, tokens=list(question.by_token)[:2], rater="Ada") == question
     assert key.find(question.item, tokens=["unknown"]) is None
     assert key.find(question.item, control=True) is None
     assert key.find("nothing") is None

@@ -13,7 +13,7 @@ import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.report import Taken
+from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import KINDS, Kind, make_tasks
 from sparingly.run.forms.spans import Span
 from tests.run.exchange.fakes import Answers, label_studio
@@ -29,7 +29,7 @@ def exported(folder: Path, kind: Kind = "score", **asked: Any) -> tuple[Key, lis
     return Key.load(folder / "ls.key.json"), json.loads((folder / "ls" / "tasks.json").read_text("utf-8"))
 
 
-def read(folder: Path, entries: Any, key: Key, **asked: Any) -> Taken:
+def read(folder: Path, entries: Any, key: Key, **asked: Any) -> ImportReport:
     (folder / "export.json").write_text(json.dumps(entries), encoding="utf-8")
     return sparingly.import_answers(folder / "export.json", key=key, **asked)
 
@@ -76,7 +76,7 @@ def test_cancelled_drafts_ground_truth_and_later_annotations(tmp_path: Path) -> 
     entry["drafts"] = [{"user": 3, "result": []}]
     taken = read(tmp_path, [entry], key)
     assert taken.read == 5 * asked
-    assert [one.score for one in taken.judgements] == [10 * slot for slot in range(1, asked + 1)]
+    assert [one.score for one in taken.answers] == [10 * slot for slot in range(1, asked + 1)]
     assert taken.left_out == {
         "skipped or cancelled by the rater": asked,
         "marked as ground truth in the tool (take it with ground_truth=take)": asked,
@@ -93,7 +93,7 @@ def test_places_that_were_left_empty_are_no_answers(tmp_path: Path) -> None:
     asked = len(key.questions[tasks[0]["data"]["task"]].outputs)
     taken = read(tmp_path, [annotated(tasks[0], {"score_1_2": {"rating": 4}})], key)
     assert (len(taken), taken.left_out) == (1, {"no answer was given": asked - 1})
-    assert taken.judgements[0].groups == (tuple(key.questions[tasks[0]["data"]["task"]].outputs.values())[1],)
+    assert taken.answers[0].models == key.questions[tasks[0]["data"]["task"]].outputs[1].models
 
 
 def test_pairwise_and_its_tie(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_pairwise_and_its_tie(tmp_path: Path) -> None:
     config = (tmp_path / "ls" / "config.xml").read_text("utf-8")
     assert '<Pairwise name="preference_1" toName="output_1,output_2"/>' in config
     task = tasks[0]
-    (left,), (right,) = key.questions[task["data"]["task"]].outputs.values()
+    (left,), (right,) = key.questions[task["data"]["task"]].models_by_token.values()
 
     def told(values: dict[str, Any]) -> list[tuple[str, str, float]]:
         rows = read(tmp_path, [annotated(task, values)], key).rows()
@@ -121,7 +121,9 @@ def test_buckets_hold_ties(tmp_path: Path) -> None:
     tokens = [one["id"] for one in tasks[0]["data"]["outputs"]]
     value = {"ranker": {"rank_1_1": tokens[:2], "rank_1_2": tokens[2:], "_": []}}
     taken = read(tmp_path, [annotated(tasks[0], {"ranking_1": value})], key)
-    assert taken.judgements[0].ranks == (1.0, 1.0, *[2.0] * (len(tokens) - 2))
+    models = key.questions[tasks[0]["data"]["task"]].models_by_token
+    ranks = {name: 1.0 if token in tokens[:2] else 2.0 for token in tokens for name in models[token]}
+    assert taken.answers[0].ranks == ranks
 
 
 def test_spans_are_counted_as_the_browser_does(tmp_path: Path) -> None:
@@ -136,9 +138,9 @@ def test_spans_are_counted_as_the_browser_does(tmp_path: Path) -> None:
     half = {"start": 2, "end": 3, "labels": ["minor"]}
     for value, wanted in ((browser, Span(1, 3, "major")), (silent, Span(1, 2)), (points, Span(1, 3))):
         taken = read(tmp_path, [annotated(task, {"spans_1": [value]})], key)
-        assert [one.spans for one in taken.judgements] == [(wanted,)]
+        assert [one.marks for one in taken.answers] == [(wanted,)]
     assert len(read(tmp_path, [annotated(task, {"spans_1": [half]})], key)) == 0
-    assert read(tmp_path, [annotated(task, {})], key).judgements[0].score == 0.0
+    assert read(tmp_path, [annotated(task, {})], key).answers[0].score == 0.0
 
 
 def test_a_task_that_is_not_ours_is_counted(tmp_path: Path) -> None:

@@ -30,18 +30,18 @@ def test_a_task_shows_the_texts_and_the_key_knows_the_models() -> None:
         assert question.item == item
         assert question.probability == pytest.approx(5 / 6)
         for output in task.outputs:
-            for model in question.outputs[output.token]:
+            for model in question.models_by_token[output.token]:
                 assert DATA.outputs[row[item], column[model]] == output.text
-        assert sorted(name for names in question.outputs.values() for name in names) == sorted(MODELS)
+        assert sorted(name for names in question.models_by_token.values() for name in names) == sorted(MODELS)
 
 
 def test_equal_outputs_are_asked_once_and_credited_to_all() -> None:
     tasks = make_tasks(DATA, pairs_of(DATA, [("doc#0", "7", "a+b")]))
-    assert len(tasks.tasks[0].outputs) == 2
+    assert len(tasks.questions[0].outputs) == 2
     scored = make_tasks(DATA, sparingly.select(DATA, "uniform", 6))
     first = next(task for task in scored if task.item == "a,b")
     assert len(first.outputs) == 5
-    assert ("7", 'say "hi"') in scored.key.questions[first.id].outputs.values()
+    assert ("7", 'say "hi"') in scored.key.questions[first.id].models_by_token.values()
     assert "1 output equals another one of its item" in scored.notes[0]
     apart = make_tasks(DATA, sparingly.select(DATA, "uniform", 6), merge=False)
     assert all(len(task.outputs) == 6 for task in apart)
@@ -50,7 +50,7 @@ def test_equal_outputs_are_asked_once_and_credited_to_all() -> None:
 def test_a_pair_of_equal_outputs_is_a_tie_that_nobody_is_asked_about() -> None:
     tasks = make_tasks(DATA, pairs_of(DATA, [("a,b", "7", 'say "hi"'), ("1", "7", "a+b")]))
     assert [task.item for task in tasks] == ["1"]
-    assert [(one.item, one.pair, one.probability) for one in tasks.key.same] == [
+    assert [(one.item, one.models, one.probability) for one in tasks.key.same] == [
         ("a,b", ("7", 'say "hi"'), 0.25)
     ]
 
@@ -92,7 +92,7 @@ def test_sides_are_drawn_and_about_even() -> None:
     for seed in range(4):
         tasks = make_tasks(DATA, pairs_of(DATA, pairs), seed=seed)
         for task in tasks:
-            (left,), (right,) = tasks.key.questions[task.id].outputs.values()
+            (left,), (right,) = tasks.key.questions[task.id].models_by_token.values()
             lefts += left < right
     # 300 fair coins: 150 within four standard deviations of 8.7.
     assert 115 < lefts < 185
@@ -130,11 +130,11 @@ def test_an_assignment_gives_every_rater_their_list_and_hides_controls() -> None
         assert {task.item for task in mine} == {task.item for task in handed.of(rater) if not task.control}
         orders = {task.item: task.models for task in handed.of(rater)}
         for task in mine:
-            first = [names[0] for names in tasks.key.questions[task.id].outputs.values()]
+            first = [names[0] for names in tasks.key.questions[task.id].models_by_token.values()]
             shown = [name for name in orders[task.item] if name in first]
             assert len(shown) == len(first)
     hidden = [task for task in tasks if task.control is not None]
-    assert [task.item for task in hidden] == [str(controls.columns["control_of"][0])]
+    assert [task.shown_item for task in hidden] == [str(controls.columns["control_of"][0])]
     assert tasks.key.questions[hidden[0].id].item == str(controls.items[0])
     with pytest.raises(MissingDataError, match="give the control items"):
         make_tasks(DATA, chosen, handed)

@@ -296,7 +296,7 @@ def test_spans_come_back_in_code_points(texts: list[list[str]], given_marks: lis
     credited = {
         (task.id, token): "+".join(models)
         for task in tasks
-        for token, models in tasks.key.questions[task.id].outputs.items()
+        for token, models in tasks.key.questions[task.id].models_by_token.items()
     }
 
     def fake(folder: Path) -> list[Path]:
@@ -316,9 +316,9 @@ def test_spans_come_back_in_code_points(texts: list[list[str]], given_marks: lis
         return log(folder, entries)
 
     taken = there_and_back("pearmut", fake, data, kind="spans")
-    assert spans_of(taken.judgements) == wanted
+    assert spans_of(taken.answers) == wanted
     assert all(
-        one.score == -sum(5 if s.severity == "major" else 1 for s in one.spans) for one in taken.judgements
+        one.score == -sum(5 if s.severity == "major" else 1 for s in one.marks or ()) for one in taken.answers
     )
 
 
@@ -337,10 +337,10 @@ def test_marks_cut_letters_miss_text_and_stand_before_html() -> None:
         return entries
 
     taken = there_and_back("pearmut", answering(change), kind="spans", aspects="overall")
-    found = {(text, start, end) for _, text, start, end, _ in spans_of(taken.judgements)}
+    found = {(text, start, end) for _, text, start, end, _ in spans_of(taken.answers)}
     same = "+".join(sorted(MODELS[:2]))
     assert found == {(same, 4, 5), (same, 10, 11), (MODELS[2], 0, 4)}
-    assert {span.category for one in taken.judgements for span in one.spans} == {"", "missing"}
+    assert {span.category for one in taken.answers for span in one.marks or ()} == {"", "missing"}
 
 
 def test_what_is_missing_from_an_empty_output_counts() -> None:

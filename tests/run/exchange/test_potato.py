@@ -296,7 +296,7 @@ def test_spans_come_back_in_code_points(texts: list[list[str]], given_marks: lis
                 last = len(text[:end].encode("utf-16-le")) // 2
                 place = {"start": first, "end": last, "text": text[start:end]}
                 errors.append({**place, "type": "error", "subtype": "", "severity": severity})
-                models = "+".join(question.outputs[item["id"].partition("-")[2]])
+                models = "+".join(question.models_by_token[item["id"].partition("-")[2]])
                 wanted.add((question.item, models, start, end, severity))
         held = json.dumps({"errors": errors, "score": 0})
         return [
@@ -305,7 +305,7 @@ def test_spans_come_back_in_code_points(texts: list[list[str]], given_marks: lis
         ]
 
     taken = there_and_back("potato", answering(answer), data, kind="spans")
-    assert spans_of(taken.judgements) == wanted
+    assert spans_of(taken.answers) == wanted
     assert (taken.left_out, taken.missing) == ({}, 0)
 
 
@@ -317,8 +317,8 @@ def test_a_selection_that_begins_with_a_space_is_put_right() -> None:
 
     data = asked_set((("Ein Haus.", "b", "c"), *TEXTS[1:]))
     taken = there_and_back("potato", answering(answer), data, kind="spans", aspects="overall")
-    assert spans_of(taken.judgements) == {("seg 1", "1", 4, 8, "minor")}
-    assert {span.category for one in taken.judgements for span in one.spans} == {"style"}
+    assert spans_of(taken.answers) == {("seg 1", "1", 4, 8, "minor")}
+    assert {span.category for one in taken.answers for span in one.marks or ()} == {"style"}
 
 
 def test_marks_that_nobody_called_done_are_drafts() -> None:

@@ -13,7 +13,7 @@ from sparingly.base.errors import UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.prodigy import scores_of
-from sparingly.run.exchange.report import Taken
+from sparingly.run.exchange.report import ImportReport
 from tests.run.exchange.helpers import all_of, awkward
 
 DATA = awkward()
@@ -25,7 +25,7 @@ def exported(folder: Path, **asked: Any) -> tuple[Key, list[dict[str, Any]]]:
     return Key.load(folder / "out.key.json"), [json.loads(line) for line in lines]
 
 
-def read(folder: Path, rows: list[dict[str, Any]], key: Key) -> Taken:
+def read(folder: Path, rows: list[dict[str, Any]], key: Key) -> ImportReport:
     text = "".join(f"{json.dumps(row)}\n" for row in rows)
     (folder / "answers.jsonl").write_text(text, encoding="utf-8")
     return sparingly.import_answers(folder / "answers.jsonl", key=key, rater="Ada")
@@ -52,7 +52,7 @@ def test_rejected_ignored_empty_and_double_choices(tmp_path: Path) -> None:
         {"text": "theirs", "answer": "accept"},
     ]
     taken = read(tmp_path, answers, key)
-    assert [(one.score, one.rater) for one in taken.judgements] == [(20.0, "Ada")]
+    assert [(one.score, one.rater) for one in taken.answers] == [(20.0, "Ada")]
     assert taken.read == 7 == len(taken) + sum(taken.left_out.values())
     assert set(taken.left_out) == {
         "rejected by the rater",

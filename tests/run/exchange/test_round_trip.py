@@ -61,12 +61,12 @@ def wanted_rows(tasks: Tasks, answers: Answers, rater: str) -> list[dict[str, An
         for aspect in tasks.key.asked_aspects:
             held = {**common, "aspect": aspect}
             if tasks.kind == "pair":
-                (left,), (right,) = question.outputs.values()
+                (left,), (right,) = question.models_by_token.values()
                 rows.append({**held, "first": left, "second": right, "score": answers.side(task.id, aspect)})
             elif tasks.kind == "ranking":
                 rows += [{**held, **row} for row in _comparisons(tasks.key, task.id, answers, aspect)]
             else:
-                for token, models in question.outputs.items():
+                for token, models in question.models_by_token.items():
                     score = (
                         penalty(answers.spans(task.id, token))
                         if aspect == "mqm"
@@ -77,7 +77,7 @@ def wanted_rows(tasks: Tasks, answers: Answers, rater: str) -> list[dict[str, An
 
 
 def _comparisons(key: Key, task: str, answers: Answers, aspect: str) -> list[dict[str, Any]]:
-    outputs, ranks = key.questions[task].outputs, answers.ranks(task, aspect)
+    outputs, ranks = key.questions[task].models_by_token, answers.ranks(task, aspect)
     placed = [(model, ranks[token]) for token, models in outputs.items() for model in models]
     return [
         {"first": one, "second": other, "score": float(np.sign(theirs - mine))}
@@ -124,9 +124,9 @@ def test_answers_come_back(tmp_path: Path, name: str, kind: Kind) -> None:
         before = [one.item for one in task.before]
         assert contexts[task.item] == (json.dumps(before, ensure_ascii=False) if before else None)
     if kind == "spans":
-        marks = {(one.question.task, one.groups[0]): list(one.spans) for one in taken.judgements}
+        marks = {(one.client, one.models): list(one.marks or ()) for one in taken.answers}
         for task in tasks:
-            for token, models in tasks.key.questions[task.id].outputs.items():
+            for token, models in tasks.key.questions[task.id].models_by_token.items():
                 assert marks[task.id, models] == answers.spans(task.id, token)
 
 
@@ -138,7 +138,7 @@ def test_scores_beside_spans_come_back(tmp_path: Path, name: str) -> None:
     back = fake(sorted((tmp_path / "out").iterdir()), answers)
     taken = sparingly.import_answers(back, key=tmp_path / "out.key.json")
     assert len(taken) == slots(tasks)
-    assert all(one.spans for one in taken.judgements)
+    assert all(one.marks for one in taken.answers)
 
 
 @pytest.mark.parametrize("name", TOOLS)

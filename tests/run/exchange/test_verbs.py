@@ -11,7 +11,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.tool import exchange_named, exchanges
+from sparingly.run.exchange.tool import annotation_tools, tool_named
 from tests.run.exchange.fakes import Answers, csv_table
 from tests.run.exchange.helpers import all_of, awkward
 
@@ -41,9 +41,9 @@ def test_a_file_in_the_place_of_the_folder_gets_one_sentence(tmp_path: Path) -> 
 def test_unknown_tools_are_told_with_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="label-studio"):
         sparingly.export_tasks(DATA, all_of(DATA), to="labelstudio", folder=tmp_path)
-    assert exchange_named("label_studio").name == "label-studio"
-    assert [one.name for one in exchanges()] == sorted(one.name for one in exchanges())
-    assert all(one.summary for one in exchanges())
+    assert tool_named("label_studio").name == "label-studio"
+    assert [one.name for one in annotation_tools()] == sorted(one.name for one in annotation_tools())
+    assert all(one.summary for one in annotation_tools())
 
 
 def test_ratings_are_written_and_put_into_the_set(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_ratings_are_written_and_put_into_the_set(tmp_path: Path) -> None:
     assert sparingly.load(tmp_path / "judged.jsonl").digest() == judged.digest()
     twice = taken.into(judged)
     assert len(twice.ratings) == 60
-    assert repr(taken) == "Taken(29 answers read: 29 taken, 0 left out; 0 are missing)"
+    assert repr(taken) == "ImportReport(29 answers read: 29 taken, 0 left out; 0 are missing)"
     assert taken.to_dict()["read"] == taken.read
     assert "left out" in taken._repr_html_()
 

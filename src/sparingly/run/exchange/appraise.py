@@ -19,18 +19,19 @@ from sparingly.data import files
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.browser import SPACES, marked_span, take_marks
 from sparingly.run.exchange.files import json_in, list_in, name_in, number_in, seconds_in, write_json
-from sparingly.run.exchange.key import Question
 from sparingly.run.exchange.reading import (
     BAD_SPAN,
     NO_NUMBER,
     NOT_ANSWERED,
     UNKNOWN_OUTPUT,
     UNKNOWN_TASK,
-    Taking,
+    Reading,
+    Submission,
 )
-from sparingly.run.exchange.report import Given, Taken
-from sparingly.run.exchange.tasks import Kind, Output, Passage, Task, Tasks
-from sparingly.run.exchange.tool import Exchange, Options
+from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tool import AnnotationTool, Options
+from sparingly.run.forms.question import Output, Passage, Question
 from sparingly.run.forms.spans import Span
 
 FULL = 100
@@ -76,7 +77,7 @@ def batches_of(
 
 
 def _check_numbers(tasks: Tasks) -> None:
-    numbers = [number_of(task.id) for task in tasks]
+    numbers = [number_of(question.id) for question in tasks]
     if len(set(numbers)) < len(numbers):
         raise UsageError("Two tasks have the same number by chance. Take another seed.")
 
@@ -104,29 +105,29 @@ def _filled(tasks: Tasks, whole_documents: bool, size: int) -> Iterator[tuple[st
             yield None, rows
 
 
-def _parts(tasks: Tasks, own: Sequence[Task], whole_documents: bool) -> Iterator[list[Row]]:
+def _parts(tasks: Tasks, own: Sequence[Question], whole_documents: bool) -> Iterator[list[Row]]:
     if not whole_documents:
-        for task in own:
-            targets = [_target_id(tasks, task, output) for output in task.outputs]
+        for question in own:
+            targets = [_target_id(tasks, output) for output in question.outputs]
             if tasks.kind == "pair":
-                yield [_pair(task, targets)]
+                yield [_pair(question, targets)]
             else:
-                yield [_row(task, *both) for both in zip(task.outputs, targets, strict=True)]
+                yield [_row(question, *both) for both in zip(question.outputs, targets, strict=True)]
         return
-    mine = {task.id for task in own}
+    mine = {question.id for question in own}
     for run in tasks.by_document():
         if run[0].id in mine:
             yield from _documents(tasks, run)
 
 
-def _documents(tasks: Tasks, run: Sequence[Task]) -> Iterator[list[Row]]:
+def _documents(tasks: Tasks, run: Sequence[Question]) -> Iterator[list[Row]]:
     """Yield the document as every model wrote it, in order; then the row for it as a whole, without spans."""
-    tokens = dict.fromkeys(output.token for task in run for output in task.outputs)
+    tokens = dict.fromkeys(output.token for question in run for output in question.outputs)
     for token in tokens:
         rows = [
-            {**_row(task, output, token), **_context(task, token), **_document(task, run[0])}
-            for task in run
-            for output in task.outputs
+            {**_row(question, output, token), **_context(question, token), **_document(question, run[0])}
+            for question in run
+            for output in question.outputs
             if output.token == token
         ]
         if tasks.kind == "spans":
@@ -135,9 +136,9 @@ def _documents(tasks: Tasks, run: Sequence[Task]) -> Iterator[list[Row]]:
             yield [*rows, _whole(rows)]
 
 
-def _document(task: Task, first: Task) -> Row:
+def _document(question: Question, first: Question) -> Row:
     # A control item is a document of its own, under a name that tells nothing.
-    name = first.document if first.document is not None and task.control is None else task.id
+    name = first.document if first.document is not None and question.control is None else question.id
     return {"documentID": name, "isCompleteDocument": False}
 
 
@@ -147,41 +148,40 @@ def _whole(rows: Sequence[Row]) -> Row:
     return {**kept, **texts, "isCompleteDocument": True}
 
 
-def _row(task: Task, output: Output, target: str) -> Row:
-    return {**_item(task), "targetID": target, "targetText": output.text}
+def _row(question: Question, output: Output, target: str) -> Row:
+    return {**_item(question), "targetID": target, "targetText": output.text}
 
 
-def _item(task: Task) -> Row:
+def _item(question: Question) -> Row:
     return {
-        "itemID": number_of(task.id),
-        "itemType": JUDGED if task.control is None else TYPES[task.control],
-        "sourceID": task.id,
-        "sourceText": task.source or "",
+        "itemID": number_of(question.id),
+        "itemType": JUDGED if question.control is None else TYPES[question.control],
+        "sourceID": question.id,
+        "sourceText": question.source or "",
     }
 
 
-def _pair(task: Task, targets: Sequence[str]) -> Row:
+def _pair(question: Question, targets: Sequence[str]) -> Row:
     shown = [
         {"_target": place, "targetID": target, "targetText": output.text}
-        for place, (output, target) in enumerate(zip(task.outputs, targets, strict=True))
+        for place, (output, target) in enumerate(zip(question.outputs, targets, strict=True))
     ]
-    context = {"contextLeft": text} if (text := _sources(task.before)) else {}
-    return {**_item(task), **context, "targets": shown, "targetsSize": len(shown)}
+    context = {"contextLeft": text} if (text := _sources(question.before)) else {}
+    return {**_item(question), **context, "targets": shown, "targetsSize": len(shown)}
 
 
-def _target_id(tasks: Tasks, task: Task, output: Output) -> str:
+def _target_id(tasks: Tasks, output: Output) -> str:
     """Return the tokens of all models with this output, joined as Appraise joins equal outputs."""
-    question: Question = tasks.key.questions[task.id]
     token_of = {model: token for token, model in tasks.key.models.items()}
-    others = [token_of[model] for model in question.outputs[output.token] if model in token_of]
+    others = [token_of[model] for model in output.models if model in token_of]
     return "+".join(dict.fromkeys([output.token, *others]))
 
 
-def _context(task: Task, token: str) -> Row:
-    if not task.before:
+def _context(question: Question, token: str) -> Row:
+    if not question.before:
         return {}
-    written = "\n".join(one.outputs[token] for one in task.before if token in one.outputs)
-    return {"sourceContextLeft": _sources(task.before), "targetContextLeft": written}
+    written = "\n".join(one.outputs[token] for one in question.before if token in one.outputs)
+    return {"sourceContextLeft": _sources(question.before), "targetContextLeft": written}
 
 
 def _sources(passages: Iterable[Passage]) -> str:
@@ -209,7 +209,7 @@ class Line:
     """One line of the export.
 
     Attributes:
-        where: The file and line.
+        origin: The file and line.
         user: The account.
         system: What stood as ``targetID``.
         item: The number of the item.
@@ -221,7 +221,7 @@ class Line:
         marks: What was marked, as text; None where the type of task has no marks.
     """
 
-    where: str
+    origin: str
     user: str
     system: str
     item: str
@@ -240,106 +240,106 @@ class Line:
 
 @dataclass
 class _Scores:
-    taking: Taking
+    reading: Reading
     texts: dict[tuple[str, str], str]
     seen: set[tuple[Any, ...]] = field(default_factory=set)
     halves: dict[tuple[Any, ...], dict[str, Line]] = field(default_factory=dict)
     numbers: dict[str, list[Question]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for question in self.taking.key.questions.values():
-            self.numbers.setdefault(str(number_of(question.task)), []).append(question)
+        for question in self.reading.key.questions.values():
+            self.numbers.setdefault(str(number_of(question.id)), []).append(question)
 
     def take(self, line: Line) -> None:
         """Take one line, or leave it out."""
         if line.whole:
-            self.taking.leave(WHOLE_DOCUMENT, line.where)
+            self.reading.leave(WHOLE_DOCUMENT, line.origin)
             return
         tokens = line.system.split("+")
         asked = self.numbers.get(line.item, ())
         question = next((one for one in asked if self._token(one, tokens)), next(iter(asked), None))
         if question is None:
-            self.taking.leave(UNKNOWN_TASK, f"{line.where}: item {line.item}")
+            self.reading.leave(UNKNOWN_TASK, f"{line.origin}: item {line.item}")
             return
         token = self._token(question, tokens)
         if token is None:
-            self.taking.leave(UNKNOWN_OUTPUT, f"{line.where}: {line.system}")
-        elif self.taking.key.kind != "pair" and _is_check(line, question):
-            self.taking.leave(CHECK, line.where)
+            self.reading.leave(UNKNOWN_OUTPUT, f"{line.origin}: {line.system}")
+        elif self.reading.key.kind != "pair" and _is_check(line, question):
+            self.reading.leave(CHECK, line.origin)
         else:
             self._answer(question, token, line)
 
     def _answer(self, question: Question, token: str, line: Line) -> None:
-        once = (line.user, question.task, token, line.type, line.start, line.end)
+        once = (line.user, question.id, token, line.type, line.start, line.end)
         if once in self.seen:
-            self.taking.leave(CREDITED, line.where)
+            self.reading.leave(CREDITED, line.origin)
             return
         self.seen.add(once)
-        if self.taking.key.kind == "pair":
-            given = (question.task, line.user, line.type, line.start, line.end)
-            self.halves.setdefault(given, {})[token] = line
-        elif self.taking.key.kind == "spans":
+        if self.reading.key.kind == "pair":
+            pair = (question.id, line.user, line.type, line.start, line.end)
+            self.halves.setdefault(pair, {})[token] = line
+        elif self.reading.key.kind == "spans":
             self._spans(question, token, line)
         else:
-            aspect = self.taking.key.aspects[0]
-            self.taking.score(question, token, aspect, _given_score(line), self._given(question, line))
+            aspect = self.reading.key.aspects[0]
+            self.reading.score(question, token, aspect, _given_score(line), self._submission(question, line))
 
     def _token(self, question: Question, tokens: Sequence[str]) -> str | None:
         """Return the token that a question credits an output under, from any of the joined ones."""
-        models = self.taking.key.models
+        models = self.reading.key.models
         for token in tokens:
-            for own, credited in question.outputs.items():
+            for own, credited in question.models_by_token.items():
                 if token == own or models.get(token) in credited:
                     return own
         return None
 
-    def _given(self, question: Question, line: Line, share: int = 1) -> Given:
+    def _submission(self, question: Question, line: Line, share: int = 1) -> Submission:
         # Appraise names accounts itself; a batch of an assignment belongs to the rater that it was made for.
-        known = self.taking.raters.get(line.user)
+        known = self.reading.raters.get(line.user)
         rater = known if known is not None or question.rater is not None else line.user
         seconds = None if line.seconds is None else line.seconds / share
-        return Given(rater, line.where, seconds=seconds, when=line.end)
+        return Submission(rater, line.origin, seconds=seconds, time=line.end)
 
     def pairs(self) -> None:
         """Take the pairs whose both sides are there: the higher score is better, equal ones are a tie."""
-        aspects = self.taking.key.aspects
+        aspects = self.reading.key.aspects
         for (task, *_), sides in self.halves.items():
-            question = self.taking.key.questions[task]
+            question = self.reading.key.questions[task]
             line = next(iter(sides.values()))
             if _is_check(line, question):
-                self.taking.leave(CHECK, line.where, len(aspects))
+                self.reading.leave(CHECK, line.origin, len(aspects))
                 continue
             if len(sides) < 2:
-                self.taking.leave(HALF_A_PAIR, line.where, len(aspects))
+                self.reading.leave(HALF_A_PAIR, line.origin, len(aspects))
                 continue
-            left, right = (number_in(_given_score(sides[token])) for token in question.outputs)
+            left, right = (number_in(_given_score(sides[token])) for token in question.by_token)
             if left is None or right is None:
-                self.taking.leave(NO_NUMBER, line.where, len(aspects))
+                self.reading.leave(NO_NUMBER, line.origin, len(aspects))
                 continue
             for aspect in aspects:
-                given = self._given(question, line, len(aspects))
-                self.taking.pair(question, aspect, float((left > right) - (left < right)), given)
+                submission = self._submission(question, line, len(aspects))
+                self.reading.pair(question, aspect, float((left > right) - (left < right)), submission)
 
     def _spans(self, question: Question, token: str, line: Line) -> None:
-        given = self._given(question, line)
-        aspects = self.taking.key.aspects
+        submission = self._submission(question, line)
+        aspects = self.reading.key.aspects
         if line.marks is None:
-            self.taking.leave(NOT_ANSWERED, line.where, len(self.taking.key.asked_aspects))
+            self.reading.leave(NOT_ANSWERED, line.origin, len(self.reading.key.asked_aspects))
             return
         found = [self._span(mark, question, token, line) for mark in _marks(line)]
         if any(span is None for span in found):
-            self.taking.leave(BAD_SPAN, line.where, len(self.taking.key.asked_aspects))
+            self.reading.leave(BAD_SPAN, line.origin, len(self.reading.key.asked_aspects))
             return
         scores = {aspect: _given_score(line) for aspect in aspects}
         whole = [span for span in found if span is not None]
-        take_marks(self.taking, question, token, whole, given, scores)
+        take_marks(self.reading, question, token, whole, submission, scores)
 
     def _span(self, mark: Any, question: Question, token: str, line: Line) -> Span | None:
         text = self.texts.get((line.item, token))
         if text is None:
             raise InputError(
                 "the marks are counted in the texts of the batches, which are not here",
-                file=line.where,
+                file=line.origin,
                 fix="Give batches.json beside the CSV",
             )
         if not isinstance(mark, dict):
@@ -354,15 +354,15 @@ class _Scores:
         return Span(found.start + cut, found.end + cut, found.severity, found.category)
 
 
-def read_scores(paths: Sequence[Path], taking: Taking) -> None:
+def read_scores(paths: Sequence[Path], reading: Reading) -> None:
     """Take the scores of some CSV files; JSON files among them are the batches that they belong to."""
     texts = {place: text for path in paths if _is_json(path) for place, text in _texts(path)}
-    scores = _Scores(taking, texts)
+    scores = _Scores(reading, texts)
     if all(map(_is_json, paths)):
         raise InputError("these are batches only", file=paths[0], fix="Give the CSV of scores, too")
     for path in paths:
         if not _is_json(path):
-            for line in lines_of(path, pairs=taking.key.kind == "pair"):
+            for line in lines_of(path, pairs=reading.key.kind == "pair"):
                 scores.take(line)
     scores.pairs()
 
@@ -395,7 +395,7 @@ def _line(row: list[str], path: Path, number: int, *, pairs: bool) -> Line:
     user, system, item, kind, _, _, score = row[:_LEADING]
     whole = not pairs and first > _LEADING and row[8] == "True"
     return Line(
-        where=f"{path.name}, line {number}",
+        origin=f"{path.name}, line {number}",
         user=user,
         system=system,
         item=item,
@@ -447,19 +447,19 @@ def _marks(line: Line) -> list[Any]:
     if isinstance(held, dict):
         held = held.get("payload")
     if not isinstance(held, list):
-        raise InputError("the marks are no list", file=line.where)
+        raise InputError("the marks are no list", file=line.origin)
     return [mark for mark in held if not (isinstance(mark, dict) and mark.get("severity") == "undecided")]
 
 
 def _parsed(text: str, line: Line) -> Any:
     try:
-        return json_in(text, line.where)
+        return json_in(text, line.origin)
     except InputError:
         pass
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise InputError("the marks cannot be read", file=line.where) from None
+        raise InputError("the marks cannot be read", file=line.origin) from None
 
 
 def _is_json(path: Path) -> bool:
@@ -487,7 +487,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _MOST_BATCHES = 2
 
 
-class Appraise(Exchange):
+class Appraise(AnnotationTool):
     """Appraise, the tool of the WMT shared tasks: direct, document, ESA, MQM and pairwise assessment."""
 
     name: ClassVar[str] = "appraise"
@@ -525,10 +525,10 @@ class Appraise(Exchange):
             write_json(folder / "batches.json", batches),
         ]
 
-    def read(self, files: Sequence[Path], taking: Taking, options: Options) -> Taken:
+    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
         """Read the CSV files of scores; spans need ``batches.json`` among the files, too."""
-        read_scores(files, taking)
-        return taking.done()
+        read_scores(files, reading)
+        return reading.report()
 
 
 def _campaign(tasks: Tasks, options: Options) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -556,11 +556,11 @@ def _language(options: Options, name: str) -> str:
     return code
 
 
-def _whole_option(options: Options, name: str, usual: int, most: int) -> int:
-    given = options.get(name, str(usual))
-    if not given.isdecimal() or not 1 <= int(given) <= most:
-        raise UsageError(f'The option {name} of Appraise is a whole number from 1 to {most}, not "{given}".')
-    return int(given)
+def _whole_option(options: Options, name: str, default: int, most: int) -> int:
+    value = options.get(name, str(default))
+    if not value.isdecimal() or not 1 <= int(value) <= most:
+        raise UsageError(f'The option {name} of Appraise is a whole number from 1 to {most}, not "{value}".')
+    return int(value)
 
 
 def _task_type(tasks: Tasks, options: Options) -> str:
@@ -568,13 +568,13 @@ def _task_type(tasks: Tasks, options: Options) -> str:
         if "type" in options:
             raise UsageError("Pairs have one type of task in Appraise: leave the option type out.")
         return PAIRWISE
-    has_documents = any(task.document is not None for task in tasks)
-    given = options.get("type", DOCUMENT if has_documents or tasks.kind == "spans" else DIRECT)
-    if given not in (DIRECT, DOCUMENT):
-        raise UsageError(f'The type "{given}" is neither {DIRECT} nor {DOCUMENT}.')
-    if tasks.kind == "spans" and given != DOCUMENT:
+    has_documents = any(question.document is not None for question in tasks)
+    task_type = options.get("type", DOCUMENT if has_documents or tasks.kind == "spans" else DIRECT)
+    if task_type not in (DIRECT, DOCUMENT):
+        raise UsageError(f'The type "{task_type}" is neither {DIRECT} nor {DOCUMENT}.')
+    if tasks.kind == "spans" and task_type != DOCUMENT:
         raise UsageError("Appraise marks spans in tasks of the type Document only.")
-    return given
+    return task_type
 
 
 def _manifest(
@@ -583,7 +583,7 @@ def _manifest(
     redundancy = _whole_option(options, "redundancy", 1, 50)
     annotators = len(tasks.raters) or _whole_option(options, "annotators", count * redundancy, 4095)
     _check_shares(tasks, options, count, redundancy, annotators)
-    name = options.get("campaign", f"sparingly{max((task.round for task in tasks), default=1)}")
+    name = options.get("campaign", f"sparingly{max((question.round for question in tasks), default=1)}")
     if _NAME.fullmatch(name) is None:
         raise UsageError(f'The campaign "{name}" of Appraise must be letters and digits, a letter first.')
     manifest = {
@@ -602,9 +602,9 @@ def _manifest(
 
 def _check_shares(tasks: Tasks, options: Options, count: int, redundancy: int, annotators: int) -> None:
     if tasks.raters:
-        given = [name for name in ("annotators", "redundancy", "size") if name in options]
-        if given:
-            raise UsageError(f"The assignment says who judges what: leave out {', '.join(given)}.")
+        settled = [name for name in ("annotators", "redundancy", "size") if name in options]
+        if settled:
+            raise UsageError(f"The assignment says who judges what: leave out {', '.join(settled)}.")
         return
     if count * redundancy % annotators:
         raise UsageError(

@@ -22,22 +22,22 @@ from sparingly.run.exchange.files import (
     spans_in,
     write_json,
 )
-from sparingly.run.exchange.key import Key, Question
-from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, DRAFT, UNKNOWN_ASPECT, Taking
-from sparingly.run.exchange.report import Given, Taken
-from sparingly.run.exchange.tasks import Kind, Task, Tasks
+from sparingly.run.exchange.key import Key
+from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, DRAFT, UNKNOWN_ASPECT, Reading, Submission
+from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.tasks import Kind, Tasks
 from sparingly.run.exchange.tool import (
     HEADINGS,
     REFERENCE,
-    Exchange,
+    AnnotationTool,
     Options,
     carried,
     file_stem,
     page_texts,
     slot_count,
-    slot_label,
     used_texts,
 )
+from sparingly.run.forms.question import Question, output_label
 
 OWN_SCALE = Scale(0.0, 10.0)
 NO_STATUS = (
@@ -51,7 +51,7 @@ _TYPES = {"round": "integer", "inclusion_probability": "float", "position": "flo
 _STATUS = {"discarded": CANCELLED, "draft": DRAFT}
 
 
-class Argilla(Exchange):
+class Argilla(AnnotationTool):
     """Argilla 2, which takes records and settings as JSON."""
 
     name: ClassVar[str] = "argilla"
@@ -68,16 +68,16 @@ class Argilla(Exchange):
         """Write ``settings.json``, and ``tasks.json`` for anyone or a file of records for each rater."""
         written, stems = [write_json(folder / "settings.json", settings_of(tasks, options))], set[str]()
         for rater, held in tasks.by_rater().items():
-            records = [_record(task, options) for task in held]
+            records = [_record(question, options) for question in held]
             written.append(write_json(folder / f"{file_stem(rater, stems)}.json", records))
         return written
 
-    def read(self, files: Sequence[Path], taking: Taking, options: Options) -> Taken:
+    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
         """Read records with responses; every response to a question is one answer."""
         for path in files:
-            for where, record in read_json_rows(path):
-                _take(record, taking, where)
-        return taking.done()
+            for origin, record in read_json_rows(path):
+                _take(record, reading, origin)
+        return reading.report()
 
 
 def _fits(scale: Scale) -> bool:
@@ -93,10 +93,10 @@ def settings_of(tasks: Tasks, options: Options) -> dict[str, Any]:
     least, most = slot_count(tasks)
     fields = [_field(name, HEADINGS[name], required=False) for name in used_texts(tasks, options)]
     fields += [
-        _field(f"output_{slot}", f"Output {slot_label(slot)}", required=slot == 1)
+        _field(f"output_{slot}", f"Output {output_label(slot)}", required=slot == 1)
         for slot in range(1, most + 1)
     ]
-    names = sorted({name for task in tasks for name in _metadata(task)})
+    names = sorted({name for question in tasks for name in _metadata(question)})
     return {
         "guidelines": None,
         "fields": fields,
@@ -139,7 +139,7 @@ def _questions(tasks: Tasks, least: int, most: int) -> Iterator[dict[str, Any]]:
             used = scale if _fits(scale) else OWN_SCALE
             yield {
                 "name": f"score_{place}_{slot}",
-                "title": f"Output {slot_label(slot)}: {aspect} ({used})",
+                "title": f"Output {output_label(slot)}: {aspect} ({used})",
                 "required": slot <= least,
                 "settings": {
                     "type": "rating",
@@ -164,7 +164,7 @@ def _comparison(kind: Kind, place: int, aspect: str, most: int) -> dict[str, Any
         "settings": {
             "type": "ranking",
             "options": [
-                {"value": f"output_{slot}", "text": f"Output {slot_label(slot)}"}
+                {"value": f"output_{slot}", "text": f"Output {output_label(slot)}"}
                 for slot in range(1, most + 1)
             ],
         },
@@ -174,7 +174,7 @@ def _comparison(kind: Kind, place: int, aspect: str, most: int) -> dict[str, Any
 def _marking(slot: int) -> dict[str, Any]:
     return {
         "name": f"spans_{slot}",
-        "title": f"Errors in output {slot_label(slot)}",
+        "title": f"Errors in output {output_label(slot)}",
         "required": False,
         "settings": {
             "type": "span",
@@ -186,13 +186,13 @@ def _marking(slot: int) -> dict[str, Any]:
     }
 
 
-def _record(task: Task, options: Options) -> dict[str, Any]:
-    fields = {name: text for name, text in page_texts(task, options).items() if text}
-    fields |= {f"output_{slot}": output.text for slot, output in enumerate(task.outputs, 1)}
+def _record(question: Question, options: Options) -> dict[str, Any]:
+    fields = {name: text for name, text in page_texts(question, options).items() if text}
+    fields |= {f"output_{slot}": output.text or "" for slot, output in enumerate(question.outputs, 1)}
     return {
-        "id": task.id,
+        "id": question.id,
         "fields": fields,
-        "metadata": _metadata(task),
+        "metadata": _metadata(question),
         "suggestions": {},
         "responses": {},
         "vectors": {},
@@ -200,9 +200,9 @@ def _record(task: Task, options: Options) -> dict[str, Any]:
     }
 
 
-def _metadata(task: Task) -> dict[str, Any]:
-    tokens = {f"token_{slot}": output.token for slot, output in enumerate(task.outputs, 1)}
-    return {**carried(task), **tokens}
+def _metadata(question: Question) -> dict[str, Any]:
+    tokens = {f"token_{slot}": output.token for slot, output in enumerate(question.outputs, 1)}
+    return {**carried(question), **tokens}
 
 
 # --- answers ------------------------------------------------------------------------------------------
@@ -218,17 +218,17 @@ class _Response:
     status: str | None
 
 
-def _take(record: Mapping[str, Any], taking: Taking, where: str) -> None:
+def _take(record: Mapping[str, Any], reading: Reading, origin: str) -> None:
     responses = list(_nested(record) if isinstance(record.get("responses"), dict) else _flat(record))
     if not responses:
         return
     metadata = record.get("metadata")
     held = metadata if isinstance(metadata, dict) else record
-    question = taking.question(held.get("task") or record.get("id"), where)
+    question = reading.question(held.get("task") or record.get("id"), origin)
     if question is None:
         return
     if any(response.status is None for response in responses):
-        taking.note(NO_STATUS)
+        reading.note(NO_STATUS)
     when = moment_in(record.get("updated_at"))
     comments = {one.user: name_in(one.value) for one in responses if one.question == "comment" and one.value}
     by_user: dict[str | None, dict[str, _Response]] = {}
@@ -236,8 +236,8 @@ def _take(record: Mapping[str, Any], taking: Taking, where: str) -> None:
         if one.question != "comment":
             by_user.setdefault(one.user, {})[one.question] = one
     for user, answers in by_user.items():
-        given = Given(user, where, comment=comments.get(user), when=when)
-        _take_user(question, answers, taking, given)
+        submission = Submission(user, origin, comment=comments.get(user), time=when)
+        _take_user(question, answers, reading, submission)
 
 
 def _nested(record: Mapping[str, Any]) -> Iterator[_Response]:
@@ -263,19 +263,21 @@ def _padded(values: Any, count: int) -> list[Any]:
     return [*held[:count], *[None] * (count - len(held))]
 
 
-def _take_user(question: Question, answers: Mapping[str, _Response], taking: Taking, given: Given) -> None:
+def _take_user(
+    question: Question, answers: Mapping[str, _Response], reading: Reading, submission: Submission
+) -> None:
     """Take what one user answered about a record; a status holds for all of a user's answers."""
     statuses = [one.status for one in answers.values() if isinstance(one.status, str)]
     reason = next((_STATUS[status] for status in statuses if status in _STATUS), None)
     if reason is not None:
-        taking.leave_question(reason, question, given.where)
+        reading.leave_question(reason, question, submission.origin)
         return
-    known = _expected(question, taking.key)
+    known = _expected(question, reading.key)
     for name in answers:
         if name not in known:
-            taking.leave(UNKNOWN_ASPECT, f"{given.where}: {name}")
+            reading.leave(UNKNOWN_ASPECT, f"{submission.origin}: {name}")
     values = {name: one.value for name, one in answers.items()}
-    _TAKERS[taking.key.kind](question, values, taking, given)
+    _TAKERS[reading.key.kind](question, values, reading, submission)
 
 
 def _expected(question: Question, key: Key) -> set[str]:
@@ -288,33 +290,41 @@ def _expected(question: Question, key: Key) -> set[str]:
     }
 
 
-def _take_scores(question: Question, values: Mapping[str, Any], taking: Taking, given: Given) -> None:
-    for slot, token in enumerate(question.outputs, 1):
-        for place, aspect in enumerate(taking.key.aspects, 1):
-            taking.score(question, token, aspect, values.get(f"score_{place}_{slot}"), given)
+def _take_scores(
+    question: Question, values: Mapping[str, Any], reading: Reading, submission: Submission
+) -> None:
+    for slot, token in enumerate(question.by_token, 1):
+        for place, aspect in enumerate(reading.key.aspects, 1):
+            reading.score(question, token, aspect, values.get(f"score_{place}_{slot}"), submission)
 
 
-def _take_spans(question: Question, values: Mapping[str, Any], taking: Taking, given: Given) -> None:
-    for slot, token in enumerate(question.outputs, 1):
+def _take_spans(
+    question: Question, values: Mapping[str, Any], reading: Reading, submission: Submission
+) -> None:
+    for slot, token in enumerate(question.by_token, 1):
         scores = {
-            aspect: values.get(f"score_{place}_{slot}") for place, aspect in enumerate(taking.key.aspects, 1)
+            aspect: values.get(f"score_{place}_{slot}") for place, aspect in enumerate(reading.key.aspects, 1)
         }
         spans = spans_in(values.get(f"spans_{slot}"), "label")
         if spans is None:
-            taking.leave(BAD_SPAN, given.where, len(taking.key.asked_aspects))
+            reading.leave(BAD_SPAN, submission.origin, len(reading.key.asked_aspects))
         else:
-            taking.spans(question, token, spans, given, scores)
+            reading.spans(question, token, spans, submission, scores)
 
 
-def _take_pairs(question: Question, values: Mapping[str, Any], taking: Taking, given: Given) -> None:
-    for place, aspect in enumerate(taking.key.aspects, 1):
+def _take_pairs(
+    question: Question, values: Mapping[str, Any], reading: Reading, submission: Submission
+) -> None:
+    for place, aspect in enumerate(reading.key.aspects, 1):
         side = values.get(f"preference_{place}")
-        taking.pair(question, aspect, _SIDES.get(side, side) if isinstance(side, str) else side, given)
+        reading.pair(question, aspect, _SIDES.get(side, side) if isinstance(side, str) else side, submission)
 
 
-def _take_rankings(question: Question, values: Mapping[str, Any], taking: Taking, given: Given) -> None:
-    tokens = {f"output_{slot}": token for slot, token in enumerate(question.outputs, 1)}
-    for place, aspect in enumerate(taking.key.aspects, 1):
+def _take_rankings(
+    question: Question, values: Mapping[str, Any], reading: Reading, submission: Submission
+) -> None:
+    tokens = {f"output_{slot}": token for slot, token in enumerate(question.by_token, 1)}
+    for place, aspect in enumerate(reading.key.aspects, 1):
         held = values.get(f"ranking_{place}")
         ranks = {
             tokens[name]: one.get("rank")
@@ -324,7 +334,7 @@ def _take_rankings(question: Question, values: Mapping[str, Any], taking: Taking
             and (name := name_in(one.get("value")) or "") in tokens
             and number_in(one.get("rank")) is not None
         }
-        taking.ranking(question, aspect, ranks, given)
+        reading.ranking(question, aspect, ranks, submission)
 
 
 _TAKERS = {"score": _take_scores, "spans": _take_spans, "pair": _take_pairs, "ranking": _take_rankings}

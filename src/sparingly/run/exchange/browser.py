@@ -1,6 +1,6 @@
 """What tools that live in a browser do to names and texts, and how to undo it.
 
-Their pages put names into HTML as they are and count text in UTF-16 units, where a letter beyond the basic
+Their pages put names into HTML as they are and count text in UTF-16 units, origin a letter beyond the basic
 plane is two; a mark may begin in the middle of such a letter.
 """
 
@@ -12,9 +12,9 @@ from typing import Any
 
 from sparingly.base.errors import DataError
 from sparingly.run.exchange.files import place_in
-from sparingly.run.exchange.key import POINTS, Question
-from sparingly.run.exchange.reading import BAD_SPAN, Taking
-from sparingly.run.exchange.report import Given
+from sparingly.run.exchange.key import POINTS
+from sparingly.run.exchange.reading import BAD_SPAN, Reading, Submission
+from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import Span, penalty
 
 # The category of a mark for something that is not in the text at all.
@@ -78,25 +78,25 @@ def marked_span(mark: Mapping[str, Any], text: str, severity: str, category: str
 
 
 def take_marks(
-    taking: Taking,
+    reading: Reading,
     question: Question,
     token: str,
     spans: Iterable[Span],
-    given: Given,
+    submission: Submission,
     scores: Mapping[str, Any],
 ) -> None:
     """Take marks with scores beside them; what is missing from an empty output has points, but no place."""
     held = list(spans)
     placed = [span for span in held if span.start < span.end]
-    if len(placed) == len(held) or taking.key.aspects:
-        taking.spans(question, token, placed, given, scores)
+    if len(placed) == len(held) or reading.key.aspects:
+        reading.spans(question, token, placed, submission, scores)
         return
     try:
         points = penalty(held)
     except DataError:
-        taking.leave(BAD_SPAN, given.where)
+        reading.leave(BAD_SPAN, submission.origin)
     else:
-        taking.score(question, token, POINTS, points, given)
+        reading.score(question, token, POINTS, points, submission)
 
 
 def _encoded(text: str) -> bytes:

@@ -14,20 +14,19 @@ from typing import Any, ClassVar
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.files import without_formulas
 from sparingly.run.exchange.files import json_in, mapping_in, read_csv_rows, seconds_in, spans_in, write_csv
-from sparingly.run.exchange.key import Question
-from sparingly.run.exchange.reading import BAD_SPAN, NOT_ANSWERED, Taking
-from sparingly.run.exchange.report import Given, Taken
-from sparingly.run.exchange.tasks import Kind, Task, Tasks
+from sparingly.run.exchange.reading import BAD_SPAN, NOT_ANSWERED, Reading, Submission
+from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.tasks import Kind, Tasks
 from sparingly.run.exchange.tool import (
     REFERENCE,
-    Exchange,
+    AnnotationTool,
     Options,
     carried,
     file_stem,
     page_texts,
-    slot_label,
     used_texts,
 )
+from sparingly.run.forms.question import Question, output_label
 from sparingly.run.forms.spans import Span
 
 _CARRIED = (
@@ -40,7 +39,7 @@ _RESERVED = frozenset((*_CARRIED, "rater", "token", "label", "output", "left", "
 _RESERVED |= {"after", "reference", "spans", "seconds", "comment"}
 
 
-class CsvTable(Exchange):
+class CsvTable(AnnotationTool):
     """Plain CSV."""
 
     name: ClassVar[str] = "csv"
@@ -52,38 +51,38 @@ class CsvTable(Exchange):
         """Write ``tasks.csv`` for anyone, or a file for each rater."""
         if odd := next((name for name in tasks.aspects if name in _RESERVED), None):
             raise UsageError(f'The aspect "{odd}" is the name of another column: call it otherwise.')
-        texts, written, stems = used_texts(tasks, options), [], set[str]()
+        texts, paths, stems = used_texts(tasks, options), [], set[str]()
         shown = ("left", "right") if tasks.kind == "pair" else ("label", "token", "output")
         spans = ("spans",) if tasks.kind == "spans" else ()
         columns = (*_CARRIED, "rater", *texts, *shown, *tasks.aspects, *spans, "seconds", "comment")
-        for rater, held in tasks.by_rater().items():
-            rows = [row for task in held for row in _rows(task, tasks.kind, options)]
-            written.append(write_csv(folder / f"{file_stem(rater, stems)}.csv", columns, rows))
-        return written
+        for rater, questions in tasks.by_rater().items():
+            rows = [row for question in questions for row in _rows(question, tasks.kind, options)]
+            paths.append(write_csv(folder / f"{file_stem(rater, stems)}.csv", columns, rows))
+        return paths
 
-    def read(self, files: Sequence[Path], taking: Taking, options: Options) -> Taken:
+    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
         """Read tables that were filled in; what is left empty is no answer."""
         for path in files:
             rows = list(read_csv_rows(path))
-            _check_columns(path, rows, taking)
-            if taking.key.kind == "ranking":
-                _take_rankings(rows, taking)
+            _check_columns(path, rows, reading)
+            if reading.key.kind == "ranking":
+                _take_rankings(rows, reading)
             else:
-                for where, row in rows:
-                    _take(where, row, taking)
-        return taking.done()
+                for origin, row in rows:
+                    _take(origin, row, reading)
+        return reading.report()
 
 
-def _rows(task: Task, kind: Kind, options: Options) -> list[dict[str, Any]]:
-    common: dict[str, Any] = {**carried(task), "rater": task.rater, **page_texts(task, options)}
+def _rows(question: Question, kind: Kind, options: Options) -> list[dict[str, Any]]:
+    common: dict[str, Any] = {**carried(question), "rater": question.rater, **page_texts(question, options)}
     if "context" in common:
         common["context"] = json.dumps(common["context"], ensure_ascii=False)
     if kind == "pair":
-        left, right = task.pair
+        left, right = question.outputs
         return [without_formulas({**common, "left": left.text, "right": right.text}, _TEXTS)]
     rows = [
-        {**common, "label": slot_label(slot), "token": output.token, "output": output.text}
-        for slot, output in enumerate(task.outputs, 1)
+        {**common, "label": output_label(slot), "token": output.token, "output": output.text}
+        for slot, output in enumerate(question.outputs, 1)
     ]
     # Offsets of spans count from the text as it is.
     return rows if kind == "spans" else [without_formulas(row, _TEXTS) for row in rows]
@@ -92,10 +91,10 @@ def _rows(task: Task, kind: Kind, options: Options) -> list[dict[str, Any]]:
 # --- answers ------------------------------------------------------------------------------------------
 
 
-def _check_columns(path: Path, rows: Sequence[tuple[str, Mapping[str, str]]], taking: Taking) -> None:
+def _check_columns(path: Path, rows: Sequence[tuple[str, Mapping[str, str]]], reading: Reading) -> None:
     if not rows:
         return
-    wanted = ["task", *taking.key.aspects, *(() if taking.key.kind == "pair" else ("token",))]
+    wanted = ["task", *reading.key.aspects, *(() if reading.key.kind == "pair" else ("token",))]
     for name in wanted:
         if name not in rows[0][1]:
             raise InputError(
@@ -106,19 +105,19 @@ def _check_columns(path: Path, rows: Sequence[tuple[str, Mapping[str, str]]], ta
             )
 
 
-def _take(where: str, row: Mapping[str, str], taking: Taking) -> None:
-    question = taking.question(row["task"], where)
+def _take(origin: str, row: Mapping[str, str], reading: Reading) -> None:
+    question = reading.question(row["task"], origin)
     if question is None:
         return
-    given, token = _given(where, row), row.get("token", "")
-    if taking.key.kind == "spans":
-        _take_spans(row, taking, question, given)
+    submission, token = _submission(origin, row), row.get("token", "")
+    if reading.key.kind == "spans":
+        _take_spans(row, reading, question, submission)
         return
-    for aspect in taking.key.aspects:
-        if taking.key.kind == "pair":
-            taking.pair(question, aspect, _side(row[aspect]), given)
+    for aspect in reading.key.aspects:
+        if reading.key.kind == "pair":
+            reading.pair(question, aspect, _side(row[aspect]), submission)
         else:
-            taking.score(question, token, aspect, row[aspect].strip(), given)
+            reading.score(question, token, aspect, row[aspect].strip(), submission)
 
 
 def _side(text: str) -> Any:
@@ -126,32 +125,32 @@ def _side(text: str) -> Any:
     return _SIDES.get(word, word) if word else None
 
 
-def _given(where: str, row: Mapping[str, str]) -> Given:
-    return Given(
+def _submission(origin: str, row: Mapping[str, str]) -> Submission:
+    return Submission(
         row.get("rater", "").strip() or None,
-        where,
+        origin,
         seconds=seconds_in(row.get("seconds")),
         comment=row.get("comment", "").strip() or None,
     )
 
 
-def _take_spans(row: Mapping[str, str], taking: Taking, question: Question, given: Given) -> None:
+def _take_spans(row: Mapping[str, str], reading: Reading, question: Question, submission: Submission) -> None:
     written = row.get("spans", "").strip()
-    scores = {aspect: row[aspect].strip() for aspect in taking.key.aspects}
+    scores = {aspect: row[aspect].strip() for aspect in reading.key.aspects}
     if not written and not any(scores.values()):
-        taking.leave(NOT_ANSWERED, given.where, len(taking.key.asked_aspects))
+        reading.leave(NOT_ANSWERED, submission.origin, len(reading.key.asked_aspects))
         return
-    spans = _spans(written, given.where)
+    spans = _spans(written, submission.origin)
     if spans is None:
-        taking.leave(BAD_SPAN, given.where, len(taking.key.asked_aspects))
+        reading.leave(BAD_SPAN, submission.origin, len(reading.key.asked_aspects))
         return
-    taking.spans(question, row.get("token", ""), spans, given, scores)
+    reading.spans(question, row.get("token", ""), spans, submission, scores)
 
 
-def _spans(written: str, where: str) -> list[Span] | None:
+def _spans(written: str, origin: str) -> list[Span] | None:
     """Return the spans that a cell holds; a severity that is left out is minor."""
     try:
-        marks = json_in(written or "[]", where)
+        marks = json_in(written or "[]", origin)
     except InputError:
         return None
     if not isinstance(marks, list):
@@ -159,17 +158,16 @@ def _spans(written: str, where: str) -> list[Span] | None:
     return spans_in([{"severity": "minor", **mapping_in(mark)} for mark in marks], "severity")
 
 
-def _take_rankings(rows: Sequence[tuple[str, Mapping[str, str]]], taking: Taking) -> None:
+def _take_rankings(rows: Sequence[tuple[str, Mapping[str, str]]], reading: Reading) -> None:
     """Put the rows of a task and rater together: a ranking is one answer."""
-    found: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
-    for where, row in rows:
-        found.setdefault((row["task"], row.get("rater", "")), []).append((where, row))
-    for (task, _), together in found.items():
-        where = together[0][0]
-        question = taking.question(task, where)
+    rankings: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
+    for origin, row in rows:
+        rankings.setdefault((row["task"], row.get("rater", "")), []).append((origin, row))
+    for (task, _), ranked in rankings.items():
+        origin, first = ranked[0]
+        question = reading.question(task, origin)
         if question is None:
             continue
-        for aspect in taking.key.aspects:
-            ranks = {row["token"]: row[aspect].strip() for _, row in together}
-            said = {token: rank for token, rank in ranks.items() if rank}
-            taking.ranking(question, aspect, said, _given(where, together[0][1]))
+        for aspect in reading.key.aspects:
+            ranks = {row["token"]: rank for _, row in ranked if (rank := row[aspect].strip())}
+            reading.ranking(question, aspect, ranks, _submission(origin, first))

@@ -14,10 +14,10 @@ from sparingly.data.scale import Scale
 from sparingly.data.selection import Selection
 from sparingly.run.exchange.files import make_folder
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.reading import Taking
-from sparingly.run.exchange.report import Taken
+from sparingly.run.exchange.reading import Reading
+from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks, make_campaign_tasks, make_tasks
-from sparingly.run.exchange.tool import Exchange, exchange_named
+from sparingly.run.exchange.tool import AnnotationTool, tool_named
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
@@ -107,7 +107,7 @@ def export_tasks(
         >>> sparingly.export_tasks(data, chosen, to="label-studio", folder="for-raters")
         Exported(20 tasks for label-studio; key: for-raters.key.json)
     """
-    exchange, given = exchange_named(to), dict(options or {})
+    exchange, given = tool_named(to), dict(options or {})
     target = Path(folder)
     where = _key_path(target, key)
     tasks = _tasks(exchange, data, selection, _scale(scale), asked)
@@ -132,7 +132,7 @@ def import_answers(
     assigned: bool = False,
     strict: bool = False,
     options: Mapping[str, str] | None = None,
-) -> Taken:
+) -> ImportReport:
     """Read the answers of an annotation tool, and say what was taken and what was left out and why.
 
     Args:
@@ -148,13 +148,13 @@ def import_answers(
         options: Options of the tool, by name.
     """
     held = key if isinstance(key, Key) else Key.load(key)
-    exchange, given = exchange_named(tool or held.tool), dict(options or {})
+    exchange, given = tool_named(tool or held.tool), dict(options or {})
     exchange.check_read(given)
     paths = [Path(files)] if isinstance(files, str | Path) else [Path(one) for one in files]
     if not paths:
         raise UsageError("Name at least one file of answers.")
-    taking = Taking(held, _scale(scale), raters or {}, rater, strict=strict, assigned=assigned)
-    return exchange.read(paths, taking, given)
+    reading = Reading(held, _scale(scale), raters or {}, rater, strict=strict, assigned=assigned)
+    return exchange.read(paths, reading, given)
 
 
 def default_key(folder: Path) -> Path:
@@ -163,7 +163,7 @@ def default_key(folder: Path) -> Path:
 
 
 def _tasks(
-    exchange: Exchange,
+    exchange: AnnotationTool,
     data: EvalSet | Campaign,
     selection: Selection | None,
     scale: Scale | None,

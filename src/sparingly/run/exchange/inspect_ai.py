@@ -13,10 +13,10 @@ from typing import ClassVar
 from sparingly.base.errors import DataError, UsageError
 from sparingly.run.exchange.files import write_text
 from sparingly.run.exchange.tasks import KINDS, Kind, Tasks
-from sparingly.run.exchange.tool import Exchange, Options, file_stem
+from sparingly.run.exchange.tool import AnnotationTool, Options, file_stem
 
 
-class InspectAi(Exchange):
+class InspectAi(AnnotationTool):
     """inspect_ai, which runs the models on the chosen samples."""
 
     name: ClassVar[str] = "inspect"
@@ -32,23 +32,25 @@ class InspectAi(Exchange):
         """Write ``sample-id.txt`` with the ids in one line, or one such file for each task."""
         if options.get("tasks", "true") not in ("true", "false"):
             raise UsageError(f"The option tasks is true or false, not {options['tasks']}.")
-        items = [task.item for task in tasks]
+        items = [question.shown_item for question in tasks]
         by_task = _by_task(items) if options.get("tasks") == "true" else {None: items}
         stems: set[str] = set()
         return [
-            write_text(folder / f"{file_stem(task, stems).replace('tasks', 'sample-id', 1)}.txt", _line(held))
-            for task, held in by_task.items()
+            write_text(
+                folder / f"{file_stem(task, stems).replace('tasks', 'sample-id', 1)}.txt", _line(samples)
+            )
+            for task, samples in by_task.items()
         ]
 
 
 def _by_task(items: Sequence[str]) -> dict[str | None, list[str]]:
-    found: dict[str | None, list[str]] = {}
+    samples: dict[str | None, list[str]] = {}
     for item in items:
         task, sign, sample = item.rpartition("/")
         if not sign or not task or not sample:
             raise DataError(f'The item "{item}" is not TASK/ID: leave out the option tasks.')
-        found.setdefault(task, []).append(sample)
-    return found
+        samples.setdefault(task, []).append(sample)
+    return samples
 
 
 def _line(items: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,68 +23,11 @@ from sparingly.data.values import (
     shown,
 )
 from sparingly.run.exchange.files import write_private_json
+from sparingly.run.forms.question import Output, Passage, Question
 
 FORMAT, VERSION = "sparingly/key", 1
 # The aspect of spans that nobody scored: minus the points of all errors.
 POINTS = "mqm"
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a task asked: the item, and whom the answer about each token is credited to.
-
-    Attributes:
-        task: The task's id.
-        item: The item's own id.
-        outputs: The models credited for every token, in the order shown (of a pair: left, right).
-        texts: The number of code points of every output, by which spans are checked.
-        shown_item: The item's id as the tool saw it, where that is another: the original of a control item.
-        data: The data set of a campaign that has several.
-        round: The round, from 1.
-        probability: The inclusion probability.
-        probabilities: Those of models that have one of their own.
-        rater: Who was to judge it.
-        document: The document.
-        position: The place in the document.
-        before: The items shown before it.
-        after: The items shown after it.
-        control: The kind of a control item.
-    """
-
-    task: str
-    item: str
-    outputs: Mapping[str, tuple[str, ...]]
-    texts: Mapping[str, int] = field(default_factory=dict)
-    shown_item: str = ""
-    data: str = ""
-    round: int = 1
-    probability: float | None = None
-    probabilities: Mapping[str, float] = field(default_factory=dict)
-    rater: str | None = None
-    document: str | None = None
-    position: float | None = None
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    control: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the question as plain values; what is not there is left out."""
-        values = {**vars(self), "outputs": {token: list(names) for token, names in self.outputs.items()}}
-        values |= {"texts": dict(self.texts), "probabilities": dict(self.probabilities)}
-        # The sides of a pair and the order on the page, whatever a program does to the order of an object.
-        values |= {"shown": list(self.outputs), "before": list(self.before), "after": list(self.after)}
-        return {name: value for name, value in values.items() if value not in (None, "", [], {})}
-
-
-@dataclass(frozen=True)
-class Same:
-    """Two models whose outputs of an item are equal: a tie that nobody need be asked about."""
-
-    item: str
-    pair: tuple[str, str]
-    data: str = ""
-    round: int = 1
-    probability: float | None = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +53,7 @@ class Key:
     scales: Mapping[str, Scale]
     models: Mapping[str, str]
     questions: Mapping[str, Question]
-    same: tuple[Same, ...] = ()
+    same: tuple[Question, ...] = ()
     seed: int = 0
     salt: str = ""
     tool: str = ""
@@ -135,10 +78,10 @@ class Key:
 
     @cached_property
     def _by_item(self) -> dict[str, list[Question]]:
-        found: dict[str, list[Question]] = {}
+        questions: dict[str, list[Question]] = {}
         for question in self.questions.values():
-            found.setdefault(question.shown_item or question.item, []).append(question)
-        return found
+            questions.setdefault(question.shown_item, []).append(question)
+        return questions
 
     def find(
         self,
@@ -155,15 +98,15 @@ class Key:
         under the id of its original, and found where ``control`` asks for it. None where there is none.
         """
         wanted = set(tokens)
-        fits = [
-            one
-            for one in self._by_item.get(item, ())
-            if wanted <= set(one.outputs)
-            and round in (None, one.round)
-            and (one.control is not None) == control
+        matches = [
+            question
+            for question in self._by_item.get(item, ())
+            if wanted <= question.by_token.keys()
+            and round in (None, question.round)
+            and (question.control is not None) == control
         ]
-        own = [one for one in fits if one.rater == rater]
-        return next(iter(own or fits), None)
+        own = [question for question in matches if question.rater == rater]
+        return next(iter(own or matches), None)
 
     def merged(self, other: Key) -> Key:
         """Return a key that opens both exports, for the rounds of one campaign."""
@@ -172,21 +115,15 @@ class Key:
                 raise DataError(
                     f"The key that is there has another {name.replace('_', ' ')}: write to another key file."
                 )
-        known = {(one.data, one.item, one.pair) for one in self.same}
-        fresh = tuple(one for one in other.same if (one.data, one.item, one.pair) not in known)
-        return Key(
-            kind=self.kind,
-            scales=self.scales,
+        known = {(question.data, question.item, question.models) for question in self.same}
+        fresh = (q for q in other.same if (q.data, q.item, q.models) not in known)
+        return replace(
+            self,
             models={**self.models, **other.models},
             questions={**self.questions, **other.questions},
             same=(*self.same, *fresh),
-            seed=self.seed,
-            salt=self.salt,
-            tool=self.tool,
-            tool_scales=self.tool_scales,
             digest=other.digest,
             selection=other.selection,
-            unknown=self.unknown,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -204,8 +141,8 @@ class Key:
             "selection": self.selection,
             "models": dict(self.models),
             **self.unknown,
-            "questions": [question.to_dict() for question in self.questions.values()],
-            "same": [_plain(one) for one in self.same],
+            "questions": [_question_values(question) for question in self.questions.values()],
+            "same": [_equal_values(question) for question in self.same],
         }
 
     def save(self, path: str | Path) -> None:
@@ -224,17 +161,21 @@ class Key:
     def from_dict(cls, values: Mapping[str, Any]) -> Key:
         """Make a key from the values of its file."""
         check_version(dict(values), FORMAT, VERSION)
-        listed = [
-            _question(as_mapping(one, f"questions[{place}]"), f"questions[{place}]")
-            for place, one in enumerate(as_list(values.get("questions"), "questions"))
+        kind, scales = as_text(values.get("kind"), "kind") or "", _scales(values, "scales")
+        questions = [
+            replace(_question(as_mapping(entry, place), place), form=kind, aspects=tuple(scales))
+            for number, entry in enumerate(as_list(values.get("questions"), "questions"))
+            for place in [f"questions[{number}]"]
         ]
         return cls(
-            kind=as_text(values.get("kind"), "kind") or "",
-            scales=_scales(values, "scales"),
+            kind=kind,
+            scales=scales,
             tool_scales=_scales(values, "tool_scales"),
             models=_names(as_mapping(values.get("models"), "models"), "models"),
-            questions={one.task: one for one in listed},
-            same=tuple(_same(as_mapping(one, "same")) for one in as_list(values.get("same"), "same")),
+            questions={question.id: question for question in questions},
+            same=tuple(
+                _equal_outputs(as_mapping(entry, "same")) for entry in as_list(values.get("same"), "same")
+            ),
             seed=as_whole(values.get("seed"), "seed"),
             salt=as_text(values.get("salt"), "salt") or "",
             tool=as_text(values.get("tool"), "tool") or "",
@@ -263,8 +204,38 @@ _KNOWN = frozenset(
 )
 
 
-def _plain(one: Same) -> dict[str, Any]:
-    values = {**vars(one), "pair": list(one.pair)}
+def _question_values(question: Question) -> dict[str, Any]:
+    """Return a question as its key file has it; what is not there is left out."""
+    values = {
+        "task": question.id,
+        "item": question.item,
+        "outputs": {output.token: list(output.models) for output in question.outputs},
+        "texts": {output.token: output.letters for output in question.outputs if output.letters is not None},
+        "shown_item": question.original,
+        "data": question.data,
+        "round": question.round,
+        "probability": question.probability,
+        "probabilities": dict(question.probabilities),
+        "rater": question.rater,
+        "document": question.document,
+        "position": question.position,
+        "before": [passage.item for passage in question.before],
+        "after": [passage.item for passage in question.after],
+        "control": question.control,
+        # The sides of a pair and the order on the page, whatever a program does to the order of an object.
+        "shown": [output.token for output in question.outputs],
+    }
+    return {name: value for name, value in values.items() if value not in (None, "", [], {})}
+
+
+def _equal_values(question: Question) -> dict[str, Any]:
+    values = {
+        "item": question.item,
+        "pair": list(question.models),
+        "data": question.data,
+        "round": question.round,
+        "probability": question.probability,
+    }
     return {name: value for name, value in values.items() if value not in (None, "")}
 
 
@@ -290,43 +261,51 @@ def _optional(values: Mapping[str, Any], name: str, field: str) -> float | None:
     return None if values.get(name) is None else as_number(values[name], f"{field}.{name}")
 
 
-def _question(values: Mapping[str, Any], field: str) -> Question:
-    outputs = as_mapping(values.get("outputs"), f"{field}.outputs")
-    order = _ids(values.get("shown"), f"{field}.shown") or tuple(outputs)
+def _question(values: Mapping[str, Any], place: str) -> Question:
+    outputs = as_mapping(values.get("outputs"), f"{place}.outputs")
+    order = _ids(values.get("shown"), f"{place}.shown") or tuple(outputs)
     if sorted(order) != sorted(outputs):
-        raise InputError("the tokens shown are not those of the outputs", field=f"{field}.shown")
-    texts = as_mapping(values.get("texts"), f"{field}.texts")
-    chances = as_mapping(values.get("probabilities"), f"{field}.probabilities")
+        raise InputError("the tokens shown are not those of the outputs", field=f"{place}.shown")
+    if not all(outputs.values()):
+        raise InputError("an output belongs to no model", field=f"{place}.outputs")
+    texts = as_mapping(values.get("texts"), f"{place}.texts")
+    letters = {token: as_whole(count, f"{place}.texts") for token, count in texts.items()}
+    probabilities = as_mapping(values.get("probabilities"), f"{place}.probabilities")
     return Question(
-        task=as_id(values.get("task"), f"{field}.task"),
-        item=as_id(values.get("item"), f"{field}.item"),
-        outputs={token: _ids(outputs[token], f"{field}.outputs") for token in order},
-        texts={token: as_whole(count, f"{field}.texts") for token, count in texts.items()},
-        shown_item=as_text(values.get("shown_item"), f"{field}.shown_item") or "",
-        data=as_text(values.get("data"), f"{field}.data") or "",
-        round=as_whole(values.get("round", 1), f"{field}.round"),
-        probability=_optional(values, "probability", field),
-        probabilities={name: as_number(p, f"{field}.probabilities") for name, p in chances.items()},
-        rater=as_text(values.get("rater"), f"{field}.rater"),
-        document=as_text(values.get("document"), f"{field}.document"),
-        position=_optional(values, "position", field),
-        before=_ids(values.get("before"), f"{field}.before"),
-        after=_ids(values.get("after"), f"{field}.after"),
-        control=as_text(values.get("control"), f"{field}.control"),
+        id=as_id(values.get("task"), f"{place}.task"),
+        item=as_id(values.get("item"), f"{place}.item"),
+        outputs=tuple(
+            Output(_ids(outputs[token], f"{place}.outputs"), token=token, letters=letters.get(token))
+            for token in order
+        ),
+        original=as_text(values.get("shown_item"), f"{place}.shown_item"),
+        data=as_text(values.get("data"), f"{place}.data") or "",
+        round=as_whole(values.get("round", 1), f"{place}.round"),
+        probability=_optional(values, "probability", place),
+        probabilities={name: as_number(p, f"{place}.probabilities") for name, p in probabilities.items()},
+        rater=as_text(values.get("rater"), f"{place}.rater"),
+        document=as_text(values.get("document"), f"{place}.document"),
+        position=_optional(values, "position", place),
+        before=tuple(Passage(item) for item in _ids(values.get("before"), f"{place}.before")),
+        after=tuple(Passage(item) for item in _ids(values.get("after"), f"{place}.after")),
+        control=as_text(values.get("control"), f"{place}.control"),
     )
 
 
-def _same(values: Mapping[str, Any]) -> Same:
+def _equal_outputs(values: Mapping[str, Any]) -> Question:
     pair = _ids(values.get("pair"), "same.pair")
     if len(pair) != 2:
         raise InputError(f"{shown(list(pair))} is no pair of models", field="same.pair")
-    return Same(
+    return Question(
         item=as_id(values.get("item"), "same.item"),
-        pair=(pair[0], pair[1]),
+        outputs=tuple(Output((model,)) for model in pair),
         data=as_text(values.get("data"), "same.data") or "",
         round=as_whole(values.get("round", 1), "same.round"),
         probability=_optional(values, "probability", "same"),
     )
+
+
+# --- opaque names of letters only: some tools refuse or split names with digits, ``+`` or parentheses --
 
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

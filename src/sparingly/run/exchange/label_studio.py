@@ -26,22 +26,21 @@ from sparingly.run.exchange.files import (
     write_json,
     write_text,
 )
-from sparingly.run.exchange.key import Question
-from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, DRAFT, Taking
-from sparingly.run.exchange.report import Given, Taken, answers_to
-from sparingly.run.exchange.tasks import Kind, Task, Tasks
+from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, DRAFT, Reading, Submission
+from sparingly.run.exchange.report import ImportReport, answers_to
+from sparingly.run.exchange.tasks import Kind, Tasks
 from sparingly.run.exchange.tool import (
     HEADINGS,
     REFERENCE,
-    Exchange,
+    AnnotationTool,
     Options,
     carried,
     file_stem,
     page_texts,
     slot_count,
-    slot_label,
     used_texts,
 )
+from sparingly.run.forms.question import Question, output_label
 from sparingly.run.forms.spans import Span, from_utf16
 
 # Names of tags say what they ask: ``score_ASPECT_SLOT``, ``preference_ASPECT``, ``tie_ASPECT``,
@@ -79,7 +78,7 @@ def _scores(tasks: Tasks, _: bool) -> list[str]:
     lines: list[str] = []
     for slot in range(1, most + 1):
         lines += [
-            _tag("Header", value=f"Output {slot_label(slot)}"),
+            _tag("Header", value=f"Output {output_label(slot)}"),
             *(_span_labels(slot) if tasks.kind == "spans" else ()),
             _tag("Text", name=f"output_{slot}", value=f"$output_{slot}", granularity="symbol"),
         ]
@@ -118,7 +117,7 @@ def _pairs(tasks: Tasks, pairwise: bool) -> list[str]:
     lines: list[str] = []
     for slot, side in ((1, LEFT), (2, RIGHT)):
         lines += [
-            _tag("Header", value=f"Output {slot_label(slot)} ({side})"),
+            _tag("Header", value=f"Output {output_label(slot)} ({side})"),
             _tag("Text", name=f"output_{slot}", value=f"$output_{slot}"),
         ]
     for place, aspect in enumerate(tasks.aspects, 1):
@@ -172,7 +171,7 @@ TWO_ANSWERS = "a side and a tie were both chosen"
 _SIDES = {LEFT: 1.0, TIE: 0.0, RIGHT: -1.0}
 
 
-class LabelStudio(Exchange):
+class LabelStudio(AnnotationTool):
     """Label Studio, the open-source labelling server."""
 
     name: ClassVar[str] = "label-studio"
@@ -195,19 +194,22 @@ class LabelStudio(Exchange):
         )
         written, stems = [write_text(folder / "config.xml", config)], set[str]()
         for rater, held in tasks.by_rater().items():
-            values = [{"data": _data(task, tasks.kind, _page(task, texts, options), most)} for task in held]
+            values = [
+                {"data": _data(question, tasks.kind, _page(question, texts, options), most)}
+                for question in held
+            ]
             written.append(write_json(folder / f"{file_stem(rater, stems)}.json", values))
         return written
 
-    def read(self, files: Sequence[Path], taking: Taking, options: Options) -> Taken:
+    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
         """Read exports; of several annotations by one rater the last one counts."""
         if options.get("ground_truth", "take") != "take":
             raise UsageError("The option ground_truth is take, or not given.")
         for path in files:
-            for where, entry in read_json_rows(path):
-                for annotation in _annotations(entry, where):
-                    _take(annotation, taking, "ground_truth" in options)
-        return taking.done()
+            for origin, entry in read_json_rows(path):
+                for annotation in _annotations(entry, origin):
+                    _take(annotation, reading, "ground_truth" in options)
+        return reading.report()
 
 
 def _flag(options: Options, name: str) -> bool:
@@ -216,22 +218,22 @@ def _flag(options: Options, name: str) -> bool:
     return options.get(name) == "true"
 
 
-def _page(task: Task, texts: Sequence[str], options: Options) -> dict[str, str]:
-    page = page_texts(task, options)
+def _page(question: Question, texts: Sequence[str], options: Options) -> dict[str, str]:
+    page = page_texts(question, options)
     return {name: page[name] for name in texts}
 
 
-def _data(task: Task, kind: Kind, page: Mapping[str, str], most: int) -> dict[str, Any]:
-    values: dict[str, Any] = {**carried(task), **page}
+def _data(question: Question, kind: Kind, page: Mapping[str, str], most: int) -> dict[str, Any]:
+    values: dict[str, Any] = {**carried(question), **page}
     if kind == "ranking":
         values["outputs"] = [
-            {"id": output.token, "title": f"Output {slot_label(slot)}", "body": output.text}
-            for slot, output in enumerate(task.outputs, 1)
+            {"id": output.token, "title": f"Output {output_label(slot)}", "body": output.text}
+            for slot, output in enumerate(question.outputs, 1)
         ]
         return values
     # Every variable of the config must be there, so places that a task does not fill are empty.
     for slot in range(1, most + 1):
-        output = task.outputs[slot - 1] if slot <= len(task.outputs) else None
+        output = question.outputs[slot - 1] if slot <= len(question.outputs) else None
         values[f"output_{slot}"] = "" if output is None else output.text
         values[f"token_{slot}"] = "" if output is None else output.token
     return values
@@ -242,14 +244,14 @@ def _data(task: Task, kind: Kind, page: Mapping[str, str], most: int) -> dict[st
 
 @dataclass(frozen=True)
 class _Annotation:
-    """One annotation of either export: the data of its task, and the values of every tag."""
+    """One annotation of either export: the data of its question, and the values of every tag."""
 
     data: Mapping[str, Any]
     values: Mapping[str, list[dict[str, Any]]]
-    where: str
+    origin: str
     rater: str | None = None
     seconds: float | None = None
-    when: float | None = None
+    time: float | None = None
     cancelled: bool = False
     draft: bool = False
     ground_truth: bool = False
@@ -275,19 +277,19 @@ class _Annotation:
         return "\n".join(name_in(text) or "" for text in texts) or None
 
 
-def _annotations(entry: Mapping[str, Any], where: str) -> Iterator[_Annotation]:
+def _annotations(entry: Mapping[str, Any], origin: str) -> Iterator[_Annotation]:
     if "annotations" not in entry and "completions" not in entry:
-        yield _flat(entry, where)
+        yield _flat(entry, origin)
         return
     held = mapping_in(entry.get("data"))
-    place = f"{where.rpartition(', ')[0]}, task {name_in(entry['id'])}" if "id" in entry else where
+    place = f"{origin.rpartition(', ')[0]}, task {name_in(entry['id'])}" if "id" in entry else origin
     for annotation in list_in(entry.get("annotations", entry.get("completions"))):
         yield _nested(annotation, held, place, draft=False)
     for draft in list_in(entry.get("drafts")):
         yield _nested(draft, held, place, draft=True)
 
 
-def _nested(annotation: Any, data: Mapping[str, Any], where: str, *, draft: bool) -> _Annotation:
+def _nested(annotation: Any, data: Mapping[str, Any], origin: str, *, draft: bool) -> _Annotation:
     held = mapping_in(annotation)
     values: dict[str, list[dict[str, Any]]] = {}
     for result in list_in(held.get("result")):
@@ -296,17 +298,17 @@ def _nested(annotation: Any, data: Mapping[str, Any], where: str, *, draft: bool
     return _Annotation(
         data,
         values,
-        where,
+        origin,
         rater=_rater(held.get("completed_by", held.get("user"))),
         seconds=seconds_in(held.get("lead_time")),
-        when=moment_in(held.get("updated_at") or held.get("created_at")),
+        time=moment_in(held.get("updated_at") or held.get("created_at")),
         cancelled=bool(held.get("was_cancelled")),
         draft=draft,
         ground_truth=bool(held.get("ground_truth")),
     )
 
 
-def _flat(entry: Mapping[str, Any], where: str) -> _Annotation:
+def _flat(entry: Mapping[str, Any], origin: str) -> _Annotation:
     """Read one object of JSON_MIN, in which choices and texts stand by themselves."""
     values: dict[str, list[dict[str, Any]]] = {}
     for name, held in entry.items():
@@ -315,10 +317,10 @@ def _flat(entry: Mapping[str, Any], where: str) -> _Annotation:
     return _Annotation(
         entry,
         values,
-        where,
+        origin,
         rater=_rater(entry.get("annotator")),
         seconds=seconds_in(entry.get("lead_time")),
-        when=moment_in(entry.get("updated_at") or entry.get("created_at")),
+        time=moment_in(entry.get("updated_at") or entry.get("created_at")),
     )
 
 
@@ -330,8 +332,8 @@ def _as_value(held: Any) -> dict[str, Any]:
     return {"number": held}
 
 
-def _take(annotation: _Annotation, taking: Taking, with_ground_truth: bool) -> None:
-    question = taking.question(annotation.data.get("task"), annotation.where)
+def _take(annotation: _Annotation, reading: Reading, with_ground_truth: bool) -> None:
+    question = reading.question(annotation.data.get("task"), annotation.origin)
     if question is None:
         return
     reasons = {
@@ -340,56 +342,64 @@ def _take(annotation: _Annotation, taking: Taking, with_ground_truth: bool) -> N
         GROUND_TRUTH: annotation.ground_truth and not with_ground_truth,
     }
     if reason := next((reason for reason, holds in reasons.items() if holds), None):
-        taking.leave_question(reason, question, annotation.where)
+        reading.leave_question(reason, question, annotation.origin)
         return
-    count = answers_to(taking.key, question)
-    given = Given(
+    count = answers_to(reading.key, question)
+    submission = Submission(
         annotation.rater,
-        annotation.where,
+        annotation.origin,
         seconds=None if annotation.seconds is None else annotation.seconds / count,
         comment=annotation.comment(),
-        when=annotation.when,
+        time=annotation.time,
     )
-    _TAKERS[taking.key.kind](annotation, taking, question, given)
+    _TAKERS[reading.key.kind](annotation, reading, question, submission)
 
 
-def _take_scores(annotation: _Annotation, taking: Taking, question: Question, given: Given) -> None:
+def _take_scores(
+    annotation: _Annotation, reading: Reading, question: Question, submission: Submission
+) -> None:
     for slot, token in _slots(annotation, question):
-        for place, aspect in enumerate(taking.key.aspects, 1):
-            taking.score(question, token, aspect, annotation.number(f"score_{place}_{slot}"), given)
+        for place, aspect in enumerate(reading.key.aspects, 1):
+            reading.score(question, token, aspect, annotation.number(f"score_{place}_{slot}"), submission)
 
 
-def _take_spans(annotation: _Annotation, taking: Taking, question: Question, given: Given) -> None:
+def _take_spans(
+    annotation: _Annotation, reading: Reading, question: Question, submission: Submission
+) -> None:
     for slot, token in _slots(annotation, question):
         text = name_in(annotation.data.get(f"output_{slot}")) or ""
         scores = {
             aspect: annotation.number(f"score_{place}_{slot}")
-            for place, aspect in enumerate(taking.key.aspects, 1)
+            for place, aspect in enumerate(reading.key.aspects, 1)
         }
         try:
             spans = [_span(value, text) for value in annotation.values.get(f"spans_{slot}", ())]
         except DataError:
-            taking.leave(BAD_SPAN, annotation.where, len(taking.key.asked_aspects))
+            reading.leave(BAD_SPAN, annotation.origin, len(reading.key.asked_aspects))
         else:
-            taking.spans(question, token, spans, given, scores)
+            reading.spans(question, token, spans, submission, scores)
 
 
-def _take_pairs(annotation: _Annotation, taking: Taking, question: Question, given: Given) -> None:
-    for place, aspect in enumerate(taking.key.aspects, 1):
+def _take_pairs(
+    annotation: _Annotation, reading: Reading, question: Question, submission: Submission
+) -> None:
+    for place, aspect in enumerate(reading.key.aspects, 1):
         chosen = annotation.chosen(f"preference_{place}")
         tied = annotation.chosen(f"tie_{place}") is not None
         if tied and chosen is not None:
-            taking.leave(TWO_ANSWERS, annotation.where)
+            reading.leave(TWO_ANSWERS, annotation.origin)
         else:
             side = TIE if tied else chosen
-            taking.pair(question, aspect, None if side is None else _SIDES.get(side, side), given)
+            reading.pair(question, aspect, None if side is None else _SIDES.get(side, side), submission)
 
 
-def _take_rankings(annotation: _Annotation, taking: Taking, question: Question, given: Given) -> None:
-    for place, aspect in enumerate(taking.key.aspects, 1):
+def _take_rankings(
+    annotation: _Annotation, reading: Reading, question: Question, submission: Submission
+) -> None:
+    for place, aspect in enumerate(reading.key.aspects, 1):
         held = annotation.values.get(f"ranking_{place}", ())
         lists = held[0].get("ranker") if held else None
-        taking.ranking(question, aspect, _ranks(lists), given)
+        reading.ranking(question, aspect, _ranks(lists), submission)
 
 
 _TAKERS = {"score": _take_scores, "spans": _take_spans, "pair": _take_pairs, "ranking": _take_rankings}
@@ -397,7 +407,7 @@ _TAKERS = {"score": _take_scores, "spans": _take_spans, "pair": _take_pairs, "ra
 
 def _slots(annotation: _Annotation, question: Question) -> list[tuple[int, str]]:
     """Return the places of a page with their tokens: as the data says, else in the order exported."""
-    order = list(question.outputs)
+    order = list(question.by_token)
     data = annotation.data
     return [(slot, name_in(data.get(f"token_{slot}")) or token) for slot, token in enumerate(order, 1)]
 

@@ -13,10 +13,10 @@ from typing import ClassVar
 from sparingly.base.errors import DataError
 from sparingly.run.exchange.files import write_json
 from sparingly.run.exchange.tasks import KINDS, Kind, Tasks
-from sparingly.run.exchange.tool import Exchange, Options
+from sparingly.run.exchange.tool import AnnotationTool, Options
 
 
-class LmEval(Exchange):
+class LmEval(AnnotationTool):
     """lm-evaluation-harness, which runs the models on the chosen documents."""
 
     name: ClassVar[str] = "lm-eval"
@@ -27,12 +27,12 @@ class LmEval(Exchange):
 
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
         """Write ``samples.json``: ``{"task": [0, 5, 9]}``."""
-        return [write_json(folder / "samples.json", samples_of([task.item for task in tasks]))]
+        return [write_json(folder / "samples.json", samples_of([question.shown_item for question in tasks]))]
 
 
 def samples_of(items: Sequence[str]) -> dict[str, list[int]]:
     """Return the documents of every task, in order, from ids ``TASK#DOC_ID``."""
-    found: dict[str, set[int]] = {}
+    documents: dict[str, set[int]] = {}
     for item in items:
         task, sign, document = item.rpartition("#")
         if not sign or not task or not (document.isascii() and document.isdigit()):
@@ -40,5 +40,5 @@ def samples_of(items: Sequence[str]) -> dict[str, list[int]]:
                 f'The item "{item}" is not TASK#DOC_ID with a whole number: read the samples of the harness '
                 "with its own format, lm_eval."
             )
-        found.setdefault(task, set()).add(int(document))
-    return {task: sorted(found[task]) for task in sorted(found)}
+        documents.setdefault(task, set()).add(int(document))
+    return {task: sorted(documents[task]) for task in sorted(documents)}

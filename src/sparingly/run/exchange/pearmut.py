@@ -16,11 +16,12 @@ from sparingly.data import files
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.browser import fits_link, marked_span, plain_names, take_marks
 from sparingly.run.exchange.files import list_in, mapping_in, name_in, number_in, write_json
-from sparingly.run.exchange.key import MODEL_LETTERS, Key, Question, letters
-from sparingly.run.exchange.reading import CANCELLED, NOT_ANSWERED, RESET, UNKNOWN_TASK, Taking
-from sparingly.run.exchange.report import Given, Taken
-from sparingly.run.exchange.tasks import Kind, Passage, Task, Tasks
-from sparingly.run.exchange.tool import Exchange, Options, carried
+from sparingly.run.exchange.key import MODEL_LETTERS, Key, letters
+from sparingly.run.exchange.reading import CANCELLED, NOT_ANSWERED, RESET, UNKNOWN_TASK, Reading, Submission
+from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tool import AnnotationTool, Options, carried
+from sparingly.run.forms.question import Passage, Question
 from sparingly.run.forms.spans import Span
 
 EXTRA_PAGE = "a welcome, random or goodbye page"
@@ -34,7 +35,7 @@ Log = list[tuple[str, Entry]]
 
 
 def read_logs(
-    paths: Sequence[Path], taking: Taking, sliders: Mapping[str, str], raters: Mapping[str, str]
+    paths: Sequence[Path], reading: Reading, sliders: Mapping[str, str], raters: Mapping[str, str]
 ) -> None:
     """Take the answers of some logs.
 
@@ -43,20 +44,20 @@ def read_logs(
 
     Args:
         paths: The files.
-        taking: Takes the answers.
+        reading: Takes the answers.
         sliders: The slider of every aspect; empty where the one score says it.
         raters: The raters by their names in Pearmut.
     """
     failed: dict[str, int] = {}
     for log in (log for path in paths for log in _logs(path)):
         last_reset = {_user(entry): at for at, (_, entry) in enumerate(log) if _is_reset(entry)}
-        for at, (where, entry) in enumerate(log):
+        for at, (origin, entry) in enumerate(log):
             if _is_reset(entry):
                 continue
             user = _user(entry)
-            reader = _Entry(taking, sliders, raters.get(user, user), where, entry)
+            reader = _Entry(reading, sliders, raters.get(user, user), origin, entry)
             if isinstance(entry.get("item_i"), str):
-                taking.leave(EXTRA_PAGE, where, max(1, len(reader.items)))
+                reading.leave(EXTRA_PAGE, origin, max(1, len(reader.items)))
             elif at < last_reset.get(user, -1):
                 reader.leave(RESET)
             else:
@@ -66,7 +67,7 @@ def read_logs(
                 failed[reader.rater] = failed.get(reader.rater, 0) + len(wrong)
     for rater, count in sorted(failed.items()):
         if count:
-            taking.note(f"{rater} failed {count} of Pearmut's checks.")
+            reading.note(f"{rater} failed {count} of Pearmut's checks.")
 
 
 def _user(entry: Entry) -> str:
@@ -77,10 +78,10 @@ def _user(entry: Entry) -> str:
 class _Entry:
     """One entry of a log: the items of a document, and what a user said about each."""
 
-    taking: Taking
+    reading: Reading
     sliders: Mapping[str, str]
     rater: str
-    where: str
+    origin: str
     entry: Entry
 
     @property
@@ -97,48 +98,48 @@ class _Entry:
         """Leave out everything that was asked here."""
         for item in self.items:
             if (question := self._question(item)) is not None:
-                self.taking.leave_question(reason, question, self.where)
+                self.reading.leave_question(reason, question, self.origin)
 
     def take(self) -> None:
         """Take the answers about every item."""
         if len(self.answers) != len(self.items):
             self.leave(NOT_ANSWERED)
             return
-        given = self._given()
+        submission = self._submission()
         for item, answer in zip(self.items, self.answers, strict=True):
             question = self._question(item)
             if question is None:
                 continue
             if not isinstance(answer, dict):
-                self.taking.leave_question(CANCELLED, question, self.where)
+                self.reading.leave_question(CANCELLED, question, self.origin)
                 continue
             for token, said in answer.items():
-                self._output(question, token, said, _text(item, token), given)
+                self._output(question, token, said, _text(item, token), submission)
 
     def _question(self, item: Any) -> Question | None:
         """Return what an item asked: by the task's id, or by the item where somebody left it out."""
         held = mapping_in(item)
         if "task" in held:
-            return self.taking.question(held["task"], self.where)
+            return self.reading.question(held["task"], self.origin)
         item_id, tokens = name_in(held.get("item_id")) or "", mapping_in(held.get("tgt"))
-        found = self.taking.key.find(item_id, rater=self.rater, tokens=tokens)
+        found = self.reading.key.find(item_id, rater=self.rater, tokens=tokens)
         if found is None:
-            self.taking.leave(UNKNOWN_TASK, self.where)
+            self.reading.leave(UNKNOWN_TASK, self.origin)
         return found
 
-    def _given(self) -> Given:
+    def _submission(self) -> Submission:
         said = (number_in(mapping_in(one).get("time")) for one in list_in(self.entry.get("actions")))
         times = [time for time in said if time is not None]
         shown = sum(len(answer) for answer in self.answers if isinstance(answer, dict))
-        each = max(1, shown * len(self.taking.key.asked_aspects))
+        each = max(1, shown * len(self.reading.key.asked_aspects))
         spent = sum(min(max(later - one, 0.0), _LONGEST_PAUSE) for one, later in pairwise(times))
         comment = self.entry.get("comment")
-        return Given(
+        return Submission(
             self.rater,
-            self.where,
+            self.origin,
             seconds=spent / each if len(times) > 1 else None,
             comment=comment if isinstance(comment, str) else None,
-            when=max(times, default=None),
+            time=max(times, default=None),
         )
 
     @property
@@ -146,22 +147,26 @@ class _Entry:
         actions = list_in(self.entry.get("actions"))
         return any(mapping_in(one).get("action") == "submit_skip" for one in actions)
 
-    def _output(self, question: Question, token: str, said: Any, text: str | None, given: Given) -> None:
-        key, place = self.taking.key, f"{self.where}, {token}"
+    def _output(
+        self, question: Question, token: str, said: Any, text: str | None, submission: Submission
+    ) -> None:
+        key, place = self.reading.key, f"{self.origin}, {token}"
         if not isinstance(said, dict) or (self._skipped and not self._has_all_scores(said)):
-            self.taking.leave(CANCELLED if self._skipped else NOT_ANSWERED, place, len(key.asked_aspects))
+            self.reading.leave(CANCELLED if self._skipped else NOT_ANSWERED, place, len(key.asked_aspects))
             return
         own = said.get("textfield")
-        given = replace(given, where=place, comment=own if isinstance(own, str) and own else given.comment)
+        submission = replace(
+            submission, origin=place, comment=own if isinstance(own, str) and own else submission.comment
+        )
         scores = {aspect: self._score(aspect, said) for aspect in key.aspects}
         if key.kind == "spans":
-            self._spans(question, token, said, text, given, scores)
+            self._spans(question, token, said, text, submission, scores)
             return
         for aspect in key.aspects:
-            self.taking.score(question, token, aspect, scores[aspect], given)
+            self.reading.score(question, token, aspect, scores[aspect], submission)
 
     def _has_all_scores(self, said: Mapping[str, Any]) -> bool:
-        aspects = self.taking.key.aspects
+        aspects = self.reading.key.aspects
         return bool(aspects) and all(self._score(aspect, said) is not None for aspect in aspects)
 
     def _score(self, aspect: str, said: Mapping[str, Any]) -> Any:
@@ -181,16 +186,17 @@ class _Entry:
         token: str,
         said: Mapping[str, Any],
         text: str | None,
-        given: Given,
+        submission: Submission,
         scores: Mapping[str, Any],
     ) -> None:
         marks = list_in(said.get("error_spans"))
-        found = [_span(mark, text or "", question.texts.get(token)) for mark in marks]
+        letters = question.by_token[token].letters if token in question.by_token else None
+        found = [_span(mark, text or "", letters) for mark in marks]
         whole = [span for span in found if span is not None]
         if len(whole) < len(found):
-            self.taking.leave(BAD_MARK, given.where, len(self.taking.key.asked_aspects))
+            self.reading.leave(BAD_MARK, submission.origin, len(self.reading.key.asked_aspects))
             return
-        take_marks(self.taking, question, token, whole, given, scores)
+        take_marks(self.reading, question, token, whole, submission, scores)
 
 
 def _span(mark: Any, text: str, letters: int | None) -> Span | None:
@@ -247,7 +253,7 @@ _MEDIA = ("<audio ", "<video ", "<img ", "<iframe ")
 GUARD = "\u2060"
 
 
-class Pearmut(Exchange):
+class Pearmut(AnnotationTool):
     """Pearmut (Zouhar 2025): direct scores, error spans and several sliders, document by document."""
 
     name: ClassVar[str] = "pearmut"
@@ -270,20 +276,20 @@ class Pearmut(Exchange):
         """Write the campaign as ``campaign.json``."""
         return [write_json(folder / "campaign.json", campaign(tasks, options))]
 
-    def read(self, files: Sequence[Path], taking: Taking, options: Options) -> Taken:
+    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
         """Read ``data/annotations/CAMPAIGN.jsonl``, or what ``/download-annotations`` gives."""
-        names = {rater: user_of(taking.key, rater) for rater in _raters(taking.key)}
-        read_logs(files, taking, slider_names(taking.key), {user: rater for rater, user in names.items()})
-        return taking.done()
+        names = {rater: user_of(reading.key, rater) for rater in _raters(reading.key)}
+        read_logs(files, reading, slider_names(reading.key), {user: rater for rater, user in names.items()})
+        return reading.report()
 
 
 def campaign(tasks: Tasks, options: Options) -> dict[str, Any]:
     """Return the campaign as Pearmut reads it."""
-    name = options.get("campaign", f"sparingly-{max((task.round for task in tasks), default=1)}")
+    name = options.get("campaign", f"sparingly-{max((question.round for question in tasks), default=1)}")
     if not fits_link(name) or name in (".", ".."):
         raise UsageError(f'The campaign "{name}" is part of links: take letters, digits, dots and hyphens.')
     assignment = _assignment(tasks, options)
-    documents = [[_item(task, order, options) for task in run] for run, order in _ordered(tasks)]
+    documents = [[_item(question, order, options) for question in run] for run, order in _ordered(tasks)]
     users: Any = _count(options)
     data: Any = documents
     if assignment == TASK_BASED:
@@ -319,38 +325,38 @@ def _raters(key: Key) -> list[str]:
     return sorted({one.rater for one in key.questions.values() if one.rater is not None})
 
 
-def _rater(task: Task) -> str:
-    if task.rater is None:
+def _rater(question: Question) -> str:
+    if question.rater is None:
         raise UsageError("Some tasks have no rater: write them with assignment=single-stream.")
-    return task.rater
+    return question.rater
 
 
 def _assignment(tasks: Tasks, options: Options) -> str:
-    given = options.get("assignment", TASK_BASED if tasks.raters else SINGLE_STREAM)
-    if given not in (TASK_BASED, SINGLE_STREAM):
-        raise UsageError(f'The assignment "{given}" is neither {TASK_BASED} nor {SINGLE_STREAM}.')
-    if given == TASK_BASED and not tasks.raters:
+    assignment = options.get("assignment", TASK_BASED if tasks.raters else SINGLE_STREAM)
+    if assignment not in (TASK_BASED, SINGLE_STREAM):
+        raise UsageError(f'The assignment "{assignment}" is neither {TASK_BASED} nor {SINGLE_STREAM}.')
+    if assignment == TASK_BASED and not tasks.raters:
         raise UsageError("A task-based campaign has a list per rater: give an assignment (sparingly assign).")
-    return given
+    return assignment
 
 
 def _count(options: Options) -> int:
-    given = options.get("users", "1")
-    if not given.isdecimal() or int(given) < 1:
-        raise UsageError(f'The number of users "{given}" is no whole number above 0.')
-    return int(given)
+    count = options.get("users", "1")
+    if not count.isdecimal() or int(count) < 1:
+        raise UsageError(f'The number of users "{count}" is no whole number above 0.')
+    return int(count)
 
 
 def _protocol(tasks: Tasks, options: Options) -> str:
-    usual = "DA" if tasks.kind == "score" else "ESA" if tasks.aspects else "MQM"
-    given = options.get("protocol", usual)
-    if given not in PROTOCOLS:
-        raise UsageError(f'The protocol "{given}" is none of {", ".join(PROTOCOLS)}.')
-    if tasks.kind == "spans" and given == "DA":
+    default = "DA" if tasks.kind == "score" else "ESA" if tasks.aspects else "MQM"
+    protocol = options.get("protocol", default)
+    if protocol not in PROTOCOLS:
+        raise UsageError(f'The protocol "{protocol}" is none of {", ".join(PROTOCOLS)}.')
+    if tasks.kind == "spans" and protocol == "DA":
         raise UsageError("The protocol DA has no spans: take ESA or MQM.")
-    if tasks.kind == "score" and given != "DA":
-        raise UsageError(f"The protocol {given} marks spans: ask for the kind spans.")
-    return given
+    if tasks.kind == "score" and protocol != "DA":
+        raise UsageError(f"The protocol {protocol} marks spans: ask for the kind spans.")
+    return protocol
 
 
 def _sliders(tasks: Tasks) -> list[dict[str, Any]] | None:
@@ -369,22 +375,23 @@ def _step(scale: Scale) -> float:
     return 1 if whole and scale.high - scale.low > 1 else (scale.high - scale.low) / 100
 
 
-def _ordered(tasks: Tasks) -> list[tuple[list[Task], list[str]]]:
+def _ordered(tasks: Tasks) -> list[tuple[list[Question], list[str]]]:
     """Return every document with the order of its outputs: a model stands in one column all the way."""
     runs = tasks.by_document()
     return [
-        (run, list(dict.fromkeys(output.token for task in run for output in task.outputs))) for run in runs
+        (run, list(dict.fromkeys(output.token for question in run for output in question.outputs)))
+        for run in runs
     ]
 
 
-def _item(task: Task, order: list[str], options: Options) -> dict[str, Any]:
-    texts = {output.token: _shown(output.text) for output in task.outputs}
-    item: dict[str, Any] = {**carried(task), "item_id": task.item}
-    if task.source is not None:
-        item["src"] = _shown(task.source)
-    if options.get("reference") == "yes" and task.reference is not None:
-        item["ref"] = _shown(task.reference)
-    if around := _context(task):
+def _item(question: Question, order: list[str], options: Options) -> dict[str, Any]:
+    texts = {output.token: _shown(output.text or "") for output in question.outputs}
+    item: dict[str, Any] = {**carried(question), "item_id": question.shown_item}
+    if question.source is not None:
+        item["src"] = _shown(question.source)
+    if options.get("reference") == "yes" and question.reference is not None:
+        item["ref"] = _shown(question.reference)
+    if around := _context(question):
         item["instructions"] = around
     return {**item, "tgt": {token: texts[token] for token in order if token in texts}}
 
@@ -393,9 +400,9 @@ def _shown(text: str) -> str:
     return f"{GUARD}{text}" if text.startswith(_MEDIA) else text
 
 
-def _context(task: Task) -> str:
+def _context(question: Question) -> str:
     """Return what comes before and after as a line of HTML above the item."""
-    parts = [("Before", task.before), ("After", task.after)]
+    parts = [("Before", question.before), ("After", question.after)]
     return "".join(f"<p><b>{title}:</b> {_passages(around)}</p>" for title, around in parts if around)
 
 

@@ -26,11 +26,12 @@ from sparingly.run.exchange.files import (
     write_jsonl,
     write_text,
 )
-from sparingly.run.exchange.key import Key, Question
-from sparingly.run.exchange.reading import BAD_SPAN, DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, Taking
-from sparingly.run.exchange.report import Given, Taken
-from sparingly.run.exchange.tasks import Kind, Output, Passage, Task, Tasks
-from sparingly.run.exchange.tool import Exchange, Options, carried
+from sparingly.run.exchange.key import Key
+from sparingly.run.exchange.reading import BAD_SPAN, DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, Reading, Submission
+from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tool import AnnotationTool, Options, carried
+from sparingly.run.forms.question import Output, Passage, Question
 from sparingly.run.forms.spans import PENALTIES, Span
 
 MACHINE = "answered by a machine"
@@ -45,82 +46,89 @@ Labels = dict[str, dict[str, Any]]
 class Record:
     """What one user said about one instance: values by scheme and label."""
 
-    where: str
+    origin: str
     user: str
     instance: str
     labels: Labels
     seconds: float | None = None
-    when: float | None = None
+    time: float | None = None
     is_machine: bool = False
 
 
 @dataclass
 class _Answers:
-    taking: Taking
+    reading: Reading
     schemes: Mapping[str, str]
     texts: dict[str, str] = field(default_factory=dict)
 
     def take(self, record: Record) -> None:
         """Take one record, or leave it out."""
         task, _, token = record.instance.partition("-")
-        question = self.taking.question(task, record.where)
+        question = self.reading.question(task, record.origin)
         if question is None:
             return
-        count = len(self.taking.key.asked_aspects)
-        if self.taking.key.kind != "pair" and token not in question.outputs:
-            self.taking.leave(UNKNOWN_OUTPUT, f"{record.where}: {record.instance}", count)
+        count = len(self.reading.key.asked_aspects)
+        if self.reading.key.kind != "pair" and token not in question.by_token:
+            self.reading.leave(UNKNOWN_OUTPUT, f"{record.origin}: {record.instance}", count)
         elif record.is_machine:
-            self.taking.leave(MACHINE, record.where, count)
+            self.reading.leave(MACHINE, record.origin, count)
         else:
             seconds = None if record.seconds is None else record.seconds / count
-            given = Given(record.user, record.where, seconds=seconds, when=record.when)
-            self._answer(question, token, record, given)
+            submission = Submission(record.user, record.origin, seconds=seconds, time=record.time)
+            self._answer(question, token, record, submission)
 
-    def _answer(self, question: Question, token: str, record: Record, given: Given) -> None:
-        key = self.taking.key
+    def _answer(self, question: Question, token: str, record: Record, submission: Submission) -> None:
+        key = self.reading.key
         if key.kind == "pair":
             for aspect in key.aspects:
-                self._pair(question, aspect, record.labels.get(self.schemes[aspect], {}), given)
+                self._pair(question, aspect, record.labels.get(self.schemes[aspect], {}), submission)
             return
         scores = {aspect: _only(record.labels.get(self.schemes[aspect], {})) for aspect in key.aspects}
         if key.kind == "spans":
-            self._spans(question, token, record, given, scores)
+            self._spans(question, token, record, submission, scores)
             return
         for aspect, score in scores.items():
-            self.taking.score(question, token, aspect, score, given)
+            self.reading.score(question, token, aspect, score, submission)
 
-    def _pair(self, question: Question, aspect: str, labels: Mapping[str, Any], given: Given) -> None:
+    def _pair(
+        self, question: Question, aspect: str, labels: Mapping[str, Any], submission: Submission
+    ) -> None:
         """Take a choice, or the side of 0 that a scale is on: below, the left is better."""
         if "scale_value" in labels:
             place = number_in(labels["scale_value"])
             if place is None:
-                self.taking.leave(NO_NUMBER, given.where)
+                self.reading.leave(NO_NUMBER, submission.origin)
                 return
-            self.taking.pair(question, aspect, float((place < 0) - (place > 0)), given)
+            self.reading.pair(question, aspect, float((place < 0) - (place > 0)), submission)
             return
         chosen = labels.get("selection")
-        self.taking.pair(question, aspect, _CHOICES.get(name_in(chosen) or "", chosen), given)
+        self.reading.pair(question, aspect, _CHOICES.get(name_in(chosen) or "", chosen), submission)
 
     def _spans(
-        self, question: Question, token: str, record: Record, given: Given, scores: Mapping[str, Any]
+        self,
+        question: Question,
+        token: str,
+        record: Record,
+        submission: Submission,
+        scores: Mapping[str, Any],
     ) -> None:
-        count = len(self.taking.key.asked_aspects)
+        count = len(self.reading.key.asked_aspects)
         if not scores and not record.labels.get(self.schemes[CHECKED]):
-            self.taking.leave(DRAFT, record.where, count)
+            self.reading.leave(DRAFT, record.origin, count)
             return
         marks = _marks(record, self.schemes[MARKS])
         found = [self._span(mark, record) for mark in marks]
         if any(span is None for span in found):
-            self.taking.leave(BAD_SPAN, record.where, count)
+            self.reading.leave(BAD_SPAN, record.origin, count)
             return
-        self.taking.spans(question, token, [span for span in found if span is not None], given, scores)
+        self.reading.spans(question, token, [span for span in found if span is not None], submission, scores)
 
     def _span(self, mark: Any, record: Record) -> Span | None:
         text = self.texts.get(record.instance)
         if text is None:
             raise InputError(
                 "the marks are counted in the texts of the items, which are not here",
-                file=record.where,
+                file=record.origin,
                 fix="Give items.jsonl, too",
             )
         if not isinstance(mark, dict):
@@ -138,9 +146,9 @@ class _Answers:
         return replace(span, start=first, end=last)
 
 
-def read_answers(paths: Sequence[Path], taking: Taking, schemes: Mapping[str, str]) -> None:
+def read_answers(paths: Sequence[Path], reading: Reading, schemes: Mapping[str, str]) -> None:
     """Take the answers of some files or folders; a file of items among them gives the texts of marks."""
-    answers = _Answers(taking, schemes)
+    answers = _Answers(reading, schemes)
     found: list[Record] = []
     for path in _all_files(paths):
         if path.suffix.lower() == ".jsonl":
@@ -185,7 +193,7 @@ def _state(path: Path) -> Iterator[Record]:
             instance,
             _labels(labels),
             seconds=seconds_in(milliseconds / 1000) if milliseconds else None,
-            when=moment_in(times.get("session_end")),
+            time=moment_in(times.get("session_end")),
             is_machine=_is_machine(origin),
         )
 
@@ -202,9 +210,9 @@ def _labels(stored: Any) -> Labels:
     return found
 
 
-def _exported(row: Mapping[str, Any], where: str) -> Record:
+def _exported(row: Mapping[str, Any], origin: str) -> Record:
     return Record(
-        where,
+        origin,
         name_in(row.get("user_id")) or "",
         name_in(row["instance_id"]) or "",
         _labels(row.get("labels")),
@@ -214,7 +222,7 @@ def _exported(row: Mapping[str, Any], where: str) -> Record:
 
 def _table(path: Path) -> Iterator[Record]:
     """Yield the rows of an export as a table, whose columns are called ``scheme.label``."""
-    for where, row in read_csv_rows(path):
+    for origin, row in read_csv_rows(path):
         if "instance_id" not in row:
             raise InputError("there is no column instance_id", file=path, fix="Export with potato.export")
         labels: Labels = {}
@@ -222,7 +230,7 @@ def _table(path: Path) -> Iterator[Record]:
             scheme, dot, label = column.partition(".")
             if dot and value != "":
                 labels.setdefault(scheme, {})[label] = value
-        yield Record(where, row.get("user_id", ""), row["instance_id"], labels)
+        yield Record(origin, row.get("user_id", ""), row["instance_id"], labels)
 
 
 def _is_machine(origin: Any) -> bool:
@@ -238,7 +246,7 @@ def _marks(record: Record, scheme: str) -> list[Any]:
     held = _only(record.labels.get(scheme, {}))
     if not held:
         return []
-    value = json_in(held, record.where) if isinstance(held, str) else held
+    value = json_in(held, record.origin) if isinstance(held, str) else held
     marks = value.get("errors") if isinstance(value, dict) else value
     return marks if isinstance(marks, list) else []
 
@@ -251,7 +259,7 @@ _SLIDE = "from {} for the worst to {} for the best. Move the slider, then go on.
 _SEVERITIES = ("minor", "major", "critical")
 
 
-class Potato(Exchange):
+class Potato(AnnotationTool):
     """Potato (Pei et al. 2022): sliders, pairs with ties and error spans."""
 
     name: ClassVar[str] = "potato"
@@ -276,13 +284,13 @@ class Potato(Exchange):
         text = _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match.group()):04x}", _as_json(config))
         return [write_text(folder / "config.yaml", text), write_jsonl(folder / "items.jsonl", items)]
 
-    def read(self, files: Sequence[Path], taking: Taking, options: Options) -> Taken:
+    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
         """Read the folder of annotations, ``user_state.json`` files, or exports as JSON Lines, CSV or TSV.
 
         Spans need ``items.jsonl`` among the files, too: Potato counts letters in its texts.
         """
-        read_answers(files, taking, scheme_names(taking.key))
-        return taking.done()
+        read_answers(files, reading, scheme_names(reading.key))
+        return reading.report()
 
     def key_for(self, tasks: Tasks) -> Key:
         """Return the key with the scales that sliders have: whole numbers only."""
@@ -307,7 +315,7 @@ def _as_json(config: Mapping[str, Any]) -> str:
 
 
 def _config(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Options) -> dict[str, Any]:
-    rounds = max((task.round for task in tasks), default=1)
+    rounds = max((question.round for question in tasks), default=1)
     return {
         "annotation_task_name": options.get("name", f"sparingly-{rounds}"),
         "task_dir": ".",
@@ -415,26 +423,28 @@ def _fields(tasks: Tasks, items: Sequence[Mapping[str, Any]]) -> list[dict[str, 
 
 
 def _all_items(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
-    return [item for task in tasks for item in _items(tasks, task, options)]
+    return [item for question in tasks for item in _items(tasks, question, options)]
 
 
-def _items(tasks: Tasks, task: Task, options: Options) -> list[dict[str, Any]]:
+def _items(tasks: Tasks, question: Question, options: Options) -> list[dict[str, Any]]:
     common = {
-        **carried(task),
-        "text": task.source or (" / " if tasks.kind == "pair" else task.outputs[0].text),
-        "source": task.source or "",
-        "reference": (task.reference or "") if options.get("reference") == "yes" else "",
-        "before": _context(task.before),
-        "after": _context(task.after),
+        **carried(question),
+        "text": question.source or (" / " if tasks.kind == "pair" else question.outputs[0].text),
+        "source": question.source or "",
+        "reference": (question.reference or "") if options.get("reference") == "yes" else "",
+        "before": _context(question.before),
+        "after": _context(question.after),
     }
     if tasks.kind == "pair":
-        return [{"id": task.id, **common, "responses": [output.text for output in task.outputs]}]
-    return [{"id": instance_id(task, output), **common, OUTPUT: output.text} for output in task.outputs]
+        return [{"id": question.id, **common, "responses": [output.text for output in question.outputs]}]
+    return [
+        {"id": instance_id(question, output), **common, OUTPUT: output.text} for output in question.outputs
+    ]
 
 
-def instance_id(task: Task, output: Output) -> str:
+def instance_id(question: Question, output: Output) -> str:
     """Return the id of an output to judge: the task and the token."""
-    return f"{task.id}-{output.token}"
+    return f"{question.id}-{output.token}"
 
 
 def _context(passages: Sequence[Passage]) -> str:

@@ -16,19 +16,19 @@ from typing import Any, ClassVar
 from sparingly.base.errors import UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import mapping_in, moment_in, name_in, read_json_rows, spans_in, write_jsonl
-from sparingly.run.exchange.key import Question
-from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, Taking
-from sparingly.run.exchange.report import Given, Taken
-from sparingly.run.exchange.tasks import Kind, Output, Task, Tasks
+from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, Reading, Submission
+from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.tasks import Kind, Tasks
 from sparingly.run.exchange.tool import (
     REFERENCE,
-    Exchange,
+    AnnotationTool,
     Options,
     carried,
     file_stem,
     page_texts,
     used_texts,
 )
+from sparingly.run.forms.question import Output, Question
 
 REJECTED = "rejected by the rater"
 SEVERAL = "more than one option was chosen"
@@ -37,7 +37,7 @@ _SIDES = {"left": 1.0, "tie": 0.0, "right": -1.0}
 _ANSWERS = {"reject": REJECTED, "ignore": CANCELLED}
 
 
-class Prodigy(Exchange):
+class Prodigy(AnnotationTool):
     """Prodigy's JSON Lines, which other tools read, too."""
 
     name: ClassVar[str] = "prodigy"
@@ -52,63 +52,67 @@ class Prodigy(Exchange):
         """Write ``tasks.jsonl`` for anyone, or a file for each rater."""
         if tasks.kind == "spans" and tasks.aspects:
             raise UsageError("Prodigy marks spans or asks for scores, not both: export them one by one.")
-        levels, written, stems = _count(options.get("levels")), [], set[str]()
+        levels, paths, stems = _level_count(options.get("levels")), [], set[str]()
         texts = used_texts(tasks, options)
-        for rater, held in tasks.by_rater().items():
-            rows = [row for task in held for row in _rows(task, tasks, _page(task, texts, options), levels)]
-            written.append(write_jsonl(folder / f"{file_stem(rater, stems)}.jsonl", rows))
-        return written
+        for rater, questions in tasks.by_rater().items():
+            rows = [
+                row
+                for question in questions
+                for row in _rows(question, tasks, _page(question, texts, options), levels)
+            ]
+            paths.append(write_jsonl(folder / f"{file_stem(rater, stems)}.jsonl", rows))
+        return paths
 
-    def read(self, files: Sequence[Path], taking: Taking, options: Options) -> Taken:
+    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
         """Read answers as ``db-out`` gives them; every line is one answer."""
         for path in files:
-            for where, row in read_json_rows(path):
-                _take(row, taking, where)
-        return taking.done()
+            for origin, row in read_json_rows(path):
+                _take(row, reading, origin)
+        return reading.report()
 
 
-def _count(given: str | None) -> int | None:
-    if given is None:
+def _level_count(option: str | None) -> int | None:
+    if option is None:
         return None
-    if not given.isdigit() or not 2 <= int(given) <= 101:
-        raise UsageError(f"The option levels is a whole number from 2 to 101, not {given}.")
-    return int(given)
+    if not option.isdigit() or not 2 <= int(option) <= 101:
+        raise UsageError(f"The option levels is a whole number from 2 to 101, not {option}.")
+    return int(option)
 
 
 # --- tasks --------------------------------------------------------------------------------------------
 
 
-def _page(task: Task, texts: Sequence[str], options: Options) -> dict[str, str]:
-    page = page_texts(task, options)
+def _page(question: Question, texts: Sequence[str], options: Options) -> dict[str, str]:
+    page = page_texts(question, options)
     return {name: page[name] for name in texts}
 
 
 def _rows(
-    task: Task, tasks: Tasks, around: Mapping[str, str], levels: int | None
+    question: Question, tasks: Tasks, around: Mapping[str, str], levels: int | None
 ) -> Iterator[dict[str, Any]]:
     if tasks.kind == "spans":
-        for output in task.outputs:
-            yield _hashed({"text": output.text, **around, "meta": _meta(task, output)})
+        for output in question.outputs:
+            yield _hashed({"text": output.text, **around, "meta": _meta(question, output)})
         return
     for aspect, scale in tasks.scales.items():
         if tasks.kind == "pair":
-            left, right = task.pair
+            left, right = question.outputs
             options = [
                 {"id": "left", "text": left.text},
                 {"id": "tie", "text": "="},
                 {"id": "right", "text": right.text},
             ]
-            held = {"text": task.source or "", "options": options, "label": aspect}
-            yield _hashed({**held, **around, "meta": {**carried(task), "aspect": aspect}})
+            line = {"text": question.source or "", "options": options, "label": aspect}
+            yield _hashed({**line, **around, "meta": {**carried(question), "aspect": aspect}})
             continue
-        for output in task.outputs:
+        for output in question.outputs:
             choices = [{"id": f"{score:g}", "text": f"{score:g}"} for score in scores_of(scale, levels)]
-            held = {"text": output.text, "options": choices, "label": aspect}
-            yield _hashed({**held, **around, "meta": {**_meta(task, output), "aspect": aspect}})
+            line = {"text": output.text or "", "options": choices, "label": aspect}
+            yield _hashed({**line, **around, "meta": {**_meta(question, output), "aspect": aspect}})
 
 
-def _meta(task: Task, output: Output) -> dict[str, Any]:
-    return {**carried(task), "token": output.token}
+def _meta(question: Question, output: Output) -> dict[str, Any]:
+    return {**carried(question), "token": output.token}
 
 
 def scores_of(scale: Scale, levels: int | None) -> list[float]:
@@ -122,8 +126,10 @@ def scores_of(scale: Scale, levels: int | None) -> list[float]:
 def _hashed(row: dict[str, Any]) -> dict[str, Any]:
     """Return a line with a hash of what is shown, and one of what is asked about it."""
     content = f"{row['text']}\x1f{row.get('source', '')}"
-    asked = "\x1f".join((content, row.get("label", ""), *(one["text"] for one in row.get("options", ()))))
-    named = f"{asked}\x1f{row['meta']['task']}\x1f{row['meta'].get('token', '')}"
+    asks = "\x1f".join(
+        (content, row.get("label", ""), *(option["text"] for option in row.get("options", ())))
+    )
+    named = f"{asks}\x1f{row['meta']['task']}\x1f{row['meta'].get('token', '')}"
     return {**row, "_input_hash": _hash(content), "_task_hash": _hash(named)}
 
 
@@ -136,35 +142,39 @@ def _hash(text: str) -> int:
 # --- answers ------------------------------------------------------------------------------------------
 
 
-def _take(row: Mapping[str, Any], taking: Taking, where: str) -> None:
-    held = mapping_in(row.get("meta"))
-    question = taking.question(held.get("task"), where)
+def _take(row: Mapping[str, Any], reading: Reading, origin: str) -> None:
+    meta = mapping_in(row.get("meta"))
+    question = reading.question(meta.get("task"), origin)
     if question is None:
         return
     answer = name_in(row.get("answer", "accept"))
     if answer in _ANSWERS:
-        taking.leave(_ANSWERS[answer], where)
+        reading.leave(_ANSWERS[answer], origin)
         return
-    who = row.get("_annotator_id") or row.get("_session_id")
-    given = Given(name_in(who), where, when=moment_in(row.get("_timestamp")))
-    token, aspect = (name_in(held.get(name)) or "" for name in ("token", "aspect"))
-    if taking.key.kind == "spans":
-        _take_spans(row, taking, question, token, given)
+    rater = row.get("_annotator_id") or row.get("_session_id")
+    submission = Submission(name_in(rater), origin, time=moment_in(row.get("_timestamp")))
+    token, aspect = (name_in(meta.get(name)) or "" for name in ("token", "aspect"))
+    if reading.key.kind == "spans":
+        _take_spans(row, reading, question, token, submission)
         return
     chosen = row.get("accept") or []
     if not isinstance(chosen, list) or len(chosen) > 1:
-        taking.leave(SEVERAL, where)
+        reading.leave(SEVERAL, origin)
         return
     value = chosen[0] if chosen else None
-    if taking.key.kind == "pair":
-        taking.pair(question, aspect, _SIDES.get(value, value) if isinstance(value, str) else value, given)
+    if reading.key.kind == "pair":
+        reading.pair(
+            question, aspect, _SIDES.get(value, value) if isinstance(value, str) else value, submission
+        )
     else:
-        taking.score(question, token, aspect, value, given)
+        reading.score(question, token, aspect, value, submission)
 
 
-def _take_spans(row: Mapping[str, Any], taking: Taking, question: Question, token: str, given: Given) -> None:
+def _take_spans(
+    row: Mapping[str, Any], reading: Reading, question: Question, token: str, submission: Submission
+) -> None:
     spans = spans_in(row.get("spans"), "label")
     if spans is None:
-        taking.leave(BAD_SPAN, given.where)
+        reading.leave(BAD_SPAN, submission.origin)
         return
-    taking.spans(question, token, spans, given)
+    reading.spans(question, token, spans, submission)

@@ -1,4 +1,4 @@
-"""Take answers one by one: each is taken or left out with a reason, and none is lost."""
+"""Read the answers of a tool one by one: each is taken or left out with a reason, and none is lost."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from sparingly.data.io.words import SCALE, word_number
 from sparingly.data.scale import Scale
 from sparingly.data.values import shown
 from sparingly.run.exchange.files import number_in
-from sparingly.run.exchange.key import POINTS, Key, Question
-from sparingly.run.exchange.report import Given, Judgement, Taken, answers_to, missing_from, ties_of
+from sparingly.run.exchange.key import POINTS, Key
+from sparingly.run.exchange.report import ImportReport, answers_to, missing_from, ties_of
+from sparingly.run.forms.answer import Answer
+from sparingly.run.forms.question import Output, Question
 from sparingly.run.forms.spans import Span, penalty
 
 CANCELLED = "skipped or cancelled by the rater"
@@ -32,12 +34,32 @@ RESET = "undone by a reset of the rater"
 _EXAMPLES = 3
 
 
+@dataclass(frozen=True)
+class Submission:
+    """Who sent something, when and how, as the files of a tool say it.
+
+    Attributes:
+        rater: The rater as the tool calls them; None where it does not say.
+        origin: Where it stands in the files, for the report: ``export.json, task 3``.
+        seconds: How long an answer took.
+        comment: What the rater said.
+        time: When, as seconds since 1970, by which a later answer replaces an earlier one; the order of the
+            files settles what has no time.
+    """
+
+    rater: str | None
+    origin: str
+    seconds: float | None = None
+    comment: str | None = None
+    time: float | None = None
+
+
 @dataclass
-class Taking:
-    """Collects what a reader finds in the files of a tool.
+class Reading:
+    """Collects the answers that a reader sees in the files of a tool.
 
     A reader calls ``question`` to find what was asked, then ``score``, ``pair``, ``ranking`` or ``spans`` for
-    every answer, or ``leave`` with a reason; in the end ``done``.
+    every answer, or ``leave`` with a reason; in the end ``report``.
 
     Attributes:
         key: The key of the export.
@@ -55,42 +77,42 @@ class Taking:
     strict: bool = False
     assigned: bool = False
     _read: int = 0
-    _found: list[Judgement] = field(default_factory=list)
-    _left: dict[str, int] = field(default_factory=dict)
+    _answers: list[Answer] = field(default_factory=list)
+    _left_out: dict[str, int] = field(default_factory=dict)
     _examples: dict[str, list[str]] = field(default_factory=dict)
     _notes: list[str] = field(default_factory=list)
 
     # --- what is left out -------------------------------------------------------------------------------
 
-    def leave(self, reason: str, where: str, count: int = 1) -> None:
+    def leave(self, reason: str, origin: str, count: int = 1) -> None:
         """Leave answers out for a reason."""
         self._read += count
-        self._leave(reason, where, count)
+        self._leave(reason, origin, count)
 
-    def leave_question(self, reason: str, question: Question, where: str) -> None:
-        """Leave out everything that a task asked for."""
-        self.leave(reason, where, answers_to(self.key, question))
+    def leave_question(self, reason: str, question: Question, origin: str) -> None:
+        """Leave out everything that a question asked for."""
+        self.leave(reason, origin, answers_to(self.key, question))
 
     def note(self, sentence: str) -> None:
         """Add a sentence to the report."""
         if sentence not in self._notes:
             self._notes.append(sentence)
 
-    def _leave(self, reason: str, where: str, count: int) -> None:
+    def _leave(self, reason: str, origin: str, count: int = 1) -> None:
         if count:
-            self._left[reason] = self._left.get(reason, 0) + count
-            held = self._examples.setdefault(reason, [])
-            if len(held) < _EXAMPLES:
-                held.append(where)
+            self._left_out[reason] = self._left_out.get(reason, 0) + count
+            examples = self._examples.setdefault(reason, [])
+            if len(examples) < _EXAMPLES:
+                examples.append(origin)
 
-    # --- what is found ----------------------------------------------------------------------------------
+    # --- what is taken ----------------------------------------------------------------------------------
 
-    def question(self, task: Any, where: str) -> Question | None:
+    def question(self, task: Any, origin: str) -> Question | None:
         """Return what a task asked; where the key does not know it, count one answer as left out."""
-        found = self.key.questions.get(task) if isinstance(task, str) else None
-        if found is None:
-            self.leave(UNKNOWN_TASK, f"{where}: {shown(task)}")
-        return found
+        question = self.key.questions.get(task) if isinstance(task, str) else None
+        if question is None:
+            self.leave(UNKNOWN_TASK, f"{origin}: {shown(task)}")
+        return question
 
     def score(
         self,
@@ -98,109 +120,116 @@ class Taking:
         token: str,
         aspect: str,
         value: Any,
-        given: Given,
+        submission: Submission,
         *,
         spans: tuple[Span, ...] = (),
     ) -> None:
         """Take a score of an output, as a number on the tool's scale; None is no answer."""
         self._read += 1
-        if token not in question.outputs:
-            self._leave(UNKNOWN_OUTPUT, f"{given.where}: {shown(token)}", 1)
+        output = question.by_token.get(token)
+        if output is None:
+            self._leave(UNKNOWN_OUTPUT, f"{submission.origin}: {shown(token)}")
         elif aspect not in self.key.asked_aspects:
-            self._leave(UNKNOWN_ASPECT, f"{given.where}: {shown(aspect)}", 1)
-        elif (score := self._on_scale(value, aspect, given.where)) is not None:
-            self._take(question, aspect, (question.outputs[token],), given, score=score, spans=spans)
+            self._leave(UNKNOWN_ASPECT, f"{submission.origin}: {shown(aspect)}")
+        elif (score := self._on_scale(value, aspect, submission.origin)) is not None:
+            model, *others = output.models
+            self._take(
+                question,
+                aspect,
+                submission,
+                score=score,
+                model=model,
+                also=tuple((other,) for other in others),
+                marks=spans,
+            )
 
-    def pair(self, question: Question, aspect: str, value: Any, given: Given) -> None:
+    def pair(self, question: Question, aspect: str, value: Any, submission: Submission) -> None:
         """Take a comparison: 1 where the output on the left is better, -1 the right, 0 a tie; None: none."""
         self._read += 1
         if aspect not in self.key.asked_aspects:
-            self._leave(UNKNOWN_ASPECT, f"{given.where}: {shown(aspect)}", 1)
+            self._leave(UNKNOWN_ASPECT, f"{submission.origin}: {shown(aspect)}")
         elif value is None:
-            self._leave(NOT_ANSWERED, given.where, 1)
+            self._leave(NOT_ANSWERED, submission.origin)
         elif (number := number_in(value)) is None or not -1.0 <= number <= 1.0:
-            self._leave(NO_NUMBER, f"{given.where}: {shown(value)}", 1)
+            self._leave(NO_NUMBER, f"{submission.origin}: {shown(value)}")
         else:
-            self._take(question, aspect, tuple(question.outputs.values()), given, score=number)
+            left, right = question.outputs
+            pair, *others = [(first, second) for first in left.models for second in right.models]
+            self._take(question, aspect, submission, score=number, pair=pair, also=tuple(others))
 
-    def ranking(self, question: Question, aspect: str, ranks: Mapping[str, Any] | None, given: Given) -> None:
+    def ranking(
+        self, question: Question, aspect: str, ranks: Mapping[str, Any] | None, submission: Submission
+    ) -> None:
         """Take a ranking: a rank per token, 1 the best, equal ranks tied."""
         self._read += 1
+        outputs = question.by_token
         if aspect not in self.key.asked_aspects:
-            self._leave(UNKNOWN_ASPECT, f"{given.where}: {shown(aspect)}", 1)
+            self._leave(UNKNOWN_ASPECT, f"{submission.origin}: {shown(aspect)}")
         elif not ranks:
-            self._leave(NOT_ANSWERED, given.where, 1)
-        elif set(ranks) - set(question.outputs):
-            self._leave(UNKNOWN_OUTPUT, f"{given.where}: {shown(sorted(ranks))}", 1)
-        elif set(ranks) != set(question.outputs):
-            self._leave(INCOMPLETE_RANKING, given.where, 1)
+            self._leave(NOT_ANSWERED, submission.origin)
+        elif ranks.keys() - outputs.keys():
+            self._leave(UNKNOWN_OUTPUT, f"{submission.origin}: {shown(sorted(ranks))}")
+        elif ranks.keys() != outputs.keys():
+            self._leave(INCOMPLETE_RANKING, submission.origin)
         else:
             numbers = {token: rank for token in ranks if (rank := number_in(ranks[token])) is not None}
             if len(numbers) < len(ranks):
-                self._leave(NO_NUMBER, f"{given.where}: {shown(list(ranks.values()))}", 1)
+                self._leave(NO_NUMBER, f"{submission.origin}: {shown(list(ranks.values()))}")
                 return
-            order = sorted(question.outputs, key=lambda token: numbers[token])
-            groups = tuple(question.outputs[token] for token in order)
-            self._take(question, aspect, groups, given, ranks=tuple(numbers[token] for token in order))
+            best_first = sorted(outputs, key=lambda token: numbers[token])
+            by_model = {model: numbers[token] for token in best_first for model in outputs[token].models}
+            self._take(question, aspect, submission, score=0.0, ranks=by_model)
 
     def spans(
         self,
         question: Question,
         token: str,
         spans: Iterable[Span] | None,
-        given: Given,
+        submission: Submission,
         scores: Mapping[str, Any] | None = None,
     ) -> None:
         """Take what was marked in an output and the scores beside it, one answer per aspect asked for.
 
         Without aspects, the answer is minus the points of all errors. ``spans=None`` is no answer.
         """
-        marked = self._checked(question, token, spans, given)
-        if marked is None:
-            return
-        if not self.key.aspects:
-            self._points(question, token, marked, given)
-            return
-        for place, aspect in enumerate(self.key.aspects):
-            self.score(
-                question, token, aspect, (scores or {}).get(aspect), given, spans=() if place else marked
-            )
-
-    def _checked(
-        self, question: Question, token: str, spans: Iterable[Span] | None, given: Given
-    ) -> tuple[Span, ...] | None:
-        """Return spans that lie in the output, or leave the answers out."""
         count = len(self.key.asked_aspects)
         if spans is None:
-            self.leave(NOT_ANSWERED, given.where, count)
-            return None
-        marked = tuple(sorted(spans))
-        most = question.texts.get(token, math.inf)
-        if any(not 0 <= span.start < span.end <= most for span in marked):
-            self.leave(BAD_SPAN, given.where, count)
-            return None
-        return marked
-
-    def _points(self, question: Question, token: str, marked: tuple[Span, ...], given: Given) -> None:
-        try:
-            score = penalty(marked)
-        except DataError:
-            self.leave(BAD_SPAN, given.where)
+            self.leave(NOT_ANSWERED, submission.origin, count)
+            return
+        marks = tuple(sorted(spans))
+        letters = question.by_token.get(token, Output(())).letters
+        longest = math.inf if letters is None else letters
+        if any(not 0 <= span.start < span.end <= longest for span in marks):
+            self.leave(BAD_SPAN, submission.origin, count)
+        elif not self.key.aspects:
+            self._points(question, token, marks, submission)
         else:
-            self.score(question, token, POINTS, score, given, spans=marked)
+            for place, aspect in enumerate(self.key.aspects):
+                score = (scores or {}).get(aspect)
+                self.score(question, token, aspect, score, submission, spans=() if place else marks)
+
+    def _points(
+        self, question: Question, token: str, marks: tuple[Span, ...], submission: Submission
+    ) -> None:
+        try:
+            score = penalty(marks)
+        except DataError:
+            self.leave(BAD_SPAN, submission.origin)
+        else:
+            self.score(question, token, POINTS, score, submission, spans=marks)
 
     # --- inside -----------------------------------------------------------------------------------------
 
-    def _on_scale(self, value: Any, aspect: str, where: str) -> float | None:
+    def _on_scale(self, value: Any, aspect: str, origin: str) -> float | None:
         """Return a number on the scale of the ratings, or leave it out."""
         if value is None or value == "":
-            self._leave(NOT_ANSWERED, where, 1)
+            self._leave(NOT_ANSWERED, origin)
             return None
         if (word := self._word(value, aspect)) is not None:
             return word
         number = number_in(value)
         if number is None:
-            self._leave(NO_NUMBER, f"{where}: {shown(value)}", 1)
+            self._leave(NO_NUMBER, f"{origin}: {shown(value)}")
             return None
         from_scale = self.scale or self.key.tool_scale(aspect)
         if from_scale is None:
@@ -208,9 +237,9 @@ class Taking:
         if number not in from_scale:
             if self.strict:
                 raise InputError(
-                    f"the score {number:g} is outside the scale {from_scale}", file=where, field=aspect
+                    f"the score {number:g} is outside the scale {from_scale}", file=origin, field=aspect
                 )
-            self._leave(f"a score outside the scale {from_scale}", f"{where}: {number:g}", 1)
+            self._leave(f"a score outside the scale {from_scale}", f"{origin}: {number:g}")
             return None
         return from_scale.convert(number, self.key.scales.get(aspect, from_scale))
 
@@ -219,51 +248,61 @@ class Taking:
         scale = self.key.scales.get(aspect)
         return word_number(value) if scale is not None and (scale.low, scale.high) == SCALE else None
 
-    def _take(
-        self,
-        question: Question,
-        aspect: str,
-        groups: tuple[tuple[str, ...], ...],
-        given: Given,
-        **answer: Any,
-    ) -> None:
-        rater = self._rater(question, given)
+    def _take(self, question: Question, aspect: str, submission: Submission, **values: Any) -> None:
+        rater = self._rater(question, submission)
         if rater is None:
-            self._leave(NO_RATER, given.where, 1)
+            self._leave(NO_RATER, submission.origin)
             return
-        self._found.append(Judgement(question, aspect, rater, groups, given=given, **answer))
+        answer = Answer(
+            rater=rater,
+            item=question.item,
+            aspect=aspect,
+            data=question.data or None,
+            seconds=submission.seconds,
+            comment=submission.comment,
+            client=question.id,
+            question=question,
+            time=submission.time,
+            origin=submission.origin,
+            **values,
+        )
+        self._answers.append(answer)
 
-    def _rater(self, question: Question, given: Given) -> str | None:
+    def _rater(self, question: Question, submission: Submission) -> str | None:
         """Return who answered: as the tool says, else who was asked, else who was named for all."""
-        told = self.raters.get(given.rater, given.rater) if given.rater else None
         if self.assigned and question.rater is not None:
             return question.rater
-        return told or question.rater or self.rater
+        sender = self.raters.get(submission.rater, submission.rater) if submission.rater else None
+        return sender or question.rater or self.rater
 
-    def done(self) -> Taken:
+    def report(self) -> ImportReport:
         """Return the report: of answers of one rater to one question, the last one counts."""
-        last: dict[tuple[Any, ...], tuple[tuple[float, int], Judgement]] = {}
-        for place, one in enumerate(self._found):
-            when = (-math.inf if one.given.when is None else one.given.when, place)
-            before = last.get(one.cell)
-            if before is not None:
-                earlier = one if when < before[0] else before[1]
-                self._leave(ANSWERED_AGAIN, earlier.given.where, 1)
-            if before is None or when >= before[0]:
-                last[one.cell] = (when, one)
-        kept = [one for _, one in last.values()]
-        controls = tuple(one for one in kept if one.question.control is not None)
-        for one in controls:
-            self._leave(CONTROL, one.given.where, 1)
-        judgements = tuple(one for one in kept if one.question.control is None)
-        return Taken(
-            judgements=judgements,
+        last: dict[tuple[Any, ...], tuple[tuple[float, int], Answer]] = {}
+        for place, answer in enumerate(self._answers):
+            time = (-math.inf if answer.time is None else answer.time, place)
+            cell = (answer.data, answer.item, answer.models, answer.aspect, answer.rater)
+            previous = last.get(cell)
+            if previous is not None:
+                earlier = answer if time < previous[0] else previous[1]
+                self._leave(ANSWERED_AGAIN, earlier.origin)
+            if previous is None or time >= previous[0]:
+                last[cell] = (time, answer)
+        answers: list[Answer] = []
+        controls: list[Answer] = []
+        for _, answer in last.values():
+            if answer.question is not None and answer.question.control is not None:
+                self._leave(CONTROL, answer.origin)
+                controls.append(answer)
+            else:
+                answers.append(answer)
+        return ImportReport(
+            answers=tuple(answers),
             read=self._read,
-            left_out=dict(self._left),
-            examples={reason: tuple(held) for reason, held in self._examples.items()},
-            controls=controls,
+            left_out=dict(self._left_out),
+            examples={reason: tuple(origins) for reason, origins in self._examples.items()},
+            controls=tuple(controls),
             same=ties_of(self.key),
-            missing=missing_from(self.key, judgements),
+            missing=missing_from(self.key, answers),
             scales=self.key.scales,
             notes=tuple(self._notes),
         )

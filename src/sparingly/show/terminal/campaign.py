@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from sparingly.base.format import counted
-from sparingly.run.exchange.tool import PHRASES, Exchange
+from sparingly.run.exchange.tool import PHRASES, AnnotationTool
 from sparingly.show.terminal.console import line, make_console, make_table, notes
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sparingly.run.campaign.release import Release
     from sparingly.run.campaign.rounds import Step
     from sparingly.run.exchange.export_import import Exported
-    from sparingly.run.exchange.report import Taken
+    from sparingly.run.exchange.report import ImportReport
     from sparingly.run.verification import Verification
 
 # --- status ---------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def show_release(made: Release, console: Console | None = None) -> None:
 # --- exports and imports --------------------------------------------------------------------------
 
 
-def show_tools(tools: Sequence[Exchange], console: Console | None = None) -> None:
+def show_tools(tools: Sequence[AnnotationTool], console: Console | None = None) -> None:
     """Print the tools that tasks can be exchanged with, and what they can ask for."""
     console = console or make_console()
     rows = [
@@ -196,7 +196,7 @@ def show_exported(exported: Exported, console: Console | None = None) -> None:
     notes(console, exported.notes)
 
 
-def show_taken(taken: Taken, path: Path | None = None, console: Console | None = None) -> None:
+def show_taken(taken: ImportReport, path: Path | None = None, console: Console | None = None) -> None:
     """Print how many answers were taken, and why the others were left out."""
     console = console or make_console()
     line(console, taken.headline, style="bold")
