@@ -174,7 +174,7 @@ def judged_in_full(data: EvalSet, truth: str) -> EvalSet:
 
     Half of the items must be left, else models are taken out instead.
     """
-    there = ~np.isnan(data.truth(truth))
+    there = data.judged(truth)
     full = there.all(axis=1)
     if full.mean() > 0.5:
         return data.at(np.flatnonzero(full))

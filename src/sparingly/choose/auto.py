@@ -110,7 +110,7 @@ def _pilot(data: EvalSet) -> int:
     """Return how many items a pilot has judged; 0 where it is too small, ambiguous, or the whole set."""
     if len(data.aspects) != 1:
         return 0
-    judged = int((~np.isnan(data.truth(next(iter(data.aspects))))).any(axis=1).sum())
+    judged = int(data.judged(next(iter(data.aspects))).any(axis=1).sum())
     # A set that is judged throughout is replayed: its labels are the truth, not a pilot.
     return judged if FEWEST <= judged < len(data) else 0
 

@@ -78,7 +78,7 @@ class ResidualSize(Utility):
 
     def judged(self, data: EvalSet) -> int:
         """Return on how many items anything was judged."""
-        return int((~np.isnan(data.truth(self.aspect or ""))).any(axis=1).sum())
+        return int(data.judged(self.aspect or "").any(axis=1).sum())
 
     def chances(self, data: EvalSet) -> Floats:
         """Return the pilot's inclusion probabilities, 1 for all where none are named."""
@@ -86,7 +86,7 @@ class ResidualSize(Utility):
             return np.ones(len(data))
         if self.probability not in data.columns:
             raise UnknownNameError("column", self.probability, data.columns, "It holds the pilot's chances.")
-        judged = ~np.isnan(data.truth(self.aspect or "")).all(axis=1)
+        judged = data.judged(self.aspect or "").any(axis=1)
         column = data.columns[self.probability]
         try:
             found = np.array([np.nan if value is None else float(value) for value in column])

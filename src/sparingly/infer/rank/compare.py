@@ -210,7 +210,7 @@ def method_replay(
 
 def judged_part(data: EvalSet, truth: str) -> tuple[EvalSet, tuple[str, ...]]:
     """Return the items and models that have a score by the truth, and notes on those that have none."""
-    judged = ~np.isnan(data.truth(truth))
+    judged = data.judged(truth)
     if not judged.any():
         raise DataError(f"No item has a score by {truth}.")
     notes = []

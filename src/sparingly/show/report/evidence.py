@@ -278,7 +278,7 @@ def _raters(data: EvalSet, aspect: str) -> tuple[RaterReport | None, str]:
 
 def _curve(data: EvalSet, selection: Selection | None, aspect: str) -> tuple[CurveComparison | None, str]:
     """Play the method again over budgets, where everything is judged; or say why that cannot be done."""
-    if selection is None or np.isnan(data.truth(aspect)).any():
+    if selection is None or not data.judged(aspect).all():
         return None, ""
     if selection.models is not None or selection.signature.round is not None:
         return None, "agreement over budgets is drawn for selections of whole items in one round."

@@ -373,7 +373,7 @@ def effort_of(held: Evidence) -> Effort:
         items, labels = len(np.unique(table.item)), len(table)
         size = len(data) + held.outside
         return Effort(labels, 0, items, size, float(known.sum()) if len(known) else None, len(known))
-    judged = ~np.isnan(data.truth(held.aspect))
+    judged = data.judged(held.aspect)
     found = summarised(data)
     own = 0 if found is None else found.aspects.get(held.aspect, 0)
     time = None if found is None else found.seconds
