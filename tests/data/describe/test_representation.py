@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.describe import representation
-from sparingly.data.describe.representation import WEIGHED, BlindSpots, MeanOfModel, Share
+from sparingly.data.describe.representation import WEIGHTS_NOTE, BlindSpots, MeanOfModel, Share
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature
@@ -222,7 +222,7 @@ def test_unequal_probabilities_are_said_to_be_weighed() -> None:
     data = halves(100)
     chances = np.linspace(0.1, 0.2, 30)
     drawn = Selection(data.items[:30].copy(), signature, probability=chances)
-    assert representation(data, drawn).notes == (WEIGHED,)
+    assert representation(data, drawn).notes == (WEIGHTS_NOTE,)
     assert representation(data, list(drawn.items)).notes == ()
 
 

@@ -19,9 +19,6 @@ from sparingly.data.describe.metrics import Copy, Correlation, Scores, copies, c
 from sparingly.data.describe.oddities import Oddity
 from sparingly.data.evalset import EvalSet
 
-# --- How much of every field is there, and which models and items lack the rest -------------------
-
-
 _EXAMPLES = 5
 
 
@@ -50,39 +47,38 @@ class Coverage:
 
 def coverage(data: EvalSet) -> tuple[Coverage, ...]:
     """Return the coverage of every metric, aspect and text, and of the columns that methods know."""
-    return tuple(_covered(data, field, there) for field, there in _presence(data))
+    return tuple(_field_coverage(data, field, present) for field, present in _presence(data))
 
 
 def _presence(data: EvalSet) -> Iterator[tuple[str, Mask]]:
-    yield from ((fields.metric(name), is_there(scores)) for name, scores in data.metrics.items())
-    yield from ((fields.aspect(name), is_there(scores)) for name, scores in data.aspects.items())
+    yield from ((fields.metric(name), is_present(scores)) for name, scores in data.metrics.items())
+    yield from ((fields.aspect(name), is_present(scores)) for name, scores in data.aspects.items())
     if data.outputs is not None:
-        yield "outputs", is_there(data.outputs)
+        yield "outputs", is_present(data.outputs)
     if data.sources is not None:
-        yield "sources", is_there(data.sources)
+        yield "sources", is_present(data.sources)
     if data.reference_texts is not None:
         for place, name in enumerate(data.references):
-            yield f"reference:{name}", is_there(data.reference_texts[:, place])
+            yield f"reference:{name}", is_present(data.reference_texts[:, place])
     for name in (*fields.TEXT_COLUMNS, *fields.NUMBER_COLUMNS):
         if name in data.columns:
-            yield fields.column(name), is_there(data.columns[name])
+            yield fields.column(name), is_present(data.columns[name])
 
 
-def is_there(values: NDArray[Any]) -> Mask:
+def is_present(values: NDArray[Any]) -> Mask:
     """Say which texts are not None, or which numbers are not NaN."""
-    there: Mask = values != np.empty(1, object) if values.dtype == object else ~np.isnan(values)
-    return there.astype(bool, copy=False)
+    present: Mask = values != np.empty(1, object) if values.dtype == object else ~np.isnan(values)
+    return present.astype(bool, copy=False)
 
 
-def _covered(data: EvalSet, field: str, there: Mask) -> Coverage:
-    present, of = int(there.sum()), there.size
-    lacking = ~(there if there.ndim == 1 else there.all(axis=1))
-    by_model = (~there).sum(axis=0).tolist() if there.ndim == 2 else []
+def _field_coverage(data: EvalSet, field: str, present: Mask) -> Coverage:
+    lacking = ~(present if present.ndim == 1 else present.all(axis=1))
+    by_model = (~present).sum(axis=0).tolist() if present.ndim == 2 else []
     return Coverage(
         field=field,
-        present=present,
-        of=of,
-        share=present / of if of else 1.0,
+        present=int(present.sum()),
+        of=present.size,
+        share=float(present.mean()) if present.size else 1.0,
         models={name: count for name, count in zip(data.models, by_model, strict=False) if count},
         items=int(lacking.sum()),
         examples=tuple(data.items[np.flatnonzero(lacking)[:_EXAMPLES]]),
@@ -174,13 +170,13 @@ def describe(data: EvalSet) -> Description:
         >>> description.absent[:3]
         ('sources', 'outputs', 'references')
     """
-    metrics, pairs, same = scores_of(data.metrics), correlations(data), copies(data.metrics)
-    their_texts, their_ratings, their_documents = texts(data), ratings(data), documents(data)
+    metrics, pairs, duplicates = scores_of(data.metrics), correlations(data), copies(data.metrics)
+    text_summary, ratings_summary, document_summary = texts(data), ratings(data), documents(data)
     odd = (
-        *oddities.of_metrics(metrics, pairs, same),
-        *oddities.of_texts(their_texts),
-        *oddities.of_ratings(their_ratings),
-        *oddities.of_documents(their_documents),
+        *oddities.of_metrics(metrics, pairs, duplicates),
+        *oddities.of_texts(text_summary),
+        *oddities.of_ratings(ratings_summary),
+        *oddities.of_documents(document_summary),
     )
     return Description(
         name=data.name,
@@ -193,11 +189,11 @@ def describe(data: EvalSet) -> Description:
         cells=tuple(data.cells),
         coverage=coverage(data),
         correlations=pairs,
-        copies=same,
-        documents=their_documents,
+        copies=duplicates,
+        documents=document_summary,
         domains=domains(data),
-        texts=their_texts,
-        ratings=their_ratings,
+        texts=text_summary,
+        ratings=ratings_summary,
         preferences=preferences(data),
         absent=_absent(data),
         odd=odd,
@@ -218,4 +214,4 @@ def _absent(data: EvalSet) -> tuple[str, ...]:
         "ratings": len(data.ratings) > 0,
         "preferences": len(data.preferences) > 0,
     }
-    return tuple(kind for kind, there in has.items() if not there)
+    return tuple(kind for kind, is_held in has.items() if not is_held)

@@ -12,9 +12,6 @@ from sparingly.base.arrays import Ints, Objects
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 
-# --- Odd texts ------------------------------------------------------------------------------------
-
-
 # Systems that are run independently share few of their outputs even where most are short; runs of one
 # system share a third and more.
 NEAR_DUPLICATE = 0.3
@@ -64,13 +61,13 @@ def texts(data: EvalSet) -> Texts | None:
         return None
     outputs = _coded(data.outputs) if data.outputs is not None else np.empty((len(data), 0), np.int64)
     sources = _coded(data.sources) if data.sources is not None else np.empty(0, np.int64)
-    written = sources[sources > _EMPTY]
+    source_codes = sources[sources > _EMPTY]
     empty = (outputs == _EMPTY).sum(axis=0).tolist()
     return Texts(
         empty_outputs={name: count for name, count in zip(data.models, empty, strict=False) if count},
         identical_share=_identical_share(outputs),
         near_duplicates=_near_duplicates(outputs, data.models),
-        repeated_sources=len(written) - len(np.unique(written)),
+        repeated_sources=len(source_codes) - len(np.unique(source_codes)),
         empty_sources=int((sources == _EMPTY).sum()),
     )
 
@@ -86,25 +83,25 @@ def _coded(array: Objects) -> Ints:
 
 def _identical_share(outputs: Ints) -> float | None:
     ordered = np.sort(outputs, axis=1)
-    written = ordered > _EMPTY
-    same = (ordered[:, 1:] == ordered[:, :-1]) & written[:, 1:]
+    nonempty = ordered > _EMPTY
+    equal = (ordered[:, 1:] == ordered[:, :-1]) & nonempty[:, 1:]
     shared = np.zeros(ordered.shape, bool)
-    shared[:, 1:] |= same
-    shared[:, :-1] |= same
-    return float(shared.sum() / written.sum()) if written.any() else None
+    shared[:, 1:] |= equal
+    shared[:, :-1] |= equal
+    return float(shared.sum() / nonempty.sum()) if nonempty.any() else None
 
 
 def _near_duplicates(outputs: Ints, models: tuple[str, ...]) -> tuple[SamePair, ...]:
     columns = np.ascontiguousarray(outputs.T)
-    written = columns > _EMPTY
-    found = []
+    nonempty = columns > _EMPTY
+    pairs = []
     for first in range(len(columns)):
-        both = written[first] & written[first + 1 :]
-        equal = (columns[first] == columns[first + 1 :]) & both
-        shares = equal.sum(axis=1) / np.maximum(both.sum(axis=1), _FEWEST_ITEMS)
+        in_both = nonempty[first] & nonempty[first + 1 :]
+        equal = (columns[first] == columns[first + 1 :]) & in_both
+        shares = equal.sum(axis=1) / np.maximum(in_both.sum(axis=1), _FEWEST_ITEMS)
         for step in np.flatnonzero(shares >= NEAR_DUPLICATE):
-            found.append(SamePair(models[first], models[first + 1 + step], float(shares[step])))
-    return tuple(sorted(found, key=lambda pair: (-pair.share, pair.first, pair.second)))
+            pairs.append(SamePair(models[first], models[first + 1 + step], float(shares[step])))
+    return tuple(sorted(pairs, key=lambda pair: (-pair.share, pair.first, pair.second)))
 
 
 # --- Documents ------------------------------------------------------------------------------------
@@ -189,8 +186,8 @@ def _faults(
     # Neighbours of one document in the file: a stable sort by document keeps the order of the file.
     grouped = order[np.argsort(codes[order], kind="stable")]
     document, position = codes[grouped], positions[grouped]
-    same = document[1:] == document[:-1]
-    falls = same & ~(position[1:] > position[:-1])
+    same_document = document[1:] == document[:-1]
+    falls = same_document & ~(position[1:] > position[:-1])
     runs = codes[file_order]
     starts = np.flatnonzero(np.diff(runs, prepend=-2) != 0)
     pieces = np.bincount(runs[starts][runs[starts] >= 0], minlength=count)

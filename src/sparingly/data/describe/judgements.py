@@ -88,12 +88,12 @@ def ratings(data: EvalSet) -> RatingsSummary | None:
     scored = np.flatnonzero(~np.isnan(table.score))
     cells = _keys(table, scored, "item", "model", "aspect")
     _, per_cell = np.unique(cells, return_counts=True)
-    known = scored[table.rater[scored] >= 0]
-    judged = _keys(table, known, "item", "model", "aspect", "rater")
+    named_rows = scored[table.rater[scored] >= 0]
+    judged = _keys(table, named_rows, "item", "model", "aspect", "rater")
     return RatingsSummary(
         count=len(scored),
         raters=_counts(table.rater[scored], table.raters),
-        of_unknown_raters=len(scored) - len(known),
+        of_unknown_raters=len(scored) - len(named_rows),
         aspects=_counts(table.aspect[scored], table.aspects),
         of_references=int((table.model[scored] >= len(data.models)).sum()),
         cells=len(per_cell),

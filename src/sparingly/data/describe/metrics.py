@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet, NamedArrays
 
-# --- The range of every metric and aspect, and what a metric cannot do ----------------------------
-
 
 @dataclass(frozen=True)
 class Scores:
@@ -37,22 +35,22 @@ class Scores:
     same_for_models: bool
 
 
-def scores_of(named: NamedArrays) -> tuple[Scores, ...]:
+def scores_of(arrays: NamedArrays) -> tuple[Scores, ...]:
     """Return the range of every metric or aspect."""
-    return tuple(_range(name, values) for name, values in named.items())
+    return tuple(_range(name, values) for name, values in arrays.items())
 
 
 def _range(name: str, values: Floats) -> Scores:
-    there = values[~np.isnan(values)]
-    if not there.size:
+    present = values[~np.isnan(values)]
+    if not present.size:
         return Scores(name, None, None, None, constant=False, same_for_models=False)
-    low, high = float(there.min()), float(there.max())
+    low, high = float(present.min()), float(present.max())
     return Scores(
         name,
         minimum=low,
-        mean=float(there.mean()),
+        mean=float(present.mean()),
         maximum=high,
-        constant=low == high and there.size > 1,
+        constant=low == high and present.size > 1,
         same_for_models=values.shape[1] > 1 and _same_in_rows(values, (high - low) * 1e-9),
     )
 
@@ -149,13 +147,13 @@ class _Sums:
         self.products += _products(x, y).sum(axis=1)
         x, x_spread = _centred(x, missing, count)
         y, y_spread = _centred(y, missing, count)
-        within = _products(x, y)
+        item_products = _products(x, y)
         self.freedom += int(np.maximum(count - 1, 0).sum())
         # Items where only one of the two varies are pairs of models too, so they count here.
-        self.weighted += (within * count).sum(axis=1)
-        both = (x_spread > _NO_SPREAD) & (y_spread > _NO_SPREAD)
-        self.items += int(both.sum())
-        product, x_square, y_square = within[:, both]
+        self.weighted += (item_products * count).sum(axis=1)
+        both_vary = (x_spread > _NO_SPREAD) & (y_spread > _NO_SPREAD)
+        self.items += int(both_vary.sum())
+        product, x_square, y_square = item_products[:, both_vary]
         self.within += float((product / np.sqrt(x_square * y_square)).sum())
 
     def pooled(self) -> float | None:
@@ -214,7 +212,7 @@ def _bounded(value: float) -> float:
 # A copy adds a name and no information; mixing it with its twin counts one opinion twice.
 
 
-_SAME = 1e-9
+_COPY_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -239,23 +237,25 @@ def copies(metrics: Mapping[str, Floats]) -> tuple[Copy, ...]:
         mask = hashlib.blake2b(np.packbits(np.isnan(values)).tobytes()).digest()
         if _spread(values) > 0:
             groups.setdefault(mask, []).append(name)
-    found = [copy for names in groups.values() if len(names) > 1 for copy in _copies_among(names, metrics)]
+    duplicates = [
+        copy for names in groups.values() if len(names) > 1 for copy in _copies_among(names, metrics)
+    ]
     order = {name: place for place, name in enumerate(metrics)}
-    return tuple(sorted(found, key=lambda copy: order[copy.metric]))
+    return tuple(sorted(duplicates, key=lambda copy: order[copy.metric]))
 
 
 def _copies_among(names: list[str], metrics: Mapping[str, Floats]) -> list[Copy]:
     """Find copies among metrics that miss the same cells, by their correlation, and then cell by cell."""
-    likely = np.triu(np.abs(_correlations([metrics[name] for name in names])) > 1 - _SAME, 1)
-    found: dict[str, Copy] = {}
-    for first, second in zip(*np.nonzero(likely), strict=True):
-        one, other = names[first], names[second]
-        if one in found or other in found:
+    correlated = np.triu(np.abs(_correlations([metrics[name] for name in names])) > 1 - _COPY_TOLERANCE, 1)
+    copy_by_name: dict[str, Copy] = {}
+    for first, second in zip(*np.nonzero(correlated), strict=True):
+        original, repeat = names[first], names[second]
+        if original in copy_by_name or repeat in copy_by_name:
             continue
-        kind = _kind(metrics[one], metrics[other])
+        kind = _kind(metrics[original], metrics[repeat])
         if kind is not None:
-            found[other] = Copy(other, one, kind)
-    return list(found.values())
+            copy_by_name[repeat] = Copy(repeat, original, kind)
+    return list(copy_by_name.values())
 
 
 def _correlations(matrices: list[Floats]) -> Floats:
@@ -274,14 +274,14 @@ def _correlations(matrices: list[Floats]) -> Floats:
     return np.asarray(product / np.outer(scale, scale))
 
 
-def _kind(one: Floats, other: Floats) -> Literal["equal", "rescaled", "negated"] | None:
-    if np.array_equal(one, other, equal_nan=True):
+def _kind(original: Floats, repeat: Floats) -> Literal["equal", "rescaled", "negated"] | None:
+    if np.array_equal(original, repeat, equal_nan=True):
         return "equal"
-    low, high = _two_cells(one)
-    start, step = other.flat[low], other.flat[high] - other.flat[low]
-    line = start + step * ((one - one.flat[low]) / (one.flat[high] - one.flat[low]))
-    allowed = 1e-6 * (np.abs(other - start) + abs(step))
-    if step == 0 or (np.abs(other - line) > allowed).any():
+    low, high = _two_cells(original)
+    start, step = repeat.flat[low], repeat.flat[high] - repeat.flat[low]
+    line = start + step * ((original - original.flat[low]) / (original.flat[high] - original.flat[low]))
+    allowed = 1e-6 * (np.abs(repeat - start) + abs(step))
+    if step == 0 or (np.abs(repeat - line) > allowed).any():
         return None
     return "rescaled" if step > 0 else "negated"
 

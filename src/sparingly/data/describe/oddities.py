@@ -34,7 +34,7 @@ class Oddity:
 
 
 def of_metrics(
-    metrics: tuple[Scores, ...], pairs: tuple[Correlation, ...], same: tuple[Copy, ...]
+    metrics: tuple[Scores, ...], pairs: tuple[Correlation, ...], duplicates: tuple[Copy, ...]
 ) -> Iterator[Oddity]:
     """Yield what is odd about metrics."""
     for scores in metrics:
@@ -49,7 +49,7 @@ def of_metrics(
                 f"The metric {scores.name} gives all models of an item one score: it cannot tell them apart."
             )
             yield Oddity("same_for_models", (scores.name,), text)
-    for copy in same:
+    for copy in duplicates:
         word = {"equal": "equal to", "rescaled": "a rescaling of", "negated": "a negation of"}[copy.kind]
         yield Oddity(
             "copied_metric", (copy.metric, copy.of), f"The metric {copy.metric} is {word} {copy.of}."
@@ -59,15 +59,15 @@ def of_metrics(
 
 def _of_correlations(pairs: tuple[Correlation, ...]) -> Iterator[Oddity]:
     for metric, group in groupby(pairs, key=lambda pair: pair.metric):
-        told = [pair for pair in group if pair.differences is not None]
-        if told and looks_turned(told):
-            worst = min(told, key=lambda pair: pair.differences or 0.0)
+        defined = [pair for pair in group if pair.differences is not None]
+        if defined and looks_turned(defined):
+            worst = min(defined, key=lambda pair: pair.differences or 0.0)
             text = (
                 f"The metric {metric} goes against {worst.aspect} (r of differences {worst.differences:.2f}):"
                 f' lower is better? Load with lower_is_better=["{metric}"].'
             )
             yield Oddity("suspicious_sign", (metric, worst.aspect), text)
-        for pair in told:
+        for pair in defined:
             if pair.pooled is not None and pair.pooled > 1 - 1e-9:
                 text = (
                     f"The metric {metric} is the same as the aspect {pair.aspect}:"
@@ -129,13 +129,13 @@ def of_documents(documents: Documents | None) -> Iterator[Oddity]:
     """Yield what is odd about documents."""
     if documents is None:
         return
-    for kind, count, what in (
+    for kind, count, fault in (
         ("scattered_documents", documents.scattered, "items that do not stand side by side in the file"),
         ("disordered_documents", documents.disordered, "positions that do not ascend in the file"),
         ("documents_with_gaps", documents.with_gaps, "positions that are not in the set"),
     ):
         if count:
-            yield Oddity(kind, (), f"{counted(count, 'document')} {_have(count)} {what}.")
+            yield Oddity(kind, (), f"{counted(count, 'document')} {_have(count)} {fault}.")
 
 
 def _are(count: int) -> str:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from sparingly.data.selection import Selection
 
 
-# --- Shares of a set and of a selection -----------------------------------------------------------
-
-
 WORDS = "words"
 LENGTHS = ("shortest quarter", "second quarter", "third quarter", "longest quarter")
 SCORES = ("lowest quarter", "second quarter", "third quarter", "highest quarter")
@@ -54,19 +51,22 @@ def shares(
     codes: Ints, names: Sequence[str], rows: Ints, order: Iterable[int] | None = None
 ) -> tuple[Share, ...]:
     """Return the shares of every group that the set has items of; items of none (-1) are left out."""
-    full = np.bincount(codes[codes >= 0], minlength=len(names))
-    there = codes[rows]
-    chosen = np.bincount(there[there >= 0], minlength=len(names))
+    set_counts = np.bincount(codes[codes >= 0], minlength=len(names))
+    selected_codes = codes[rows]
+    selected_counts = np.bincount(selected_codes[selected_codes >= 0], minlength=len(names))
+    full, selected = set_counts / max(set_counts.sum(), 1), selected_counts / max(selected_counts.sum(), 1)
     return tuple(
-        _share(names[code], int(full[code]), int(chosen[code]), int(full.sum()), int(chosen.sum()))
+        Share(
+            group=names[code],
+            items=int(set_counts[code]),
+            selected=int(selected_counts[code]),
+            full_share=float(full[code]),
+            selected_share=float(selected[code]),
+            ratio=float(selected[code] / full[code]),
+        )
         for code in (range(len(names)) if order is None else order)
-        if full[code]
+        if set_counts[code]
     )
-
-
-def _share(group: str, items: int, selected: int, of: int, n: int) -> Share:
-    full_share, selected_share = items / of, selected / max(n, 1)
-    return Share(group, items, selected, full_share, selected_share, selected_share / full_share)
 
 
 def domain_shares(data: EvalSet, rows: Ints) -> tuple[Share, ...]:
@@ -98,31 +98,27 @@ def _band_name(bands: Sequence[int], place: int) -> str:
 
 def source_length_shares(data: EvalSet, rows: Ints) -> tuple[Share, ...]:
     """Return the shares by source length: of characters, or of words where there is no text."""
-    unit = " words" if data.sources is None else " characters"
-    return quarter_shares(_lengths(data), rows, LENGTHS, unit)
+    if data.sources is not None:
+        texts: list[str | None] = data.sources.tolist()
+        lengths = np.array([np.nan if text is None else len(text) for text in texts], np.float64)
+        return quarter_shares(lengths, rows, LENGTHS, " characters")
+    if WORDS in data.columns and data.columns[WORDS].dtype != object:
+        return quarter_shares(np.asarray(data.columns[WORDS], np.float64), rows, LENGTHS, " words")
+    return ()
 
 
 def quarter_shares(
     values: Floats, rows: Ints, names: Sequence[str], unit: str = "", digits: int = 6
 ) -> tuple[Share, ...]:
     """Cut the set at the quartiles of a number per item; items without one (NaN) are left out."""
-    known = ~np.isnan(values)
-    if not known.any():
+    present = ~np.isnan(values)
+    if not present.any():
         return ()
-    cuts = np.quantile(values[known], [0.25, 0.5, 0.75])
-    quarter = np.where(known, np.searchsorted(cuts, np.where(known, values, 0.0), side="left"), -1)
-    shown = [f"{cut:.{digits}g}{unit}" for cut in cuts]
-    ends = [*(f"up to {cut}" for cut in shown), f"over {shown[-1]}"]
+    cuts = np.quantile(values[present], [0.25, 0.5, 0.75])
+    quarter = np.where(present, np.searchsorted(cuts, np.where(present, values, 0.0), side="left"), -1)
+    limits = [f"{limit:.{digits}g}{unit}" for limit in cuts]
+    ends = [*(f"up to {limit}" for limit in limits), f"over {limits[-1]}"]
     return shares(quarter, [f"{name} ({end})" for name, end in zip(names, ends, strict=True)], rows)
-
-
-def _lengths(data: EvalSet) -> Floats:
-    if data.sources is not None:
-        texts: list[str | None] = data.sources.tolist()
-        return np.array([np.nan if text is None else len(text) for text in texts], np.float64)
-    if WORDS in data.columns and data.columns[WORDS].dtype != object:
-        return np.asarray(data.columns[WORDS], np.float64)
-    return np.full(len(data), np.nan)
 
 
 # --- What is badly over- or under-represented -----------------------------------------------------
@@ -158,13 +154,13 @@ def leanings(kinds: Mapping[str, tuple[Share, ...]]) -> tuple[Leaning, ...]:
     groups looked at (Bonferroni), below 0.001. Small selections miss small groups by chance; that is no sign.
     """
     looked_at = sum(map(len, kinds.values()))
-    found = [
+    rows = [
         _leaning(by, share, float(chance))
         for by, group in kinds.items()
         for share, chance in zip(group, _chances(group), strict=True)
         if not 1 / FACTOR <= share.ratio <= FACTOR and chance * looked_at < CHANCE
     ]
-    return tuple(sorted(found, key=lambda one: one.p_value))
+    return tuple(sorted(rows, key=lambda leaning: leaning.p_value))
 
 
 def _chances(group: tuple[Share, ...]) -> NDArray[np.float64]:
@@ -174,8 +170,10 @@ def _chances(group: tuple[Share, ...]) -> NDArray[np.float64]:
     if not group:
         return np.empty(0)
     items, selected = (np.array([getattr(share, name) for share in group]) for name in ("items", "selected"))
-    drawn = hypergeom(items.sum(), items, selected.sum())
-    return np.asarray(np.minimum(1.0, 2.0 * np.minimum(drawn.cdf(selected), drawn.sf(selected - 1))))
+    random_draw = hypergeom(items.sum(), items, selected.sum())
+    return np.asarray(
+        np.minimum(1.0, 2.0 * np.minimum(random_draw.cdf(selected), random_draw.sf(selected - 1)))
+    )
 
 
 def _leaning(by: str, share: Share, chance: float) -> Leaning:
@@ -233,18 +231,13 @@ class BlindSpots:
 
 def metric_shares(data: EvalSet, rows: Ints) -> tuple[MetricShares, ...]:
     """Return the shares by quarter of every metric that differs between items."""
-    found = []
+    rows_by_metric = []
     for name, scores in data.metrics.items():
         means = row_means(scores)
-        known = means[~np.isnan(means)]
-        if known.size and known.min() < known.max():
-            found.append(MetricShares(name, quarter_shares(means, rows, SCORES, digits=4)))
-    return tuple(found)
-
-
-def flag_shares(flags: Ints, rows: Ints) -> tuple[Share, ...]:
-    """Return the shares of items that no metric flags and of those that some metric does."""
-    return shares(flags, FLAGS, rows)
+        present = means[~np.isnan(means)]
+        if present.size and present.min() < present.max():
+            rows_by_metric.append(MetricShares(name, quarter_shares(means, rows, SCORES, digits=4)))
+    return tuple(rows_by_metric)
 
 
 def flags_of(data: EvalSet, metrics: Iterable[str]) -> Ints:
@@ -253,27 +246,27 @@ def flags_of(data: EvalSet, metrics: Iterable[str]) -> Ints:
     A metric flags the items whose mean over the models lies below its median over the items. One that is the
     same everywhere flags none.
     """
-    known, flagged = np.zeros(len(data), bool), np.zeros(len(data), bool)
+    scored, flagged = np.zeros(len(data), bool), np.zeros(len(data), bool)
     for name in metrics:
         means = row_means(data.metrics[name])
-        there = ~np.isnan(means)
-        if there.any():
-            known |= there
-            flagged |= there & (means < np.median(means[there]))
-    return np.where(known, flagged.astype(np.int64), -1)
+        present = ~np.isnan(means)
+        if present.any():
+            scored |= present
+            flagged |= present & (means < np.median(means[present]))
+    return np.where(scored, flagged.astype(np.int64), -1)
 
 
 def blind_spots(data: EvalSet, flags: Ints, rows: Ints) -> tuple[BlindSpots, ...]:
     """Return the blind spots of the metrics by every aspect, over the items that are judged."""
-    found = []
+    spots = []
     for aspect, scores in data.aspects.items():
         means = row_means(scores)
-        there = ~np.isnan(means) & (flags >= 0)
-        if there.any():
-            low = _is_low(means, there)
+        judged = ~np.isnan(means) & (flags >= 0)
+        if judged.any():
+            low = _is_low(means, judged)
             missed = low & (flags == 0)
-            codes = np.where(there, np.where(low, flags, len(FLAGS)), -1)
-            found.append(
+            codes = np.where(judged, np.where(low, flags, len(FLAGS)), -1)
+            spots.append(
                 BlindSpots(
                     aspect=aspect,
                     low=int(low.sum()),
@@ -283,17 +276,19 @@ def blind_spots(data: EvalSet, flags: Ints, rows: Ints) -> tuple[BlindSpots, ...
                     groups=shares(codes, SPOTS, rows),
                 )
             )
-    return tuple(found)
+    return tuple(spots)
 
 
-def _is_low(means: Floats, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _is_low(means: Floats, judged: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Say which means are in the lowest quarter; the best score is never low, however many items have it."""
-    cut, best = np.quantile(means[there], LOW), means[there].max()
-    return np.asarray(there & (means <= cut) & (means < best))
+    quartile, best = np.quantile(means[judged], LOW), means[judged].max()
+    return np.asarray(judged & (means <= quartile) & (means < best))
 
 
 DOUBLING = (1, 2, 4, 8, 16, 32, 64, 128)
-WEIGHED = "scores weigh every item by one over its probability: this costs precision, and does not mislead."
+WEIGHTS_NOTE = (
+    "scores weigh every item by one over its probability: this costs precision, and does not mislead."
+)
 
 
 @dataclass(frozen=True)
@@ -364,9 +359,9 @@ class Representation:
             "domain": self.domains,
             "document of": self.document_lengths,
             "source": self.source_lengths,
-            **{f"metric {one.metric}": one.quarters for one in self.metrics},
+            **{f"metric {part.metric}": part.quarters for part in self.metrics},
             "metrics": self.flags,
-            **{f"judged {one.aspect}": one.groups for one in self.blind_spots},
+            **{f"judged {part.aspect}": part.groups for part in self.blind_spots},
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -381,7 +376,7 @@ class Representation:
             for share in shares
         ]
         head = ("by", "group", "share of the set", "share of the selection", "ratio")
-        after = " ".join((*(one.text for one in self.leanings), *self.notes))
+        after = " ".join((*(leaning.text for leaning in self.leanings), *self.notes))
         return html_table(head, rows, f"{self.n} of {self.of} items", after)
 
 
@@ -397,9 +392,9 @@ def representation(
     Args:
         data: The set that they were chosen from.
         items: The selection, or the ids of its items; one that is there twice counts once.
-        document_bands: Where each band of document lengths begins; doubling lengths unless given
+        document_bands: Where each band of document lengths begins; doubling lengths by default
             (``(1, 10, 20, 30, 40, 50)`` are those of Lo and Knowles 2023).
-        metrics: The metrics whose flags and blind spots are looked at; all of them unless given. The more
+        metrics: The metrics whose flags and blind spots are looked at; all of them by default. The more
             there are, the fewer items none of them flags.
     """
     if list(document_bands) != sorted(set(document_bands)):
@@ -414,10 +409,10 @@ def representation(
         "document_lengths": document_length_shares(data, rows, document_bands),
         "source_lengths": source_length_shares(data, rows),
         "metrics": metric_shares(data, rows),
-        "flags": flag_shares(flags, rows),
+        "flags": shares(flags, FLAGS, rows),
         "blind_spots": blind_spots(data, flags, rows),
     }
-    found = Representation(
+    table = Representation(
         n=len(rows),
         of=len(data),
         coverage=tuple(_coverage(data, rows, _models(items))),
@@ -425,9 +420,9 @@ def representation(
         means=_means(data, rows),
         **parts,
     )
-    badly = leanings(found.kinds)
-    weighed = badly and getattr(items, "has_unequal_weights", False)
-    return replace(found, leanings=badly, notes=(WEIGHED,) if weighed else ())
+    badly = leanings(table.kinds)
+    has_weights = badly and getattr(items, "has_unequal_weights", False)
+    return replace(table, leanings=badly, notes=(WEIGHTS_NOTE,) if has_weights else ())
 
 
 def _ids(selected: Selection | Iterable[str]) -> Iterable[str]:
@@ -442,23 +437,25 @@ def _models(selected: Selection | Iterable[str]) -> Sequence[tuple[str, ...] | N
     return None if names is None or callable(names) else cast("Sequence[tuple[str, ...] | None]", names)
 
 
-def _coverage(data: EvalSet, rows: Ints, asked: Sequence[tuple[str, ...] | None] | None) -> Iterator[Covered]:
+def _coverage(
+    data: EvalSet, rows: Ints, models_by_row: Sequence[tuple[str, ...] | None] | None
+) -> Iterator[Covered]:
     """Yield how much of the items, documents, domains and, where rows name models, outputs is selected."""
     yield Covered("items", len(rows), len(data))
-    for what, column in (("documents", fields.DOCUMENT), ("domains", fields.DOMAIN)):
+    for kind, column in (("documents", fields.DOCUMENT), ("domains", fields.DOMAIN)):
         codes, names = coded(data, column)
         if names:
-            there = codes[rows]
-            yield Covered(what, len(np.unique(there[there >= 0])), len(names))
-    if asked is not None:
-        counts = _outputs(data.models, asked)
+            selected_codes = codes[rows]
+            yield Covered(kind, len(np.unique(selected_codes[selected_codes >= 0])), len(names))
+    if models_by_row is not None:
+        counts = _outputs(data.models, models_by_row)
         yield Covered("outputs", sum(counts.values()), len(data) * len(data.models))
         yield from (Covered(f"outputs of {name}", count, len(data)) for name, count in counts.items())
 
 
-def _outputs(models: Sequence[str], asked: Sequence[tuple[str, ...] | None]) -> Mapping[str, int]:
+def _outputs(models: Sequence[str], models_by_row: Sequence[tuple[str, ...] | None]) -> Mapping[str, int]:
     counts = dict.fromkeys(models, 0)
-    for names in asked:
+    for names in models_by_row:
         for name in models if names is None else names:
             counts[name] = counts.get(name, 0) + 1
     return {name: counts[name] for name in models}
@@ -467,29 +464,29 @@ def _outputs(models: Sequence[str], asked: Sequence[tuple[str, ...] | None]) -> 
 def _mean_cost(data: EvalSet, rows: Ints) -> tuple[float, float] | None:
     if fields.COST not in data.columns:
         return None
-    full, selected = data.columns[fields.COST], data.columns[fields.COST][rows]
-    if np.isnan(full).all() or np.isnan(selected).all():
+    costs, selected = data.columns[fields.COST], data.columns[fields.COST][rows]
+    if np.isnan(costs).all() or np.isnan(selected).all():
         return None
-    return float(np.nanmean(full)), float(np.nanmean(selected))
+    return float(np.nanmean(costs)), float(np.nanmean(selected))
 
 
 def _means(data: EvalSet, rows: Ints) -> tuple[MeanOfModel, ...]:
     return tuple(
-        MeanOfModel(metric, model, _known(full), _known(selected))
+        MeanOfModel(metric, model, _none_if_nan(whole_mean), _none_if_nan(selected_mean))
         for metric, values in data.metrics.items()
-        for model, full, selected in zip(
+        for model, whole_mean, selected_mean in zip(
             data.models, _mean_by_model(values), _mean_by_model(values[rows]), strict=True
         )
     )
 
 
 def _mean_by_model(values: Floats) -> list[float]:
-    there = ~np.isnan(values)
-    count = there.sum(axis=0)
-    total = np.where(there, values, 0.0).sum(axis=0)
+    present = ~np.isnan(values)
+    count = present.sum(axis=0)
+    total = np.where(present, values, 0.0).sum(axis=0)
     means: list[float] = np.where(count > 0, total / np.maximum(count, 1), np.nan).tolist()
     return means
 
 
-def _known(value: float) -> float | None:
+def _none_if_nan(value: float) -> float | None:
     return None if np.isnan(value) else value
