@@ -266,12 +266,12 @@ class EvalSet:
             return self.aspects[name]
         if name in self.metrics:
             return self.metrics[name]
-        kind, _, rest = name.partition(":")
-        if kind == "aspect" and rest in self.aspects:
-            return self.aspects[rest]
-        if kind == "metric" and rest in self.metrics:
-            return self.metrics[rest]
-        if kind in HOW and rest:
+        kind, _, field = name.partition(":")
+        if kind == "aspect" and field in self.aspects:
+            return self.aspects[field]
+        if kind == "metric" and field in self.metrics:
+            return self.metrics[field]
+        if kind in HOW and field:
             return Combination.parse(name).combine(self.aspects)
         raise UnknownNameError("aspect or metric", name, [*self.aspects, *self.metrics])
 
@@ -281,12 +281,12 @@ class EvalSet:
 
     def truth_fields(self, name: str) -> tuple[str, ...]:
         """Return the fields that a truth is made of."""
-        kind, _, rest = name.partition(":")
+        kind, _, field = name.partition(":")
         if name in self.aspects:
             return (fields.aspect(name),)
         if name in self.metrics:
             return (fields.metric(name),)
-        if kind in HOW and rest:
+        if kind in HOW and field:
             return tuple(map(fields.aspect, Combination.parse(name).of))
         return (name,)
 
@@ -490,13 +490,13 @@ class EvalSet:
     def _part_digest(self, name: str) -> bytes:
         """Return the digest of one field, computed once for all sets that share its array."""
         if name not in self._digests:
-            kind, _, rest = name.partition(":")
+            kind, _, field = name.partition(":")
             texts = {
                 "sources": self.store.sources,
                 "outputs": self.store.outputs,
                 "references": self.store.reference_texts,
             }
-            stored = self.store.metrics.get(rest) if kind == "metric" else texts.get(name)
+            stored = self.store.metrics.get(field) if kind == "metric" else texts.get(name)
             if stored is None:
                 self._digests[name] = digest_part(name, self._arrays(name))
             else:
@@ -509,10 +509,10 @@ class EvalSet:
 
     def _arrays(self, name: str) -> list[NDArray[Any]]:
         """Return the arrays of one field; the empty name stands for the ids."""
-        kind, _, rest = name.partition(":")
+        kind, _, field = name.partition(":")
         several = {"metric": self.metrics, "aspect": self.aspects, "column": self.columns, "cell": self.cells}
-        if kind in several and rest:
-            array = several[kind][rest]
+        if kind in several and field:
+            array = several[kind][field]
             return [comparable(array) if kind in ("column", "cell") else array]
         if name in ("", MODELS):
             return [np.array(self.models, object) if name else self.items]
@@ -627,13 +627,13 @@ class EvalSet:
         return [(kind, count) for kind, count in counts.items() if count]
 
 
-def _few_names(names: Iterable[str], most: int = 3, longest: int = 32) -> str:
+def _few_names(names: Iterable[str], limit: int = 3, longest: int = 32) -> str:
     short = [name if len(name) <= longest else f"{name[: longest - 1]}…" for name in names]
-    return ", ".join(short) if len(short) <= most else f"{', '.join(short[: most - 1])} … ({len(short)})"
+    return ", ".join(short) if len(short) <= limit else f"{', '.join(short[: limit - 1])} … ({len(short)})"
 
 
-def _many_names(names: Sequence[str] | NamedArrays, most: int = 12) -> str:
-    return ", ".join(list(names)[:most]) + (f" … ({len(names)})" if len(names) > most else "")
+def _many_names(names: Sequence[str] | NamedArrays, limit: int = 12) -> str:
+    return ", ".join(list(names)[:limit]) + (f" … ({len(names)})" if len(names) > limit else "")
 
 
 def _as_positions(rows: Iterable[int] | NDArray[Any], count: int) -> Ints:

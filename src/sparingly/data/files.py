@@ -23,7 +23,7 @@ from sparingly.base.errors import InputError, UsageError
 
 
 VARIABLE = "SPARINGLY_LIMITS"
-FIX = f"If you trust the file, turn the limits off: {VARIABLE}=off"
+TRUST_FIX = f"If you trust the file, turn the limits off: {VARIABLE}=off"
 # A packed file, or a table, may become so many times as large as it is, and any may become so large.
 MOST_TIMES = 100
 UNPACKED_BYTES = 32 * 2**20
@@ -38,15 +38,15 @@ _BLOCK = 2**16
 
 def limits_are_on() -> bool:
     """Say whether the limits hold."""
-    given = os.environ.get(VARIABLE, "on").strip().lower() or "on"
-    if given not in ("on", "off"):
-        raise UsageError(f"{VARIABLE} is on or off, not {given}.")
-    return given == "on"
+    switch = os.environ.get(VARIABLE, "on").strip().lower() or "on"
+    if switch not in ("on", "off"):
+        raise UsageError(f"{VARIABLE} is on or off, not {switch}.")
+    return switch == "on"
 
 
-def most_bytes(packed: int, least: int = UNPACKED_BYTES) -> float:
+def most_bytes(packed: int, minimum: int = UNPACKED_BYTES) -> float:
     """Return how many bytes a file of some size may become."""
-    return max(least, MOST_TIMES * packed) if limits_are_on() else math.inf
+    return max(minimum, MOST_TIMES * packed) if limits_are_on() else math.inf
 
 
 class Unpacked(io.RawIOBase):
@@ -70,7 +70,7 @@ class Unpacked(io.RawIOBase):
             raise InputError(
                 f"the file of {_size(self._packed)} unpacks to more than {_size(self._most)}",
                 file=self._path,
-                fix=FIX,
+                fix=TRUST_FIX,
             )
         buffer[: len(content)] = content
         return len(content)
@@ -83,14 +83,14 @@ class Unpacked(io.RawIOBase):
 
 def json_blocks(file: IO[bytes], path: Path) -> Iterator[bytes]:
     """Yield the content of a JSON file; a value that is too large to be held as a whole is an error."""
-    read, most = 0, JSON_BYTES if limits_are_on() else math.inf
+    read, limit = 0, JSON_BYTES if limits_are_on() else math.inf
     while block := file.read(2**20):
         read += len(block)
-        if read > most:
+        if read > limit:
             raise InputError(
                 f"the JSON value is larger than {_size(JSON_BYTES)}",
                 file=path,
-                fix=f"Write JSON Lines, one item a line. {FIX}",
+                fix=f"Write JSON Lines, one item a line. {TRUST_FIX}",
             )
         yield block
 
@@ -101,7 +101,7 @@ def check_columns(path: Path | str, count: int) -> None:
         raise InputError(
             f"the table has {count:,} columns, and at most {MOST_COLUMNS:,} are read",
             file=path,
-            fix=f"Write one row for each item and model. {FIX}",
+            fix=f"Write one row for each item and model. {TRUST_FIX}",
         )
 
 
@@ -109,7 +109,7 @@ def check_rows(path: Path, rows: int, columns: int, size: int) -> None:
     """Refuse a packed table whose rows take far more room than the file."""
     if rows * max(columns, 1) * _CELL_BYTES > most_bytes(size):
         raise InputError(
-            f"the file of {_size(size)} holds {rows:,} rows of {columns:,} columns", file=path, fix=FIX
+            f"the file of {_size(size)} holds {rows:,} rows of {columns:,} columns", file=path, fix=TRUST_FIX
         )
 
 
@@ -120,22 +120,22 @@ def check_text(path: Path, total: int, size: int, column: str) -> None:
             f"the file of {_size(size)} holds {_size(total)} of text in one column",
             file=path,
             field=column,
-            fix=FIX,
+            fix=TRUST_FIX,
         )
 
 
 def check_places(path: Path | str, items: int, models: int, tables: int = 1) -> None:
     """Refuse items × models that take far more room than their file; most places would be empty."""
-    found = Path(path)
-    if not found.is_file():
+    file = Path(path)
+    if not file.is_file():
         # A frame, or a directory of files, each of which is long where the set is.
         return
-    size = found.stat().st_size
+    size = file.stat().st_size
     if items * models * max(tables, 1) * _CELL_BYTES > most_bytes(size, TABLE_BYTES):
         raise InputError(
             f"{items:,} items × {models:,} models are too many to hold, and few of their scores are there",
             file=path,
-            fix=FIX,
+            fix=TRUST_FIX,
         )
 
 
@@ -202,9 +202,9 @@ def open_binary(path: Path) -> IO[bytes]:
             if start.startswith(magic):
                 opener = __import__(module).open
                 return io.BufferedReader(Unpacked(opener(path, "rb"), path), _BLOCK)
-        if what := _foreign(start):
+        if description := _foreign(start):
             raise InputError(
-                f"the file is {what}", file=path, fix="Save it as UTF-8, plain or gzip-compressed"
+                f"the file is {description}", file=path, fix="Save it as UTF-8, plain or gzip-compressed"
             )
         return path.open("rb")
 
@@ -214,7 +214,7 @@ def _foreign(start: bytes) -> str | None:
     # Latin letters in UTF-16 have a zero as every other byte, with a byte-order mark or without.
     if len(start) == 8 and (any(start[0::2]), any(start[1::2])) in ((True, False), (False, True)):
         return "UTF-16"
-    return next((what for magic, what in _FOREIGN.items() if start.startswith(magic)), None)
+    return next((description for magic, description in _FOREIGN.items() if start.startswith(magic)), None)
 
 
 @contextmanager
@@ -352,16 +352,16 @@ def read_json(path: Path) -> Any:
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        seen: set[str] = set()
+        earlier: set[str] = set()
         for key, _ in pairs:
-            if key in seen:
+            if key in earlier:
                 raise InputError(f'the key "{key}" is there twice', field=key, fix="Keep one of them")
-            seen.add(key)
+            earlier.add(key)
     return values
 
 
-def _shorten(text: str, most: int = 40) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"
+def _shorten(text: str, length: int = 40) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
 def extension(path: Path) -> str:
@@ -398,11 +398,12 @@ def write_json(path: Path, values: Any) -> None:
     text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False)
     # Half a surrogate pair is no UTF-8; its escape is JSON and stands for the same letter.
     content = text.encode("utf-8", "backslashreplace") + b"\n"
+    write_bytes(path, content)
 
-    def put(file: IO[bytes]) -> None:
-        file.write(content)
 
-    write_atomically(path, put)
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    write_atomically(path, lambda file: file.writelines([content]))
 
 
 @contextmanager

@@ -104,11 +104,12 @@ class Selection:
         return f"Selection({len(self)} of {self.signature.of} items; {self.signature})"
 
     def _repr_html_(self) -> str:
-        shown = [self.row(place) for place in range(min(10, len(self)))]
+        first_rows = [self.row(place) for place in range(min(10, len(self)))]
         rows = [
-            (place + 1, row.item, row.utility, row.probability, row.reason) for place, row in enumerate(shown)
+            (place + 1, row.item, row.utility, row.probability, row.reason)
+            for place, row in enumerate(first_rows)
         ]
-        more = f"… and {len(self) - len(shown)} more. " if len(self) > len(shown) else ""
+        more = f"… and {len(self) - len(first_rows)} more. " if len(self) > len(first_rows) else ""
         return html_table(
             ("", "item", "utility", "probability", "reason"),
             rows,
@@ -132,10 +133,12 @@ class Selection:
         if not self.is_probability_sample:
             return RANKING_ONLY
         weighted = ", weighted by one over the probabilities," if self.has_unequal_weights else ""
-        rest = " without the items that are never chosen" if self.never else ""
+        exception = " without the items that are never chosen" if self.never else ""
         if self.same_outputs:
-            return f"probability sample: differences between models{weighted} estimate the whole set{rest}"
-        return f"probability sample: scores{weighted} estimate the whole set{rest}"
+            return (
+                f"probability sample: differences between models{weighted} estimate the whole set{exception}"
+            )
+        return f"probability sample: scores{weighted} estimate the whole set{exception}"
 
     @property
     def weight(self) -> Floats | None:

@@ -207,11 +207,11 @@ def _add_texts(total: hashlib._Hash, array: NDArray[Any]) -> None:
     for start in range(0, len(flat), 65_536):
         values = flat[start : start + 65_536].tolist()
         texts = [value for value in values if value is not None] if None in values else values
-        joined = "".join(texts)
-        if len(texts) == len(values) and joined.isascii():
+        content = "".join(texts)
+        if len(texts) == len(values) and content.isascii():
             lengths = np.fromiter(map(len, texts), "<i8", len(texts))
         else:
             sizes = (-1 if text is None else len(text.encode("utf-8", "surrogatepass")) for text in values)
             lengths = np.fromiter(sizes, "<i8", len(values))
         total.update(lengths.data)
-        total.update(joined.encode("utf-8", "surrogatepass"))
+        total.update(content.encode("utf-8", "surrogatepass"))

@@ -265,7 +265,7 @@ def _with_rated_aspects(store: Store) -> Store:
 # --- checks of single arrays ------------------------------------------------------------------------------
 
 
-def as_numbers(what: str, values: ArrayLike, shape: tuple[int, int], *, owned: bool = False) -> Floats:
+def as_numbers(label: str, values: ArrayLike, shape: tuple[int, int], *, owned: bool = False) -> Floats:
     """Return numbers as an array of their own; a wrong shape or an infinite number is an error.
 
     An array that the caller hands over (``owned``) is taken as it is.
@@ -273,25 +273,25 @@ def as_numbers(what: str, values: ArrayLike, shape: tuple[int, int], *, owned: b
     try:
         array = np.asarray(values, np.float64) if owned else np.array(values, np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"The {what} holds something that is not a number.") from None
+        raise DataError(f"The {label} holds something that is not a number.") from None
     if array.shape != shape:
         raise DataError(
-            f"The {what} has the shape {array.shape}, but there are {shape[0]} items and {shape[1]} columns."
+            f"The {label} has the shape {array.shape}, but there are {shape[0]} items and {shape[1]} columns."
         )
     if np.isinf(array).any():
         raise DataError(
-            f"The {what} holds an infinite number. Write a finite one, or NaN where it is missing."
+            f"The {label} holds an infinite number. Write a finite one, or NaN where it is missing."
         )
-    check_size(what, array)
+    check_size(label, array)
     return array
 
 
-def check_size(what: str, numbers: Floats) -> None:
+def check_size(label: str, numbers: Floats) -> None:
     """Raise DataError for numbers whose squares overflow: they would have no variance."""
     sizes = np.abs(numbers)
     if (sizes > LARGEST).any():
         raise DataError(
-            f"The {what} holds the number {np.nanmax(sizes):g}, and nothing can be computed with numbers "
+            f"The {label} holds the number {np.nanmax(sizes):g}, and nothing can be computed with numbers "
             f"above {LARGEST:g}. Divide them by a constant, or take their logarithms."
         )
 
@@ -310,16 +310,16 @@ def check_codes(kind: str, codes: NDArray[np.int32], count: int) -> None:
         raise DataError(f"A {kind} points at an item or model that is not there.")
 
 
-def as_texts(what: str, values: Any, shape: tuple[int, ...], owned: bool = False) -> Objects:
+def as_texts(label: str, values: Any, shape: tuple[int, ...], owned: bool = False) -> Objects:
     """Return texts as an array of objects, None where one is missing."""
-    array = as_objects(what, values, shape, owned)
+    array = as_objects(label, values, shape, owned)
     for text in array.ravel().tolist():
         if text is not None and not isinstance(text, str):
-            raise DataError(f"The {what} hold {text!r}, which is no text. Write None where one is missing.")
+            raise DataError(f"The {label} hold {text!r}, which is no text. Write None where one is missing.")
     return array
 
 
-def as_objects(what: str, values: Any, shape: tuple[int, ...], owned: bool = False) -> Objects:
+def as_objects(label: str, values: Any, shape: tuple[int, ...], owned: bool = False) -> Objects:
     """Return values as an array of objects; whatever a value is, it fills one place and no other."""
     if owned and isinstance(values, np.ndarray) and values.dtype == object and values.shape == shape:
         return values
@@ -327,7 +327,7 @@ def as_objects(what: str, values: Any, shape: tuple[int, ...], owned: bool = Fal
     if isinstance(values, np.ndarray) and values.shape == shape:
         array[...] = values
         return array
-    error = DataError(f"The {what} must fill the shape {shape}, one for each item (and model).")
+    error = DataError(f"The {label} must fill the shape {shape}, one for each item (and model).")
     if isinstance(values, np.ndarray | str):
         raise error
     try:

@@ -18,18 +18,18 @@ from sparingly.data.scale import Scale
 EXACT = float(2**53)
 
 
-def plain(value: Any, most: float = EXACT) -> Any:
+def plain(value: Any, largest: float = EXACT) -> Any:
     """Return a value as JSON can hold it: NaN as None, whole floats (up to ``most``) as integers."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, float):
         if math.isnan(value):
             return None
-        return int(value) if value.is_integer() and abs(value) <= most else value
+        return int(value) if value.is_integer() and abs(value) <= largest else value
     if isinstance(value, dict):
-        return {name: plain(held, most) for name, held in value.items()}
+        return {name: plain(part, largest) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(held, most) for held in value]
+        return [plain(part, largest) for part in value]
     return value
 
 
@@ -108,8 +108,8 @@ def check_value(value: Any, field: str, depth: int = 0) -> None:
         return
     if depth >= MOST_LEVELS:
         raise InputError(f"the value is nested more than {MOST_LEVELS} levels deep", field=field)
-    for held in value.values() if isinstance(value, dict) else value:
-        check_value(held, field, depth + 1)
+    for part in value.values() if isinstance(value, dict) else value:
+        check_value(part, field, depth + 1)
 
 
 def as_text(value: Any, field: str) -> str | None:
@@ -180,17 +180,17 @@ def as_list(value: Any, field: str) -> list[Any]:
     raise InputError(f"a list […] is wanted, not {shown(value)}", field=field)
 
 
-def shown(value: Any, most: int = 40) -> str:
+def shown(value: Any, length: int = 40) -> str:
     """Return a value for a sentence, cut when long."""
     if isinstance(value, str):
-        return f'"{value}"' if len(value) <= most else f'"{value[:most]}…"'
+        return f'"{value}"' if len(value) <= length else f'"{value[:length]}…"'
     if isinstance(value, bool | None):
         return {True: "true", False: "false", None: "null"}[value]
-    text = _written(value)
-    return text if len(text) <= most else f"{text[:most]}…"
+    text = _as_repr(value)
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
-def _written(value: Any) -> str:
+def _as_repr(value: Any) -> str:
     try:
         return repr(value)
     except (ValueError, RecursionError):
@@ -198,16 +198,16 @@ def _written(value: Any) -> str:
         return f"a {type(value).__name__}"
 
 
-def check_version(record: dict[str, Any], wanted: str, known: int) -> None:
+def check_version(record: dict[str, Any], kind: str, newest: int) -> None:
     """Refuse a file of another kind or of a version that is newer than this package."""
-    if record.get("format") != wanted:
-        raise InputError(f"this is a {shown(record.get('format'))} file, not {wanted}", field="format")
+    if record.get("format") != kind:
+        raise InputError(f"this is a {shown(record.get('format'))} file, not {kind}", field="format")
     version = record.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise InputError(f"{shown(version)} is no version", field="version")
-    if version > known:
+    if version > newest:
         raise InputError(
-            f"version {version} is newer than the version {known} that this sparingly reads",
+            f"version {version} is newer than the version {newest} that this sparingly reads",
             field="version",
             fix="Update sparingly",
         )

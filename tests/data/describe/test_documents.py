@@ -1,10 +1,10 @@
-"""Documents: counts, lengths, order in the file; domains."""
+"""DocumentsSummary: counts, lengths, order in the file; domains."""
 
 from __future__ import annotations
 
 import pytest
 
-from sparingly.data.describe.documents import Documents, documents, domains
+from sparingly.data.describe.documents import DocumentsSummary, documents, domains
 from sparingly.data.evalset import EvalSet
 
 
@@ -15,7 +15,7 @@ def in_documents(names: list[str | None], positions: list[float] | None = None) 
     return EvalSet.from_arrays(ids, ["m"], columns=columns)
 
 
-def described(names: list[str | None], positions: list[float] | None = None) -> Documents:
+def described(names: list[str | None], positions: list[float] | None = None) -> DocumentsSummary:
     found = documents(in_documents(names, positions))
     assert found is not None
     return found

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sparingly.data.describe.documents import SamePair, Texts, texts
+from sparingly.data.describe.documents import SamePair, TextsSummary, texts
 from sparingly.data.evalset import EvalSet
 
 
-def described(outputs: list[list[str | None]], sources: list[str | None] | None = None) -> Texts:
+def described(outputs: list[list[str | None]], sources: list[str | None] | None = None) -> TextsSummary:
     models = [f"model-{place}" for place in range(len(outputs[0]))]
     found = texts(
         EvalSet.from_arrays(
@@ -48,7 +48,7 @@ def test_sources_that_come_again_and_empty_ones() -> None:
 
 def test_sources_alone() -> None:
     found = texts(EvalSet.from_arrays(["a", "b"], ["m"], sources=["x", "x"]))
-    assert found == Texts({}, None, (), repeated_sources=1, empty_sources=0)
+    assert found == TextsSummary({}, None, (), repeated_sources=1, empty_sources=0)
 
 
 def test_empty_outputs_are_identical_to_nothing() -> None:

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparingly.base.errors import InputError
-from sparingly.data.io.format import Head
-from sparingly.data.io.records import array_records, digest_id, first_record, named, read_records, take_rows
+from sparingly.data.io.format import Head, names_in
+from sparingly.data.io.records import array_records, digest_id, first_record, read_records, take_rows
 
 VALUES = st.recursive(
     st.none()
@@ -81,9 +81,9 @@ def test_rows_of_a_table_are_handed_on_with_their_lines(tmp_path: Path) -> None:
 
 
 def test_names_in_options() -> None:
-    assert named(None) == []
-    assert named("a, b c,,d") == ["a", "b c", "d"]
-    assert named(["a,b", 3]) == ["a,b", "3"]
+    assert names_in(None) == []
+    assert names_in("a, b c,,d") == ["a", "b c", "d"]
+    assert names_in(["a,b", 3]) == ["a,b", "3"]
 
 
 def test_digests_are_fixed() -> None:

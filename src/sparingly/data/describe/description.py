@@ -13,9 +13,9 @@ from sparingly.base.arrays import Mask
 from sparingly.base.format import counted, html_table
 from sparingly.data import fields
 from sparingly.data.describe import oddities
-from sparingly.data.describe.documents import Documents, Texts, documents, domains, texts
+from sparingly.data.describe.documents import DocumentsSummary, TextsSummary, documents, domains, texts
 from sparingly.data.describe.judgements import PreferencesSummary, RatingsSummary, preferences, ratings
-from sparingly.data.describe.metrics import Copy, Correlation, Scores, copies, correlations, scores_of
+from sparingly.data.describe.metrics import Copy, Correlation, ScoreRange, copies, correlations, scores_of
 from sparingly.data.describe.oddities import Oddity
 from sparingly.data.evalset import EvalSet
 
@@ -113,17 +113,17 @@ class Description:
     name: str
     items: int
     models: tuple[str, ...]
-    metrics: tuple[Scores, ...]
-    aspects: tuple[Scores, ...]
+    metrics: tuple[ScoreRange, ...]
+    aspects: tuple[ScoreRange, ...]
     references: tuple[str, ...]
     columns: tuple[str, ...]
     cells: tuple[str, ...]
     coverage: tuple[Coverage, ...]
     correlations: tuple[Correlation, ...]
     copies: tuple[Copy, ...]
-    documents: Documents | None
+    documents: DocumentsSummary | None
     domains: dict[str, int]
-    texts: Texts | None
+    texts: TextsSummary | None
     ratings: RatingsSummary | None
     preferences: PreferencesSummary | None
     absent: tuple[str, ...]

@@ -35,7 +35,7 @@ class SamePair:
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextsSummary:
     """What is odd about the texts of a set.
 
     Attributes:
@@ -55,7 +55,7 @@ class Texts:
     empty_sources: int
 
 
-def texts(data: EvalSet) -> Texts | None:
+def texts(data: EvalSet) -> TextsSummary | None:
     """Describe the texts, or return None when the set has none."""
     if data.outputs is None and data.sources is None:
         return None
@@ -63,7 +63,7 @@ def texts(data: EvalSet) -> Texts | None:
     sources = _coded(data.sources) if data.sources is not None else np.empty(0, np.int64)
     source_codes = sources[sources > _EMPTY]
     empty = (outputs == _EMPTY).sum(axis=0).tolist()
-    return Texts(
+    return TextsSummary(
         empty_outputs={name: count for name, count in zip(data.models, empty, strict=False) if count},
         identical_share=_identical_share(outputs),
         near_duplicates=_near_duplicates(outputs, data.models),
@@ -108,7 +108,7 @@ def _near_duplicates(outputs: Ints, models: tuple[str, ...]) -> tuple[SamePair, 
 
 
 @dataclass(frozen=True)
-class Documents:
+class DocumentsSummary:
     """The documents of a set.
 
     Attributes:
@@ -134,14 +134,14 @@ class Documents:
     with_gaps: int
 
 
-def documents(data: EvalSet) -> Documents | None:
+def documents(data: EvalSet) -> DocumentsSummary | None:
     """Describe the documents, or return None when the set has none."""
     codes, names = coded(data, fields.DOCUMENT)
     if not names:
         return None
     lengths = np.bincount(codes[codes >= 0], minlength=len(names))
     scattered, disordered, with_gaps = _faults(codes, _positions(data), data.file_order, len(names))
-    return Documents(
+    return DocumentsSummary(
         count=len(names),
         shortest=int(lengths.min()),
         median=float(np.median(lengths)),

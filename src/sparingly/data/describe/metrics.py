@@ -1,4 +1,4 @@
-"""Scores: their ranges, how well every metric agrees with every aspect, and metrics that are copies."""
+"""ScoreRange: their ranges, how well every metric agrees with every aspect, and metrics that are copies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sparingly.data.evalset import EvalSet, NamedArrays
 
 
 @dataclass(frozen=True)
-class Scores:
+class ScoreRange:
     """The values of a metric or an aspect; None where nothing is there.
 
     Attributes:
@@ -35,17 +35,17 @@ class Scores:
     same_for_models: bool
 
 
-def scores_of(arrays: NamedArrays) -> tuple[Scores, ...]:
+def scores_of(arrays: NamedArrays) -> tuple[ScoreRange, ...]:
     """Return the range of every metric or aspect."""
     return tuple(_range(name, values) for name, values in arrays.items())
 
 
-def _range(name: str, values: Floats) -> Scores:
+def _range(name: str, values: Floats) -> ScoreRange:
     present = values[~np.isnan(values)]
     if not present.size:
-        return Scores(name, None, None, None, constant=False, same_for_models=False)
+        return ScoreRange(name, None, None, None, constant=False, same_for_models=False)
     low, high = float(present.min()), float(present.max())
-    return Scores(
+    return ScoreRange(
         name,
         minimum=low,
         mean=float(present.mean()),
@@ -113,7 +113,7 @@ def correlation(x: Floats, y: Floats, metric: str = "", aspect: str = "") -> Cor
     """Return how two matrices of scores (items x models) agree, over the cells that have both."""
     (x_middle, x_range), (y_middle, y_range) = _middle_and_range(x), _middle_and_range(y)
     varies = x_range > 0 and y_range > 0
-    total = _Sums()
+    total = _CorrelationSums()
     for rows in blocks(x.shape):
         # Scaled to a range of 1 about 0, so that neither huge nor tiny scores lose digits in the squares.
         total.add(_scaled(x[rows], x_middle, x_range), _scaled(y[rows], y_middle, y_range))
@@ -129,7 +129,7 @@ def correlation(x: Floats, y: Floats, metric: str = "", aspect: str = "") -> Cor
     )
 
 
-class _Sums:
+class _CorrelationSums:
     """Adds up what the three correlations need, a block of items at a time."""
 
     def __init__(self) -> None:

@@ -8,9 +8,9 @@ from itertools import groupby
 
 from sparingly.base.errors import listing
 from sparingly.base.format import counted
-from sparingly.data.describe.documents import Documents, Texts
+from sparingly.data.describe.documents import DocumentsSummary, TextsSummary
 from sparingly.data.describe.judgements import RatingsSummary
-from sparingly.data.describe.metrics import Copy, Correlation, Scores
+from sparingly.data.describe.metrics import Copy, Correlation, ScoreRange
 
 # A metric that agrees as badly as this with people is more likely turned round than just weak.
 _WRONG_SIGN = -0.05
@@ -34,7 +34,7 @@ class Oddity:
 
 
 def of_metrics(
-    metrics: tuple[Scores, ...], pairs: tuple[Correlation, ...], duplicates: tuple[Copy, ...]
+    metrics: tuple[ScoreRange, ...], pairs: tuple[Correlation, ...], duplicates: tuple[Copy, ...]
 ) -> Iterator[Oddity]:
     """Yield what is odd about metrics."""
     for scores in metrics:
@@ -87,7 +87,7 @@ def looks_turned(pairs: list[Correlation]) -> bool:
     )
 
 
-def of_texts(texts: Texts | None) -> Iterator[Oddity]:
+def of_texts(texts: TextsSummary | None) -> Iterator[Oddity]:
     """Yield what is odd about texts."""
     if texts is None:
         return
@@ -125,7 +125,7 @@ def of_ratings(ratings: RatingsSummary | None) -> Iterator[Oddity]:
         yield Oddity("breaks_in_seconds", (), text)
 
 
-def of_documents(documents: Documents | None) -> Iterator[Oddity]:
+def of_documents(documents: DocumentsSummary | None) -> Iterator[Oddity]:
     """Yield what is odd about documents."""
     if documents is None:
         return

@@ -15,14 +15,14 @@ from sparingly.data.io.collection import Collection
 from sparingly.data.io.comet import Comet
 from sparingly.data.io.format import LINES, Format, Head
 from sparingly.data.io.helm import Helm
-from sparingly.data.io.inspect_ai import InspectAi
+from sparingly.data.io.inspect_ai import InspectAiSamples
 from sparingly.data.io.jsonl import JsonLines
 from sparingly.data.io.lines import Lines
-from sparingly.data.io.lm_eval import LmEval
+from sparingly.data.io.lm_eval import LmEvalSamples
 from sparingly.data.io.mt_metrics_eval import MtMetricsEval
 from sparingly.data.io.parquet import MAGIC, Parquet, ParquetFile
 from sparingly.data.io.subset2evaluate import Subset2Evaluate
-from sparingly.data.io.table import Table
+from sparingly.data.io.table import LongTable
 
 # --- Every format, in the order in which files are tried ------------------------------------------
 
@@ -35,12 +35,12 @@ FORMATS: tuple[Format, ...] = (
     AlpacaEval(),
     Arena(),
     Comet(),
-    LmEval(),
+    LmEvalSamples(),
     Helm(),
     MtMetricsEval(),
-    InspectAi(),
+    InspectAiSamples(),
     Lines(),
-    Table(),
+    LongTable(),
 )
 
 
@@ -90,10 +90,10 @@ def formats() -> tuple[Format, ...]:
 
 def format_named(name: str) -> Format:
     """Return a format by its name."""
-    known = {candidate.name: candidate for candidate in FORMATS}
-    if name not in known:
-        raise UnknownNameError("format", name, known)
-    return known[name]
+    formats_by_name = {candidate.name: candidate for candidate in FORMATS}
+    if name not in formats_by_name:
+        raise UnknownNameError("format", name, formats_by_name)
+    return formats_by_name[name]
 
 
 def recognise(path: Path) -> Format:
@@ -108,7 +108,7 @@ def recognise(path: Path) -> Format:
     raise InputError(
         "the format is not recognised",
         file=path,
-        fix=f"Name it: one of {', '.join(known.name for known in FORMATS)}",
+        fix=f"Name it: one of {', '.join(format.name for format in FORMATS)}",
     )
 
 
@@ -137,7 +137,7 @@ def _by_extension(path: Path) -> Format:
 
 
 def _writable() -> str:
-    return f"Formats that can be written: {', '.join(known.name for known in FORMATS if known.writes)}."
+    return f"Formats that can be written: {', '.join(format.name for format in FORMATS if format.writes)}."
 
 
 def flipped(data: EvalSet, metrics: Iterable[str]) -> EvalSet:
@@ -148,9 +148,10 @@ def flipped(data: EvalSet, metrics: Iterable[str]) -> EvalSet:
             raise UnknownNameError("metric", name, data.metrics)
     if not names:
         return data
-    turned = {name: -scores if name in names else scores for name, scores in data.metrics.items()}
-    own = [fields.metric(name) for name in names]
+    flipped_metrics = {name: -scores if name in names else scores for name, scores in data.metrics.items()}
+    flipped_fields = [fields.metric(name) for name in names]
     scales = {
-        name: (-high, -low) if name in own else (low, high) for name, (low, high) in data.scales.items()
+        name: (-high, -low) if name in flipped_fields else (low, high)
+        for name, (low, high) in data.scales.items()
     }
-    return data.with_parts(metrics=turned, scales=scales)
+    return data.with_parts(metrics=flipped_metrics, scales=scales)

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 from sparingly.base.errors import InputError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options, located
-from sparingly.data.io.records import MISSING_PREFERENCES, digest_id, first_record, named, read_records
+from sparingly.data.io.format import Format, Head, Options, located, names_in
+from sparingly.data.io.records import MISSING_PREFERENCES, digest_id, first_record, read_records
 from sparingly.data.values import as_number, as_text, shown
 
 _FILES = ("model_outputs.json", "reference_outputs.json", "annotations.json")
@@ -45,12 +45,16 @@ class AlpacaEval(Format):
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the files of outputs, then those of annotations."""
-        found = list(_found_in(path)) if path.is_dir() else [(_kind(Head(path)), path)]
-        given = [(kind, _path(path, file)) for kind in self.options for file in named(options.get(kind))]
+        found_files = list(_found_in(path)) if path.is_dir() else [(_kind(Head(path)), path)]
+        named_files = [
+            (kind, _path(path, file)) for kind in self.options for file in names_in(options.get(kind))
+        ]
         # A file that is named and found as well is read once.
-        every = {file.resolve(): (kind, file) for kind, file in (*found, *given)}
-        reader = _Reader(EvalSetBuilder(path))
-        for kind, file in sorted(every.values(), key=lambda pair: (pair[0] != "outputs", str(pair[1]))):
+        kind_and_file = {file.resolve(): (kind, file) for kind, file in (*found_files, *named_files)}
+        reader = _AlpacaReader(EvalSetBuilder(path))
+        for kind, file in sorted(
+            kind_and_file.values(), key=lambda pair: (pair[0] != "outputs", str(pair[1]))
+        ):
             if kind is None:
                 raise InputError("these are neither outputs nor annotations of AlpacaEval", file=file)
             reader.start(file)
@@ -59,7 +63,7 @@ class AlpacaEval(Format):
         return reader.finish()
 
 
-class _Reader:
+class _AlpacaReader:
     """Puts the records of several files together, by instruction and generator."""
 
     def __init__(self, builder: EvalSetBuilder) -> None:
@@ -74,23 +78,23 @@ class _Reader:
 
     def take_output(self, line: int, record: dict[str, Any]) -> None:
         item = self._item(line, record)
-        model = self.builder.model(_needed(record, "generator"), "generator")
-        before = self.places.get((item, model))
-        if before is not None and before[0] == self.file:
+        model = self.builder.model(_required_text(record, "generator"), "generator")
+        earlier = self.places.get((item, model))
+        if earlier is not None and earlier[0] == self.file:
             raise InputError(
                 f"the instruction {shown(record['instruction'])} is there twice for one generator "
-                f"(first on line {before[1]})",
+                f"(first on line {earlier[1]})",
                 field="instruction",
                 fix="Keep one of them",
             )
         self._text(line, item, model, record.get("output"), "output")
-        for name, value in record.items() if before is None else ():
+        for name, value in record.items() if earlier is None else ():
             if name not in _OUTPUT and name not in _OF_ITEM:
                 self.builder.cell(item, model, name, value)
 
     def take_annotation(self, line: int, record: dict[str, Any]) -> None:
         item = self._item(line, record)
-        models = [_needed(record, f"generator_{side}") for side in (1, 2)]
+        models = [_required_text(record, f"generator_{side}") for side in (1, 2)]
         for side, model in zip((1, 2), models, strict=True):
             key = f"output_{side}"
             self._text(line, item, self.builder.model(model, f"generator_{side}"), record.get(key), key)
@@ -98,8 +102,10 @@ class _Reader:
         if value is None:
             self.missing[item] = self.missing.get(item, 0) + 1
             return
-        kept = {name: held for name, held in record.items() if name not in (*_OUTPUT, *_PAIR, *_OF_ITEM)}
-        self.builder.preference(item, models[0], models[1], value, rater=record.get("annotator"), extra=kept)
+        extra = {
+            name: content for name, content in record.items() if name not in (*_OUTPUT, *_PAIR, *_OF_ITEM)
+        }
+        self.builder.preference(item, models[0], models[1], value, rater=record.get("annotator"), extra=extra)
 
     def finish(self) -> EvalSet:
         for item, count in self.missing.items():
@@ -107,7 +113,7 @@ class _Reader:
         return self.builder.build()
 
     def _item(self, line: int, record: dict[str, Any]) -> int:
-        text = _needed(record, "instruction")
+        text = _required_text(record, "instruction")
         if further := as_text(record.get("input"), "input"):
             text = f"{text}\n\n{further}"
         self.builder.line = line
@@ -120,10 +126,10 @@ class _Reader:
     def _text(self, line: int, item: int, model: int, output: Any, field: str) -> None:
         """Take an output, which may be met again in other files and annotations but must stay the same."""
         self.places.setdefault((item, model), (self.file, line))
-        text, known = as_text(output, field), self.texts.get((item, model))
-        if text is None or text == known:
+        text, earlier_text = as_text(output, field), self.texts.get((item, model))
+        if text is None or text == earlier_text:
             return
-        if known is not None:
+        if earlier_text is not None:
             file, place = self.places[item, model]
             raise InputError(
                 f"the generator has another output for this instruction in {file.name}, line {place}",
@@ -150,7 +156,7 @@ def _value(preference: Any) -> float | None:
     return 3 - 2 * number
 
 
-def _needed(record: dict[str, Any], key: str) -> str:
+def _required_text(record: dict[str, Any], key: str) -> str:
     text = as_text(record.get(key), key)
     if text is None:
         raise InputError(f"the record has no {key}", field=key, fix=f'Add "{key}" to it')

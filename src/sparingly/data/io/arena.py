@@ -39,7 +39,7 @@ _OWN_IDS = ("conversation_id", "conv_id", "battle_id", "evaluation_session_id", 
 _RATERS = ("judge", "judge_hash", "rater", "user", "user_id")
 _OF_ITEM = ("language", "domain", "category", "dataset")
 _TEXTS = ("prompt", "response_a", "response_b", "conversation_a", "conversation_b")
-_TAKEN = frozenset({"question_id", "model_a", "model_b", "winner", *_SPREAD, *_TEXTS, *_OF_ITEM})
+_OWN_KEYS = frozenset({"question_id", "model_a", "model_b", "winner", *_SPREAD, *_TEXTS, *_OF_ITEM})
 
 
 class Arena(Format):
@@ -60,7 +60,7 @@ class Arena(Format):
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the rows one by one."""
-        reader = _Reader(EvalSetBuilder(path), options)
+        reader = _ArenaReader(EvalSetBuilder(path), options)
         if _is_table(Head(path)):
             take_rows(path, reader.take)
         else:
@@ -72,7 +72,7 @@ def _is_table(head: Head) -> bool:
     return not head.is_directory and not head.start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"[", b"{"))
 
 
-class _Reader:
+class _ArenaReader:
     """Puts the rows together: one item for each prompt, one output for each item and model."""
 
     def __init__(self, builder: EvalSetBuilder, options: Options) -> None:
@@ -98,7 +98,7 @@ class _Reader:
         source = _prompt(record)
         item = self.builder.item(self._id(record, source), self.item_field or "question_id")
         extra = {
-            name: value for name, value in record.items() if name not in _TAKEN and name != self.item_field
+            name: value for name, value in record.items() if name not in _OWN_KEYS and name != self.item_field
         }
         extra |= self._take_source(item, source, record)
         extra |= self._take_outputs(item, record) | self._take_descriptions(item, record)
@@ -115,7 +115,7 @@ class _Reader:
             record["model_b"],
             value,
             rater=_rater(record[rater], rater) if rater else None,
-            extra={name: held for name, held in extra.items() if name != rater},
+            extra={name: content for name, content in extra.items() if name != rater},
         )
 
     def finish(self) -> EvalSet:
@@ -161,7 +161,7 @@ class _Reader:
             model = self.builder.model(record[f"model_{side}"], f"model_{side}")
             key = f"response_{side}" if record.get(f"response_{side}") is not None else f"conversation_{side}"
             turns = _turns(record.get(key), key) if key.startswith("conversation") else []
-            text = _said(turns, "assistant", key) if turns else as_text(record.get(key), key)
+            text = _text_by_role(turns, "assistant", key) if turns else as_text(record.get(key), key)
             if text is None:
                 continue
             if (item, model) not in self.outputs:
@@ -179,8 +179,8 @@ class _Reader:
         for name in _OF_ITEM:
             value = record.get(name)
             if value is not None and name != self.item_field:
-                known = self.described.setdefault((item, name), value)
-                if known != value:
+                earlier = self.described.setdefault((item, name), value)
+                if earlier != value:
                     differing[name] = value
         return differing
 
@@ -215,7 +215,7 @@ def outcome(record: Record) -> float | None:
 def _prompt(record: Record) -> str | None:
     if record.get("prompt") is not None:
         return as_text(record["prompt"], "prompt")
-    return _said(_turns(record.get("conversation_a"), "conversation_a"), "user", "conversation_a")
+    return _text_by_role(_turns(record.get("conversation_a"), "conversation_a"), "user", "conversation_a")
 
 
 def _turns(value: Any, field: str) -> list[Record]:
@@ -232,7 +232,7 @@ def _turns(value: Any, field: str) -> list[Record]:
     return value
 
 
-def _said(turns: list[Record], role: str, field: str) -> str | None:
+def _text_by_role(turns: list[Record], role: str, field: str) -> str | None:
     """Return what one side says in a conversation, its turns joined by blank lines."""
     texts = [_content(turn, field) for turn in turns if turn.get("role") == role]
     return "\n\n".join(texts) if texts else None

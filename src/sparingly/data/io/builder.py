@@ -22,7 +22,7 @@ from sparingly.data.values import as_id, as_number, as_scale, as_text, check_val
 # --- Ids as a file mentions them, counted ---------------------------------------------------------
 
 
-class Names:
+class IdCodes:
     """Ids in the order of their first mention; the number 1 and the text "1" may not both occur."""
 
     def __init__(self, kind: str) -> None:
@@ -69,9 +69,9 @@ class RatingRows:
         self.worded: set[str] = set()
         self._extra: dict[str, dict[int, Any]] = {}
 
-    def take(self, row: RatingRow, extra: Mapping[str, Any], within: str) -> None:
+    def take(self, row: RatingRow, extra: Mapping[str, Any], prefix: str) -> None:
         """Take one rating with its further fields."""
-        _take_extra(self._extra, len(self._rows), extra, within)
+        _take_extra(self._extra, len(self._rows), extra, prefix)
         self._rows.append(row)
 
     def take_word(self, score: str | bool, aspect: str, line: int, field: str) -> None:
@@ -121,9 +121,9 @@ class PreferenceRows:
         self._rows: list[PreferenceRow] = []
         self._extra: dict[str, dict[int, Any]] = {}
 
-    def take(self, row: PreferenceRow, extra: Mapping[str, Any], within: str) -> None:
+    def take(self, row: PreferenceRow, extra: Mapping[str, Any], prefix: str) -> None:
         """Take one preference with its further fields."""
-        _take_extra(self._extra, len(self._rows), extra, within)
+        _take_extra(self._extra, len(self._rows), extra, prefix)
         self._rows.append(row)
 
     def table(self) -> Preferences:
@@ -147,17 +147,17 @@ class PreferenceRows:
         )
 
 
-def _take_extra(columns: dict[str, dict[int, Any]], row: int, extra: Mapping[str, Any], within: str) -> None:
+def _take_extra(columns: dict[str, dict[int, Any]], row: int, extra: Mapping[str, Any], prefix: str) -> None:
     for name, value in extra.items():
-        check_value(value, f"{within}{name}")
+        check_value(value, f"{prefix}{name}")
         columns.setdefault(name, {})[row] = value
 
 
 def _coded(names: tuple[str, ...]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     """Return codes into the sorted names; the empty name is -1, unknown."""
-    known = tuple(sorted(set(names) - {""}))
-    codes = {name: code for code, name in enumerate(known)} | {"": -1}
-    return np.array([codes[name] for name in names], np.int32), known
+    distinct = tuple(sorted(set(names) - {""}))
+    codes = {name: code for code, name in enumerate(distinct)} | {"": -1}
+    return np.array([codes[name] for name in names], np.int32), distinct
 
 
 def spread(values: Mapping[int, Any], count: int) -> Objects:
@@ -177,8 +177,8 @@ class EvalSetBuilder:
 
     def __init__(self, file: Path | str, name: str = "") -> None:
         self.file, self.name, self.line = file, name or str(file), 0
-        self.items, self.models, self.references = Names("item"), Names("model"), Names("reference")
-        self.raters = Names("rater")
+        self.items, self.models, self.references = IdCodes("item"), IdCodes("model"), IdCodes("reference")
+        self.raters = IdCodes("rater")
         self.item_lines: list[int] = []
         self._numbers: dict[tuple[str, str], tuple[list[int], list[int], list[float]]] = {}
         self._texts: dict[str, dict[tuple[int, int], Any]] = {}
@@ -192,9 +192,9 @@ class EvalSetBuilder:
 
     def new_item(self, value: Any, field: str = "item") -> int:
         """Return the code of an item that must not have been met before."""
-        before = len(self.items)
+        count = len(self.items)
         code = self.items.code(value, field)
-        if code < before:
+        if code < count:
             first = self.item_lines[code]
             raise InputError(
                 f"the item {shown(value)} was there before (line {first})",
@@ -206,9 +206,9 @@ class EvalSetBuilder:
 
     def item(self, value: Any, field: str = "item") -> int:
         """Return the code of an item, met before or not."""
-        before = len(self.items)
+        count = len(self.items)
         code = self.items.code(value, field)
-        if code == before:
+        if code == count:
             self.item_lines.append(self.line)
         return code
 
@@ -272,10 +272,10 @@ class EvalSetBuilder:
 
     def declare_empty(self, name: str, field: str) -> None:
         """Take note of a column, a cell column, sources or outputs that are there without any value."""
-        kind, _, rest = name.partition(":")
-        if kind == "column" and rest:
-            self._columns.setdefault(rest, {})
-        elif (kind == "cell" and rest) or name == "outputs":
+        kind, _, column = name.partition(":")
+        if kind == "column" and column:
+            self._columns.setdefault(column, {})
+        elif (kind == "cell" and column) or name == "outputs":
             self._texts.setdefault(name, {})
         elif name == "sources":
             self._has_sources = True
@@ -308,31 +308,31 @@ class EvalSetBuilder:
         other scores; any other text becomes a comment. ``field`` names the rating as the user's file does,
         such as ``ratings[0]``.
         """
-        within = f"{field}." if field else ""
-        comment = as_text(comment, f"{within}comment")
-        what = as_text(aspect, f"{within}aspect") or ""
+        prefix = f"{field}." if field else ""
+        comment = as_text(comment, f"{prefix}comment")
+        aspect_name = as_text(aspect, f"{prefix}aspect") or ""
         if model is None and reference is None:
             raise InputError(
                 "the rating names no model", field=field or None, fix='Add "model": "…" to the rating'
             )
         # References are counted from -1 downwards until the number of models is known.
         rated = (
-            self.model(model, f"{within}model")
+            self.model(model, f"{prefix}model")
             if reference is None
-            else -1 - self.references.code(reference, f"{within}reference")
+            else -1 - self.references.code(reference, f"{prefix}reference")
         )
         row = (
             item,
             rated,
-            self._rater(rater, f"{within}rater"),
-            what,
-            math.nan if isinstance(score, str | bool) else as_number(score, f"{within}score"),
-            as_number(seconds, f"{within}seconds"),
+            self._rater(rater, f"{prefix}rater"),
+            aspect_name,
+            math.nan if isinstance(score, str | bool) else as_number(score, f"{prefix}score"),
+            as_number(seconds, f"{prefix}seconds"),
             comment,
         )
         if isinstance(score, str | bool):
-            self._ratings.take_word(score, what, self.line, f"{within}score")
-        self._ratings.take(row, extra or {}, within)
+            self._ratings.take_word(score, aspect_name, self.line, f"{prefix}score")
+        self._ratings.take(row, extra or {}, prefix)
 
     def preference(
         self,
@@ -351,16 +351,16 @@ class EvalSetBuilder:
 
         ``field`` names the preference as the user's file does, such as ``comparisons[0]``.
         """
-        within = f"{field}." if field else ""
+        prefix = f"{field}." if field else ""
         if first is None or second is None:
             raise InputError("the preference does not name two models", field=field or None)
-        codes = self.model(first, f"{within}model"), self.model(second, f"{within}model")
+        codes = self.model(first, f"{prefix}model"), self.model(second, f"{prefix}model")
         if codes[0] == codes[1]:
             raise InputError(f"the model {shown(first)} is compared with itself", field=field or None)
-        who = self._rater(rater, f"{within}rater")
-        what = as_text(aspect, f"{within}aspect") or ""
-        time = as_number(seconds, f"{within}seconds")
-        self._preferences.take((item, *codes, value, who, what, time), extra or {}, within)
+        rater_id = self._rater(rater, f"{prefix}rater")
+        aspect_name = as_text(aspect, f"{prefix}aspect") or ""
+        time = as_number(seconds, f"{prefix}seconds")
+        self._preferences.take((item, *codes, value, rater_id, aspect_name, time), extra or {}, prefix)
 
     def _rater(self, value: Any, field: str) -> str:
         """Return a rater's id as text, empty when the rater is unknown."""
@@ -389,14 +389,14 @@ class EvalSetBuilder:
             aspects=self._matrices("aspect", models),
             reference_aspects=self._matrices("reference_aspect", len(self.references)),
             sources=spread(self._sources, count) if self._sources or self._has_sources else None,
-            outputs=self._matrix("outputs", models) if "outputs" in self._texts else None,
+            outputs=self._object_matrix("outputs", models) if "outputs" in self._texts else None,
             references={
-                name: list(self._matrix("references", len(self.references))[:, code])
+                name: list(self._object_matrix("references", len(self.references))[:, code])
                 for name, code in self.references.codes.items()
             },
             columns={name: list(spread(values, count)) for name, values in self._columns.items()},
             cells={
-                name.removeprefix("cell:"): self._matrix(name, models)
+                name.removeprefix("cell:"): self._object_matrix(name, models)
                 for name in self._texts
                 if name.startswith("cell:")
             },
@@ -441,12 +441,12 @@ class EvalSetBuilder:
 
     def _matrices(self, kind: str, width: int) -> dict[str, Floats]:
         return {
-            name: self._filled(kind, name, *columns, width)
-            for (which, name), columns in self._numbers.items()
-            if which == kind
+            name: self._number_matrix(kind, name, *columns, width)
+            for (kind_of_column, name), columns in self._numbers.items()
+            if kind_of_column == kind
         }
 
-    def _filled(
+    def _number_matrix(
         self, kind: str, name: str, items: list[int], models: list[int], values: list[float], width: int
     ) -> Floats:
         matrix = np.full(len(self.items) * width, np.nan)
@@ -466,7 +466,7 @@ class EvalSetBuilder:
         matrix[places] = values
         return matrix.reshape(len(self.items), width)
 
-    def _matrix(self, kind: str, width: int) -> Objects:
+    def _object_matrix(self, kind: str, width: int) -> Objects:
         matrix = np.full((len(self.items), width), None, object)
         for place, value in self._texts.get(kind, {}).items():
             matrix[place] = value

@@ -25,7 +25,7 @@ _WINNERS = {"left": 1.0, "right": -1.0, "tie": 0.0}
 _RATING = ("model", "rater", "aspect", "score", "time")
 _COMMENT = ("model", "rater", "comment")
 _COMPARISON = ("left", "right", "winner", "rater", "time")
-_TAKEN = {
+_OWN_KEYS = {
     "item",
     "source",
     "reference",
@@ -36,7 +36,7 @@ _TAKEN = {
     "ratings",
     "human_reference",
 }
-_TAKEN |= {"comparisons", "comments", "doc"}
+_OWN_KEYS |= {"comparisons", "comments", "doc"}
 
 
 class Collection(Format):
@@ -77,7 +77,7 @@ def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
     _take_comparisons(builder, item, record)
     builder.column(item, "document", record.get("doc"))
     for name, value in record.items():
-        if name not in _TAKEN:
+        if name not in _OWN_KEYS:
             builder.column(item, name, value)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import InputError
 from sparingly.data.io.frames import to_objects
-from sparingly.data.io.words import kind_of, mixed
+from sparingly.data.io.words import mixed, word_kind
 from sparingly.data.values import EXACT, shown
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Source:
+class TableSource:
     """A table: its columns by name, read when asked for.
 
     ``line`` turns the position of a row into the line of a text file; without it, rows are counted from 1.
@@ -41,7 +41,7 @@ class Source:
         """Whether every column is text, so that numbers have to be found out."""
         return self.line is not None
 
-    def wrong(
+    def error(
         self, problem: str, *, row: int | None = None, field: str | None = None, fix: str | None = None
     ) -> InputError:
         """Return the error about a row and a column."""
@@ -71,22 +71,22 @@ def in_file(error: Exception, file: Path | str) -> InputError:
 _MISSING = ("", "na", "n/a", "nan", "none", "null")
 
 
-def numbers(series: pl.Series, source: Source, fix: str = "Leave it empty if missing") -> Floats:
+def numbers(series: pl.Series, source: TableSource, fix: str = "Leave it empty if missing") -> Floats:
     """Return a column of numbers, NaN where missing; a text that is no number is an error with its row."""
     import polars as pl
 
     if series.dtype == pl.String:
-        parsed, wrong = parsed_texts(series)
-        if wrong.any():
-            row = int(wrong.arg_max() or 0)
-            raise source.wrong(f"{shown(series[row])} is not a number", row=row, field=series.name, fix=fix)
+        parsed, unreadable = parsed_texts(series)
+        if unreadable.any():
+            row = int(unreadable.arg_max() or 0)
+            raise source.error(f"{shown(series[row])} is not a number", row=row, field=series.name, fix=fix)
         series = parsed
     elif not holds_numbers(series):
-        raise source.wrong(f"numbers are wanted, not {series.dtype}", field=series.name)
+        raise source.error(f"numbers are wanted, not {series.dtype}", field=series.name)
     values: Floats = np.array(series.cast(pl.Float64).to_numpy(), np.float64)
     infinite = np.isinf(values)
     if infinite.any():
-        raise source.wrong(
+        raise source.error(
             "the number is infinite",
             row=int(np.argmax(infinite)),
             field=series.name,
@@ -95,7 +95,7 @@ def numbers(series: pl.Series, source: Source, fix: str = "Leave it empty if mis
     return values
 
 
-def scores(series: pl.Series, source: Source, fix: str = "Leave it empty if missing") -> Floats:
+def scores(series: pl.Series, source: TableSource, fix: str = "Leave it empty if missing") -> Floats:
     """Return a column of scores: numbers, or two-valued words (pass and fail, yes and no …) as 1 and 0."""
     import polars as pl
 
@@ -104,7 +104,7 @@ def scores(series: pl.Series, source: Source, fix: str = "Leave it empty if miss
     return numbers(series if (words := from_words(series, source)) is None else words, source, fix)
 
 
-def are_words(series: pl.Series, source: Source) -> bool:
+def are_words(series: pl.Series, source: TableSource) -> bool:
     """Say whether a column of scores holds truth values, or two-valued words."""
     import polars as pl
 
@@ -113,25 +113,30 @@ def are_words(series: pl.Series, source: Source) -> bool:
     return series.dtype == pl.Boolean or from_words(series, source) is not None
 
 
-def from_words(series: pl.Series, source: Source) -> pl.Series | None:
+def from_words(series: pl.Series, source: TableSource) -> pl.Series | None:
     """Return two-valued words as numbers; None where a column holds no such word at all."""
     import polars as pl
 
     if series.dtype != pl.String:
         return None
     plain = series.str.strip_chars().str.to_lowercase()
-    there = ~(plain.is_in(_MISSING) | series.is_null())
+    present = ~(plain.is_in(_MISSING) | series.is_null())
     kind = next(
-        (one for text in plain.unique(maintain_order=True) if (one := kind_of(text)) is not None), None
+        (
+            kind_found
+            for text in plain.unique(maintain_order=True)
+            if (kind_found := word_kind(text)) is not None
+        ),
+        None,
     )
     if kind is None:
         return None
     values = plain.replace_strict(kind, default=None, return_dtype=pl.Float64)
-    wrong = values.is_null() & there
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
+    unreadable = values.is_null() & present
+    if unreadable.any():
+        row = int(unreadable.arg_max() or 0)
         error = mixed(series[row], kind)
-        raise source.wrong(error.problem, row=row, field=series.name, fix=error.fix)
+        raise source.error(error.problem, row=row, field=series.name, fix=error.fix)
     return values
 
 
@@ -157,25 +162,25 @@ def is_numeric(series: pl.Series) -> bool:
     return series.dtype.is_numeric() or series.dtype.is_decimal()
 
 
-def mostly_numbers(series: pl.Series, source: Source) -> bool:
+def mostly_numbers(series: pl.Series, source: TableSource) -> bool:
     """Say whether a column is meant to hold numbers: by its type, or in a text file by most of its values."""
     if not source.is_text:
         return is_numeric(series)
-    parsed, wrong = parsed_texts(series)
-    return int(parsed.count()) > int(wrong.sum())
+    parsed, unreadable = parsed_texts(series)
+    return int(parsed.count()) > int(unreadable.sum())
 
 
-def all_numbers(series: pl.Series, source: Source) -> bool:
+def all_numbers(series: pl.Series, source: TableSource) -> bool:
     """Say whether a column has numbers and nothing else."""
     import polars as pl
 
     if not source.is_text or series.dtype != pl.String:
         return is_numeric(series)
-    parsed, wrong = parsed_texts(series)
-    return not wrong.any() and int(parsed.count()) > 0
+    parsed, unreadable = parsed_texts(series)
+    return not unreadable.any() and int(parsed.count()) > 0
 
 
-def typed(series: pl.Series, source: Source) -> pl.Series:
+def typed(series: pl.Series, source: TableSource) -> pl.Series:
     """Return a column of a text file as whole numbers or numbers where it has nothing else."""
     import polars as pl
 
@@ -193,19 +198,19 @@ Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Names:
+class CodedNames:
     """Ids in their order, and for every row the place of its id among them."""
 
     names: list[str]
     codes: Codes
 
     @classmethod
-    def of(cls, series: pl.Series, kind: str, source: Source) -> Names:
+    def from_series(cls, series: pl.Series, kind: str, source: TableSource) -> CodedNames:
         """Code a column of ids; a missing one is an error, and so are numbers with fractions."""
         import polars as pl
 
         if not (series.dtype.is_integer() or series.dtype in (pl.String, pl.Categorical, pl.Enum)):
-            raise source.wrong(
+            raise source.error(
                 f"ids are texts or whole numbers, not {series.dtype}",
                 field=series.name,
                 fix=f"Write the ids of the {kind}s as text",
@@ -214,7 +219,7 @@ class Names:
         blank = texts.is_null() | (texts.str.strip_chars() == "")
         if blank.any():
             row = int(blank.arg_max() or 0)
-            raise source.wrong(f"the {kind} has no id", row=row, field=series.name, fix="Fill it in")
+            raise source.error(f"the {kind} has no id", row=row, field=series.name, fix="Fill it in")
         return cls(*coded(texts))
 
 
@@ -228,13 +233,13 @@ def coded(texts: pl.Series) -> tuple[list[str], Codes]:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class RowGroups:
     """Rows in groups, each row with the code of its group."""
 
     codes: NDArray[Any]
     count: int
 
-    def same(self, series: pl.Series) -> tuple[pl.Series, int | None]:
+    def common_values(self, series: pl.Series) -> tuple[pl.Series, int | None]:
         """Return the value of every group, and the first row that has another one (None: all agree).
 
         Missing values agree with everything.
@@ -247,17 +252,17 @@ class Groups:
         first[self.codes[rows][::-1]] = rows[::-1]
         places = pl.Series(first).set(pl.Series(first < 0), None)
         values = series.gather(places)
-        other = (series != values.gather(self.codes)).fill_null(False)
-        return values, int(other.arg_max() or 0) if other.any() else None
+        differs = (series != values.gather(self.codes)).fill_null(False)
+        return values, int(differs.arg_max() or 0) if differs.any() else None
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class CellGrid:
     """The rows of a long table placed on items x models."""
 
-    source: Source
-    items: Names
-    models: Names
+    source: TableSource
+    items: CodedNames
+    models: CodedNames
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -265,15 +270,15 @@ class Grid:
         return len(self.items.names), len(self.models.names)
 
     @cached_property
-    def by_item(self) -> Groups:
+    def by_item(self) -> RowGroups:
         """The rows by item."""
-        return Groups(self.items.codes, self.shape[0])
+        return RowGroups(self.items.codes, self.shape[0])
 
     @cached_property
-    def by_cell(self) -> Groups:
+    def by_cell(self) -> RowGroups:
         """The rows by item and model."""
         cells = self.items.codes.astype(np.int64) * self.shape[1] + self.models.codes
-        return Groups(cells, self.shape[0] * self.shape[1])
+        return RowGroups(cells, self.shape[0] * self.shape[1])
 
     @cached_property
     def file_order(self) -> Ints:
@@ -283,21 +288,21 @@ class Grid:
         return np.argsort(np.argsort(first)).astype(np.int64)
 
     @cached_property
-    def filled(self) -> int:
+    def cell_count(self) -> int:
         """The number of cells that have a row."""
-        filled = np.zeros(self.by_cell.count, bool)
-        filled[self.by_cell.codes] = True
-        return int(filled.sum())
+        has_row = np.zeros(self.by_cell.count, bool)
+        has_row[self.by_cell.codes] = True
+        return int(has_row.sum())
 
     @property
     def repeats(self) -> bool:
         """Whether some item and model have several rows."""
-        return self.filled < len(self.by_cell.codes)
+        return self.cell_count < len(self.by_cell.codes)
 
     @property
     def compares(self) -> bool:
         """Whether some item has rows of several models, so that they can be compared on it."""
-        return self.filled > self.shape[0]
+        return self.cell_count > self.shape[0]
 
     def check_once(self) -> None:
         """Complain when an item and model are there twice."""
@@ -309,21 +314,21 @@ class Grid:
         first_row = int(np.argmax(cells == cells[second]))
         item = self.items.names[self.items.codes[second]]
         model = self.models.names[self.models.codes[second]]
-        where = self.source.two_rows(first_row, second)
-        raise self.source.wrong(
-            f"the item {shown(item)} and the model {shown(model)} are there twice ({where})",
+        both_rows = self.source.two_rows(first_row, second)
+        raise self.source.error(
+            f"the item {shown(item)} and the model {shown(model)} are there twice ({both_rows})",
             fix="Keep one of them, or name the column of the raters with rater=",
         )
 
     def per_item(self, series: pl.Series) -> pl.Series:
         """Return one value an item; two different ones are an error."""
-        values, other = self.by_item.same(series)
-        if other is not None:
-            item = int(self.items.codes[other])
-            raise self.source.wrong(
+        values, differing_row = self.by_item.common_values(series)
+        if differing_row is not None:
+            item = int(self.items.codes[differing_row])
+            raise self.source.error(
                 f"the item {shown(self.items.names[item])} has two values, "
-                f"{shown(values[item])} and {shown(series[other])}",
-                row=other,
+                f"{shown(values[item])} and {shown(series[differing_row])}",
+                row=differing_row,
                 field=series.name,
                 fix="Give an item one value",
             )
@@ -334,12 +339,12 @@ class Grid:
         import polars as pl
 
         cells, matrix = self.by_cell.codes, np.full(self.by_cell.count, np.nan)
-        there = ~np.isnan(values)
-        if there.all():
+        present = ~np.isnan(values)
+        if present.all():
             matrix[cells] = values
         else:
-            matrix[cells[there]] = values[there]
-        if self.repeats and (there & (matrix[cells] != values)).any():
+            matrix[cells[present]] = values[present]
+        if self.repeats and (present & (matrix[cells] != values)).any():
             self._per_cell(pl.Series(name, values).fill_nan(None))
         return matrix.reshape(self.shape)
 
@@ -353,12 +358,12 @@ class Grid:
         return matrix.reshape(self.shape)
 
     def _per_cell(self, series: pl.Series) -> pl.Series:
-        values, row = self.by_cell.same(series)
+        values, row = self.by_cell.common_values(series)
         if row is None:
             return values
         item, model = int(self.items.codes[row]), int(self.models.codes[row])
         first = values[int(self.by_cell.codes[row])]
-        raise self.source.wrong(
+        raise self.source.error(
             f"the item {shown(self.items.names[item])} has two values for the model "
             f"{shown(self.models.names[model])}, {shown(first)} and {shown(series[row])}",
             row=row,

@@ -20,7 +20,7 @@ from sparingly.data.io.records import first_record, line_id, names_of_files
 from sparingly.data.values import as_list, as_mapping, as_text, shown
 
 METRIC = "COMET"
-_TAKEN = ("src", "mt", "ref", METRIC)
+_OWN_KEYS = ("src", "mt", "ref", METRIC)
 
 
 class Comet(Format):
@@ -53,7 +53,7 @@ class Comet(Format):
             raise InputError("an object of lists by file is wanted", file=path)
         builder = EvalSetBuilder(path)
         try:
-            segments = {file: _segments(file, held) for file, held in lists.items()}
+            segments = {file: _segments(file, segments_of_file) for file, segments_of_file in lists.items()}
             _check_same(segments)
             _take_items(builder, next(iter(segments.values()), []))
             for file, model in zip(segments, names_of_files(list(segments)), strict=True):
@@ -75,19 +75,20 @@ def _check_same(segments: dict[str, list[dict[str, Any]]]) -> None:
     """Refuse files that are not translations of the same sources in the same order."""
     if not segments:
         return
-    first, wanted = next(iter(segments.items()))
-    for file, here in segments.items():
-        if len(here) != len(wanted):
+    first, first_segments = next(iter(segments.items()))
+    for file, own_segments in segments.items():
+        if len(own_segments) != len(first_segments):
             raise InputError(
-                f"there are {len(here)} segments, but {first} has {len(wanted)}",
+                f"there are {len(own_segments)} segments, but {first} has {len(first_segments)}",
                 field=file,
                 fix="Score the same sources for every model",
             )
-        for key, what in (("src", "source"), ("ref", "reference")):
-            for place, (one, other) in enumerate(zip(here, wanted, strict=True)):
-                if one.get(key) != other.get(key):
+        for key, kind in (("src", "source"), ("ref", "reference")):
+            for place, (segment, first_segment) in enumerate(zip(own_segments, first_segments, strict=True)):
+                text, first_text = segment.get(key), first_segment.get(key)
+                if text != first_text:
                     raise InputError(
-                        f"the {what} is {shown(one.get(key))}, but {first} has {shown(other.get(key))} there",
+                        f"the {kind} is {shown(text)}, but {first} has {shown(first_text)} there",
                         field=f"{file}[{place}].{key}",
                         fix="Score the same sources in the same order for every model",
                     )
@@ -106,9 +107,9 @@ def _take_model(
 ) -> None:
     model = builder.model(name)
     for item, segment in enumerate(segments):
-        where = f"{file}[{item}]"
-        builder.output(item, model, as_text(segment.get("mt"), f"{where}.mt"))
-        builder.metric(item, model, metric, segment.get(METRIC), f"{where}.{METRIC}")
+        field = f"{file}[{item}]"
+        builder.output(item, model, as_text(segment.get("mt"), f"{field}.mt"))
+        builder.metric(item, model, metric, segment.get(METRIC), f"{field}.{METRIC}")
         for key, value in segment.items():
-            if key not in _TAKEN:
+            if key not in _OWN_KEYS:
                 builder.cell(item, model, key, value)

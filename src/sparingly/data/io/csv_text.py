@@ -13,7 +13,7 @@ import numpy as np
 
 from sparingly.base.errors import InputError
 from sparingly.data import files
-from sparingly.data.io.columns import Source
+from sparingly.data.io.columns import TableSource
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +34,7 @@ class CsvText:
         self.separator = separator or self._guessed_separator()
         self.header = next((record for _, record in self.records()), [])
 
-    def source(self) -> Source:
+    def source(self) -> TableSource:
         """Return the columns as texts."""
         self._check_header()
         frame = self._frame()
@@ -45,8 +45,8 @@ class CsvText:
             raise InputError("there is no row below the header", file=self.path)
         if frame.get_column(frame.columns[-1]).null_count():
             self._check_widths()
-        named = [name for name in self.header if name]
-        return Source(self.path, named, frame.get_column, lambda row: self.line_of(int(rows[row])))
+        names = [name for name in self.header if name]
+        return TableSource(self.path, names, frame.get_column, lambda row: self.line_of(int(rows[row])))
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield every record, blank ones too, with the line on which it begins."""
@@ -96,13 +96,13 @@ class CsvText:
                 "the first line names no columns", file=self.path, line=1, fix="Begin with a header line"
             )
         files.check_columns(self.path, len(self.header))
-        seen: set[str] = set()
+        earlier: set[str] = set()
         for name in filter(None, self.header):
-            if name in seen:
+            if name in earlier:
                 raise InputError(
                     f'the column "{name}" is there twice', file=self.path, line=1, fix="Rename one of them"
                 )
-            seen.add(name)
+            earlier.add(name)
 
     def _frame(self) -> pl.DataFrame:
         import polars as pl
@@ -158,8 +158,8 @@ def _is_packed(path: Path) -> bool:
 @contextmanager
 def _long_fields() -> Iterator[None]:
     """Let the csv module read fields of any length while a file is looked through."""
-    before = csv.field_size_limit(_LONGEST_FIELD)
+    usual_limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
         yield
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(usual_limit)

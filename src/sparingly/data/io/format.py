@@ -131,18 +131,25 @@ class Format:
                 raise UnknownNameError(f"option of the format {self.name}", name, self.options)
 
 
+def names_in(option: Any) -> list[str]:
+    """Return the names in an option: ``a,b,c`` from the command line, or a list; none for None."""
+    if isinstance(option, str):
+        return [name.strip() for name in option.split(",") if name.strip()]
+    return [str(name) for name in option or ()]
+
+
 def empty_fields(data: EvalSet) -> list[str]:
     """Return the fields that are there and hold no value at all, such as a column without an entry."""
-    numbers = {fields.metric(name): held for name, held in data.metrics.items()}
-    numbers |= {fields.aspect(name): held for name, held in data.aspects.items()}
-    values: dict[str, Any] = {fields.column(name): held for name, held in data.columns.items()}
-    values |= {fields.cell(name): held for name, held in data.cells.items()}
+    numbers = {fields.metric(name): array for name, array in data.metrics.items()}
+    numbers |= {fields.aspect(name): array for name, array in data.aspects.items()}
+    values: dict[str, Any] = {fields.column(name): array for name, array in data.columns.items()}
+    values |= {fields.cell(name): array for name, array in data.cells.items()}
     values |= {"sources": data.sources, "outputs": data.outputs}
-    empty = [name for name, held in numbers.items() if np.isnan(held).all()]
+    empty = [name for name, array in numbers.items() if np.isnan(array).all()]
     return empty + [
         name
-        for name, held in values.items()
-        if held is not None and all(one is None or one != one for one in held.flat)
+        for name, array in values.items()
+        if array is not None and all(value is None or value != value for value in array.flat)
     ]
 
 

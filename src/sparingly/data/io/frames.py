@@ -36,12 +36,12 @@ def to_series(name: str, values: NDArray[Any]) -> tuple[pl.Series, bool]:
     plain = [value.item() if isinstance(value, np.generic) else value for value in values.tolist()]
     kinds = {type(value) for value in plain if value is not None}
     types: dict[type, Any] = {str: pl.String, bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
-    only = next(iter(kinds)) if len(kinds) == 1 else str
-    as_json = len(kinds) > 1 or only not in types or (only is int and _too_large(plain))
+    kind = next(iter(kinds)) if len(kinds) == 1 else str
+    as_json = len(kinds) > 1 or kind not in types or (kind is int and _too_large(plain))
     try:
         if as_json:
             return pl.Series(name, [_as_json(name, value) for value in plain], pl.String), True
-        return pl.Series(name, plain, types[only]), False
+        return pl.Series(name, plain, types[kind]), False
     except UnicodeEncodeError:
         raise DataError(
             f'The column "{name}" holds a text with half a character (a lone surrogate).'
@@ -94,7 +94,7 @@ def to_polars(frame: Any) -> Converted:
     import polars as pl
 
     try:
-        known: Any = nw.from_native(frame)
+        native: Any = nw.from_native(frame)
     except TypeError:
         kind = type(frame)
         raise UsageError(
@@ -102,14 +102,14 @@ def to_polars(frame: Any) -> Converted:
         ) from None
     except nw.exceptions.NarwhalsError as error:
         raise UsageError(f"The frame cannot be used: {error}") from None
-    if isinstance(known, nw.LazyFrame):
-        known = known.collect()
-    if known.implementation.is_polars():
-        return Converted(known.to_native())
-    if known.implementation.is_pyarrow():
-        return Converted(pl.DataFrame(known.to_native()))
+    if isinstance(native, nw.LazyFrame):
+        native = native.collect()
+    if native.implementation.is_polars():
+        return Converted(native.to_native())
+    if native.implementation.is_pyarrow():
+        return Converted(pl.DataFrame(native.to_native()))
     clashes: dict[str, str] = {}
-    columns = [_column(str(name), known.get_column(name), clashes) for name in known.columns]
+    columns = [_column(str(name), native.get_column(name), clashes) for name in native.columns]
     return Converted(pl.DataFrame(columns), clashes)
 
 
@@ -121,7 +121,9 @@ def _column(name: str, values: Any, clashes: dict[str, str]) -> pl.Series:
         if numbers.dtype.kind in "fiu":
             return pl.Series(name, numbers)
     missing = values.is_null().to_numpy()
-    listed = [None if gone else value for value, gone in zip(values.to_list(), missing, strict=True)]
+    listed = [
+        None if is_missing else value for value, is_missing in zip(values.to_list(), missing, strict=True)
+    ]
     plain = [value.item() if isinstance(value, np.generic) else value for value in listed]
     return _from_list(name, plain, clashes)
 
@@ -134,9 +136,9 @@ def _from_list(name: str, values: list[Any], clashes: dict[str, str]) -> pl.Seri
         return pl.Series(name, values, pl.Int64 if kinds == {int} else pl.Float64, strict=False)
     if str in kinds and kinds <= {str, int, float}:
         texts = {value for value in values if isinstance(value, str)}
-        both = [str(value) for value in values if isinstance(value, int) and str(value) in texts]
-        if both:
-            clashes[name] = both[0]
+        in_both_forms = [str(value) for value in values if isinstance(value, int) and str(value) in texts]
+        if in_both_forms:
+            clashes[name] = in_both_forms[0]
         return pl.Series(name, [None if value is None else str(value) for value in values], pl.String)
     if kinds <= {str, bool}:
         return to_series(name, np.fromiter(values, object, len(values)))[0]

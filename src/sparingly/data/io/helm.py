@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,9 +29,8 @@ from sparingly.base.errors import InputError, UnknownNameError, listing
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.records import named
-from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, shown
+from sparingly.data.io.format import Format, Head, Options, names_in
+from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, as_whole, shown
 
 # --- One run of HELM as its files hold it ---------------------------------------------------------
 
@@ -68,7 +66,7 @@ class Prediction:
 
 
 @dataclass(frozen=True)
-class Scores:
+class TrialScores:
     """What some metrics said of one trial, as far as they said something."""
 
     id: str
@@ -85,13 +83,13 @@ class Run:
 
     @cached_property
     def _spec(self) -> dict[str, Any]:
-        with _placed(self.folder / SPEC):
+        with files.naming(self.folder / SPEC):
             return as_mapping(files.read_json(self.folder / SPEC), "run_spec")
 
     @cached_property
     def model(self) -> str:
         """The name of the model."""
-        with _placed(self.folder / SPEC):
+        with files.naming(self.folder / SPEC):
             adapter = as_mapping(self._spec.get("adapter_spec"), "adapter_spec")
             name = adapter.get("model") or adapter.get("model_deployment")
             if name is None:
@@ -101,31 +99,31 @@ class Run:
     @cached_property
     def scenario(self) -> str:
         """The name of the scenario with its arguments: ``mmlu:subject=philosophy``."""
-        with _placed(self.folder / SPEC):
+        with files.naming(self.folder / SPEC):
             name = (as_text(self._spec.get("name"), "name") or self.folder.name).partition(":")[0]
             scenario = as_mapping(self._spec.get("scenario_spec"), "scenario_spec")
             arguments = as_mapping(scenario.get("args"), "scenario_spec.args")
-            written = ",".join(f"{key}={_plain_text(arguments[key])}" for key in sorted(arguments))
-            return f"{name}:{written}" if written else name
+            arguments_text = ",".join(f"{key}={_plain_text(arguments[key])}" for key in sorted(arguments))
+            return f"{name}:{arguments_text}" if arguments_text else name
 
     @cached_property
     def _states(self) -> list[dict[str, Any]] | None:
         if not (self.folder / STATE).exists():
             return None
-        with _placed(self.folder / STATE):
+        with files.naming(self.folder / STATE):
             state = as_mapping(files.read_json(self.folder / STATE), "scenario_state")
             return _objects(state.get("request_states"), "request_states")
 
     def instances(self) -> Iterator[Instance]:
         """Yield every instance, one that was asked several times as often."""
         if self._states is None:
-            with _placed(self.folder / INSTANCES):
+            with files.naming(self.folder / INSTANCES):
                 for place, values in enumerate(
                     _objects(files.read_json(self.folder / INSTANCES), "instances")
                 ):
                     yield _instance(values, f"instances[{place}]")
             return
-        with _placed(self.folder / STATE):
+        with files.naming(self.folder / STATE):
             for place, state in enumerate(self._states):
                 field = f"request_states[{place}].instance"
                 yield _instance(as_mapping(state.get("instance"), field), field)
@@ -133,11 +131,11 @@ class Run:
     def predictions(self) -> Iterator[Prediction]:
         """Yield every answer."""
         if self._states is None:
-            with _placed(self.folder / PREDICTIONS):
+            with files.naming(self.folder / PREDICTIONS):
                 for place, values in enumerate(self._displayed):
                     yield _displayed_prediction(values, f"display_predictions[{place}]")
             return
-        with _placed(self.folder / STATE):
+        with files.naming(self.folder / STATE):
             for place, state in enumerate(self._states):
                 if state.get("request_mode") != "calibration":
                     yield _prediction(state, f"request_states[{place}]")
@@ -146,27 +144,20 @@ class Run:
     def _displayed(self) -> list[dict[str, Any]]:
         return _objects(files.read_json(self.folder / PREDICTIONS), "display_predictions")
 
-    def scores(self) -> Iterator[Scores]:
+    def scores(self) -> Iterator[TrialScores]:
         """Yield what the metrics said; several metrics may speak of the same trial one after the other."""
         path = self.folder / (STATS if (self.folder / STATS).exists() else PREDICTIONS)
-        with _placed(path):
-            held = self._displayed if path.name == PREDICTIONS else _objects(files.read_json(path), path.stem)
-            for place, values in enumerate(held):
+        with files.naming(path):
+            records = (
+                self._displayed if path.name == PREDICTIONS else _objects(files.read_json(path), path.stem)
+            )
+            for place, values in enumerate(records):
                 field = f"{path.stem}[{place}]"
-                yield Scores(*_trial(values, field), _means(values.get("stats"), f"{field}.stats"))
-
-
-@contextmanager
-def _placed(path: Path) -> Iterator[None]:
-    """Put the file into the errors that are raised within."""
-    try:
-        yield
-    except InputError as error:
-        raise error.at(file=path) from None
+                yield TrialScores(*_trial(values, field), _means(values.get("stats"), f"{field}.stats"))
 
 
 def _objects(value: Any, field: str) -> list[dict[str, Any]]:
-    return [as_mapping(held, f"{field}[{place}]") for place, held in enumerate(as_list(value, field))]
+    return [as_mapping(entry, f"{field}[{place}]") for place, entry in enumerate(as_list(value, field))]
 
 
 def _instance(values: dict[str, Any], field: str) -> Instance:
@@ -198,7 +189,7 @@ def _prediction(state: dict[str, Any], field: str) -> Prediction:
     return Prediction(
         as_id(instance.get("id"), f"{field}.instance.id"),
         _perturbation(instance, f"{field}.instance"),
-        _whole(state.get("train_trial_index", 0), f"{field}.train_trial_index"),
+        as_whole(state.get("train_trial_index", 0), f"{field}.train_trial_index"),
         text,
         None if text is None else as_text(mapping.get(text.strip()), f"{field}.output_mapping"),
         _answer(state, field),
@@ -218,18 +209,18 @@ def _trial(values: dict[str, Any], field: str) -> tuple[str, str | None, int]:
     return (
         as_id(values.get("instance_id"), f"{field}.instance_id"),
         _perturbation(values, field),
-        _whole(values.get("train_trial_index", 0), f"{field}.train_trial_index"),
+        as_whole(values.get("train_trial_index", 0), f"{field}.train_trial_index"),
     )
 
 
 def _answer(values: dict[str, Any], field: str) -> int | None:
     place = values.get("reference_index")
-    return None if place is None else _whole(place, f"{field}.reference_index")
+    return None if place is None else as_whole(place, f"{field}.reference_index")
 
 
 def _perturbation(values: dict[str, Any], field: str) -> str | None:
-    held = as_mapping(values.get("perturbation"), f"{field}.perturbation")
-    return as_id(held.get("name"), f"{field}.perturbation.name") if held else None
+    perturbation = as_mapping(values.get("perturbation"), f"{field}.perturbation")
+    return as_id(perturbation.get("name"), f"{field}.perturbation.name") if perturbation else None
 
 
 def _means(stats: Any, field: str) -> dict[str, float]:
@@ -249,12 +240,6 @@ def _mean(stat: dict[str, Any], field: str) -> tuple[str, float]:
 def _text_of(value: Any, field: str) -> str | None:
     """Return the text of an input or output, which older files hold without the object around it."""
     return as_text(value.get("text"), f"{field}.text") if isinstance(value, dict) else as_text(value, field)
-
-
-def _whole(value: Any, field: str) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise InputError(f"{shown(value)} is no whole number", field=field)
 
 
 def _plain_text(value: Any) -> str:
@@ -284,16 +269,16 @@ class Helm(Format):
     def recognises(self, head: Head) -> bool:
         """Look for a run's specification beside its instances or statistics."""
         folder = next(_run_folders(head.path), None) if head.is_directory else None
-        others = (STATE, STATS, INSTANCES, PREDICTIONS)
-        return folder is not None and any((folder / name).is_file() for name in others)
+        beside = (STATE, STATS, INSTANCES, PREDICTIONS)
+        return folder is not None and any((folder / name).is_file() for name in beside)
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read every run."""
         runs = [Run(folder) for folder in _run_folders(path)]
         if not runs:
             raise InputError(f"there is no run with a {SPEC} in it", file=path)
-        wanted = named(options["metrics"]) if "metrics" in options else None
-        reader = _Reader(EvalSetBuilder(path), options.get("perturbation"), wanted)
+        metrics = names_in(options["metrics"]) if "metrics" in options else None
+        reader = _HelmReader(EvalSetBuilder(path), options.get("perturbation"), metrics)
         for run in _each_once(runs):
             # A fresh object, so that what it read is let go before the next run is read.
             reader.take(Run(run.folder))
@@ -308,25 +293,25 @@ def _run_folders(path: Path) -> Iterator[Path]:
 
 def _each_once(runs: list[Run]) -> list[Run]:
     """Return the runs in the order of scenarios and models; two of the same are an error."""
-    known: dict[tuple[str, str], Run] = {}
+    by_scenario_and_model: dict[tuple[str, str], Run] = {}
     for run in runs:
-        before = known.setdefault((run.scenario, run.model), run)
-        if before is not run:
+        earlier = by_scenario_and_model.setdefault((run.scenario, run.model), run)
+        if earlier is not run:
             raise InputError(
-                f"the model {shown(run.model)} has two runs of {run.scenario}, this and {before.folder}",
+                f"the model {shown(run.model)} has two runs of {run.scenario}, this and {earlier.folder}",
                 file=run.folder,
                 fix="Move one away",
             )
-    return [known[key] for key in sorted(known)]
+    return [by_scenario_and_model[key] for key in sorted(by_scenario_and_model)]
 
 
 @dataclass
-class _Reader:
+class _HelmReader:
     """Takes runs into a builder."""
 
     builder: EvalSetBuilder
     perturbation: str | None
-    wanted: list[str] | None
+    metrics: list[str] | None
     sources: dict[int, tuple[str | None, str]] = field(default_factory=dict)
     perturbed: dict[int, int] = field(default_factory=dict)
     perturbations: dict[str, None] = field(default_factory=dict)
@@ -335,11 +320,13 @@ class _Reader:
     def take(self, run: Run) -> None:
         """Take a run: its instances, then what the model answered, then the scores."""
         model = self.builder.model(run.model)
-        instances, others = self._instances(run)
+        instances, perturbed = self._instances(run)
         items = {name: self.builder.item(f"{run.scenario}#{name}") for name in instances}
         for name, instance in instances.items():
             self._take_item(run, items[name], instance)
-            self.perturbed[items[name]] = max(self.perturbed.get(items[name], 0), len(others.get(name, ())))
+            self.perturbed[items[name]] = max(
+                self.perturbed.get(items[name], 0), len(perturbed.get(name, ()))
+            )
         trials = self._trials(run, instances)
         for name, prediction in self._predictions(run, instances, trials).items():
             text = prediction.text if prediction.answer is None else _chosen(instances[name], prediction, run)
@@ -351,26 +338,26 @@ class _Reader:
 
     def _instances(self, run: Run) -> tuple[dict[str, Instance], dict[str, set[str]]]:
         """Return the instances that are wanted, and the perturbed versions of each that are not."""
-        taken: dict[str, Instance] = {}
-        others: dict[str, set[str]] = {}
+        chosen: dict[str, Instance] = {}
+        perturbed: dict[str, set[str]] = {}
         for instance in run.instances():
             if instance.perturbation is not None:
                 self.perturbations[instance.perturbation] = None
             if instance.perturbation != self.perturbation:
                 if instance.perturbation is not None:
-                    others.setdefault(instance.id, set()).add(instance.parameters)
+                    perturbed.setdefault(instance.id, set()).add(instance.parameters)
                 continue
-            if taken.setdefault(instance.id, instance).parameters != instance.parameters:
+            if chosen.setdefault(instance.id, instance).parameters != instance.parameters:
                 raise InputError(
                     f"the instance {shown(instance.id)} has two perturbations called {instance.perturbation}",
                     file=run.folder,
                     fix="Take the unperturbed instances, or another perturbation",
                 )
-        return taken, others
+        return chosen, perturbed
 
     def _take_item(self, run: Run, item: int, instance: Instance) -> None:
-        before, folder = self.sources.setdefault(item, (instance.source, str(run.folder)))
-        if before != instance.source:
+        earlier_source, folder = self.sources.setdefault(item, (instance.source, str(run.folder)))
+        if earlier_source != instance.source:
             raise InputError(
                 f"the instance {shown(instance.id)} of {run.scenario} has another input than in {folder}",
                 file=run.folder,
@@ -403,12 +390,12 @@ class _Reader:
 
     def _predictions(self, run: Run, instances: dict[str, Instance], trials: Trials) -> dict[str, Prediction]:
         """Return the first trial's answer to each wanted instance, where it is known which one that is."""
-        found: dict[str, list[Prediction]] = {}
+        by_instance: dict[str, list[Prediction]] = {}
         for prediction in run.predictions():
             if prediction.perturbation == self.perturbation and prediction.id in instances:
-                found.setdefault(prediction.id, []).append(prediction)
+                by_instance.setdefault(prediction.id, []).append(prediction)
         answers: dict[str, Prediction] = {}
-        for name, predictions in found.items():
+        for name, predictions in by_instance.items():
             trial = min(prediction.trial for prediction in predictions)
             of_trial = [prediction for prediction in predictions if prediction.trial == trial]
             # Where every possible answer was asked about, a statistic says which of them won.
@@ -419,7 +406,7 @@ class _Reader:
         return answers
 
     def _take_score(self, item: int, model: int, name: str, value: float) -> None:
-        describes = name.startswith(_DESCRIBING) if self.wanted is None else name not in self.wanted
+        describes = name.startswith(_DESCRIBING) if self.metrics is None else name not in self.metrics
         if describes:
             self.builder.cell(item, model, name, value)
         else:
@@ -429,7 +416,7 @@ class _Reader:
         """Take what is known only after the last run, and complain about what was wanted and not found."""
         if self.perturbation is not None and self.perturbation not in self.perturbations:
             raise UnknownNameError("perturbation", self.perturbation, self.perturbations)
-        for name in self.wanted or ():
+        for name in self.metrics or ():
             if name not in self.statistics:
                 raise UnknownNameError("statistic", name, self.statistics)
         if not len(self.builder.items) and self.perturbations:
@@ -457,5 +444,7 @@ def _chosen(instance: Instance, prediction: Prediction, run: Run) -> str | None:
 def _means_over_trials(by_trial: dict[int, dict[str, float]]) -> dict[str, float]:
     """Return the mean of each statistic over the trials that have it."""
     names = {name: None for scores in by_trial.values() for name in scores}
-    held = {name: [scores[name] for scores in by_trial.values() if name in scores] for name in names}
-    return {name: sum(values) / len(values) for name, values in held.items()}
+    values_by_name = {
+        name: [scores[name] for scores in by_trial.values() if name in scores] for name in names
+    }
+    return {name: sum(values) / len(values) for name, values in values_by_name.items()}

@@ -20,11 +20,19 @@ import numpy as np
 from sparingly.base.errors import InputError, UnknownNameError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.columns import Groups, Names, Source, all_numbers, holds_numbers, numbers, parsed_texts
-from sparingly.data.io.format import Format, Head, Options
+from sparingly.data.io.columns import (
+    CodedNames,
+    RowGroups,
+    TableSource,
+    all_numbers,
+    holds_numbers,
+    numbers,
+    parsed_texts,
+)
+from sparingly.data.io.format import Format, Head, Options, names_in
 from sparingly.data.io.frames import to_series
 from sparingly.data.io.parquet import parquet_names
-from sparingly.data.io.roles import SAMPLE_COLUMNS, SCORE_PREFIX, are_samples, names_in
+from sparingly.data.io.roles import SAMPLE_COLUMNS, SCORE_PREFIX, are_samples
 from sparingly.data.io.table import read_long, source_of
 from sparingly.data.values import shown
 
@@ -38,7 +46,7 @@ if TYPE_CHECKING:
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 # Columns beside a score: what the scorer said, and the summaries of a whole log.
-_BESIDE = ("answer", "explanation", "metadata", "accuracy", "mean", "std", "stderr", "var")
+_SCORE_SUFFIXES = ("answer", "explanation", "metadata", "accuracy", "mean", "std", "stderr", "var")
 _HEADLINE = "score_headline_"
 
 
@@ -48,11 +56,13 @@ def score_columns(names: list[str]) -> list[str]:
     return [
         name
         for name in scores
-        if not any(name.removesuffix(f"_{end}") in scores for end in _BESIDE if name.endswith(f"_{end}"))
+        if not any(
+            name.removesuffix(f"_{end}") in scores for end in _SCORE_SUFFIXES if name.endswith(f"_{end}")
+        )
     ]
 
 
-def numbers_of(column: str, series: pl.Series, source: Source) -> dict[str, pl.Series]:
+def numbers_of(column: str, series: pl.Series, source: TableSource) -> dict[str, pl.Series]:
     """Return the scores by name, none of them when the column holds texts that are no scores.
 
     A scorer that gives an object (``{"clarity": 4, "style": 2}``) yields one for each key:
@@ -75,21 +85,21 @@ def numbers_of(column: str, series: pl.Series, source: Source) -> dict[str, pl.S
     return scores
 
 
-def _graded(series: pl.Series, source: Source) -> pl.Series | None:
+def _graded(series: pl.Series, source: TableSource) -> pl.Series | None:
     import polars as pl
 
-    parsed, wrong = parsed_texts(series)
+    parsed, unreadable = parsed_texts(series)
     stripped = series.str.strip_chars()
     letters = stripped.replace_strict(_LETTERS, default=None, return_dtype=pl.Float64)
     words = stripped.str.to_lowercase().replace_strict(_WORDS, default=None, return_dtype=pl.Float64)
     # "N" is a letter here, not a word for missing.
     grades = letters.fill_null(words).fill_null(parsed)
-    wrong = wrong & grades.is_null()
-    if wrong.sum() >= grades.count():
+    unreadable = unreadable & grades.is_null()
+    if unreadable.sum() >= grades.count():
         return None
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        raise source.wrong(
+    if unreadable.any():
+        row = int(unreadable.arg_max() or 0)
+        raise source.error(
             f"{shown(series[row])} is no score",
             row=row,
             field=series.name,
@@ -120,10 +130,10 @@ _METADATA = "metadata_"
 _ITEM, _MODEL, _EPOCH, _TASK = "item", "model", "epoch", "task_name"
 _EPOCHS = "cell:epochs"
 # Marks columns that are no part of a sample's scores and texts, until it is known where they go.
-_HELD = "held:"
+_UNPLACED = "held:"
 
 
-class InspectAi(Format):
+class InspectAiSamples(Format):
     """The samples of inspect_ai's logs as a table."""
 
     name: ClassVar[str] = "inspect_ai"
@@ -144,13 +154,13 @@ class InspectAi(Format):
         """Read the table, put epochs together, and lay items and models out."""
         source = source_of(path, {})
         columns = _Samples(source, options).columns()
-        return read_long(Source(path, list(columns), columns.__getitem__), {})
+        return read_long(TableSource(path, list(columns), columns.__getitem__), {})
 
 
 class _Samples:
     """The rows of the table, scored, then one for each item and model."""
 
-    def __init__(self, source: Source, options: Options) -> None:
+    def __init__(self, source: TableSource, options: Options) -> None:
         import polars as pl
 
         self.source, self.options = source, options
@@ -159,15 +169,15 @@ class _Samples:
         model = str(options.get("model") or "model")
         for name in (item, *SAMPLE_COLUMNS):
             if name not in self.held:
-                raise source.wrong("the column is not there", field=name, fix="Save the table of samples_df")
+                raise source.error("the column is not there", field=name, fix="Save the table of samples_df")
         if model not in self.held:
-            raise source.wrong(
+            raise source.error(
                 "no column names the model",
                 field=model,
                 fix="Save samples_df(logs, columns=EvalModel + SampleSummary), or say model=eval_id",
             )
         for name, kind in ((item, "item"), (model, "model")):
-            Names.of(self.held[name], kind, source)
+            CodedNames.from_series(self.held[name], kind, source)
         self.ids = self.held.pop(item).cast(pl.String).alias(_ITEM)
         self.models = self.held.pop(model).cast(pl.String).alias(_MODEL)
         self.epochs = pl.Series(_EPOCH, numbers(self.held.pop(_EPOCH), source))
@@ -179,32 +189,39 @@ class _Samples:
         scores = self._scores()
         rows = pl.DataFrame([self._items(), self.models, self.epochs])
         self._check_once(rows)
-        named = {**scores, **self._texts()}
-        named |= {f"{_HELD}{name}": self._typed(series) for name, series in self.held.items()}
-        rows = rows.with_columns(series.alias(name) for name, series in named.items())
-        return self._placed(self._one_row_a_cell(rows))
+        new_columns = {**scores, **self._texts()}
+        new_columns |= {f"{_UNPLACED}{name}": self._typed(series) for name, series in self.held.items()}
+        rows = rows.with_columns(series.alias(name) for name, series in new_columns.items())
+        return self._by_role(self._one_row_a_cell(rows))
 
     def _scores(self) -> dict[str, pl.Series]:
         """Take the score columns, as metrics or as aspects; those that hold no scores are left."""
-        known = {column.removeprefix(SCORE_PREFIX): column for column in score_columns(list(self.held))}
-        people = {self._known(name, known) for name in names_in(self.options.get("aspects") or ())}
-        wanted = {self._known(name, known) for name in names_in(self.options.get("metrics") or known)}
-        taken: dict[str, pl.Series] = {}
-        for column in known.values():
-            if column not in people | wanted:
+        column_by_score = {
+            column.removeprefix(SCORE_PREFIX): column for column in score_columns(list(self.held))
+        }
+        aspect_columns = {
+            self._score_column(name, column_by_score) for name in names_in(self.options.get("aspects") or ())
+        }
+        metric_columns = {
+            self._score_column(name, column_by_score)
+            for name in names_in(self.options.get("metrics") or column_by_score)
+        }
+        scores: dict[str, pl.Series] = {}
+        for column in column_by_score.values():
+            if column not in aspect_columns | metric_columns:
                 continue
-            kind = "aspect" if column in people else "metric"
+            kind = "aspect" if column in aspect_columns else "metric"
             for name, series in numbers_of(column, self.held[column], self.source).items():
-                taken[f"{kind}:{name}"] = series
+                scores[f"{kind}:{name}"] = series
                 self.held.pop(column, None)
-        return taken
+        return scores
 
     @staticmethod
-    def _known(name: str, known: dict[str, str]) -> str:
+    def _score_column(name: str, column_by_score: dict[str, str]) -> str:
         plain = name.removeprefix(SCORE_PREFIX)
-        if plain not in known:
-            raise UnknownNameError("score", plain, known)
-        return known[plain]
+        if plain not in column_by_score:
+            raise UnknownNameError("score", plain, column_by_score)
+        return column_by_score[plain]
 
     def _items(self) -> pl.Series:
         import polars as pl
@@ -231,13 +248,13 @@ class _Samples:
         if not twice.any():
             return
         first = int(twice.arg_max() or 0)
-        same = twice.to_numpy()
+        duplicate = twice.to_numpy()
         for column in rows.iter_columns():
-            same = same & column.eq_missing(column.slice(first, 1)).to_numpy()
-        where = self.source.two_rows(*(int(row) for row in same.nonzero()[0][:2]))
-        raise self.source.wrong(
+            duplicate = duplicate & column.eq_missing(column.slice(first, 1)).to_numpy()
+        both_rows = self.source.two_rows(*(int(row) for row in duplicate.nonzero()[0][:2]))
+        raise self.source.error(
             f"the sample {shown(rows[_ITEM][first])} of the model {shown(rows[_MODEL][first])} "
-            f"is there twice in one epoch ({where})",
+            f"is there twice in one epoch ({both_rows})",
             fix="Keep one log of each model and task, or tell runs apart with model=eval_id",
         )
 
@@ -254,9 +271,9 @@ class _Samples:
         import polars.selectors as cs
 
         if (epoch := self.options.get(_EPOCH)) not in (None, ""):
-            rows = rows.filter(pl.col(_EPOCH) == _whole(epoch))
+            rows = rows.filter(pl.col(_EPOCH) == _epoch_number(epoch))
             if not len(rows):
-                raise self.source.wrong(f"there is no epoch {epoch}", field=_EPOCH)
+                raise self.source.error(f"there is no epoch {epoch}", field=_EPOCH)
         keys = cs.by_name(_ITEM, _MODEL)
         cells = (
             rows.with_columns(cs.float().fill_nan(None))
@@ -272,21 +289,21 @@ class _Samples:
         order = rows.select(keys).unique(maintain_order=True)
         return order.join(cells, on=[_ITEM, _MODEL], how="left", maintain_order="left")
 
-    def _placed(self, cells: pl.DataFrame) -> dict[str, pl.Series]:
+    def _by_role(self, cells: pl.DataFrame) -> dict[str, pl.Series]:
         """Name every further column as one of the items or of the cells."""
-        names = Names.of(cells[_ITEM], "item", self.source)
-        groups = Groups(names.codes, len(names.names))
-        placed: dict[str, pl.Series] = {}
+        names = CodedNames.from_series(cells[_ITEM], "item", self.source)
+        groups = RowGroups(names.codes, len(names.names))
+        columns: dict[str, pl.Series] = {}
         for name in cells.columns:
             series = cells[name]
             if name == _EPOCHS and (series == 1).all():
                 continue
-            if name.startswith(_HELD):
-                plain = name.removeprefix(_HELD)
-                is_column = plain.startswith(_METADATA) and groups.same(series)[1] is None
+            if name.startswith(_UNPLACED):
+                plain = name.removeprefix(_UNPLACED)
+                is_column = plain.startswith(_METADATA) and groups.common_values(series)[1] is None
                 name = f"column:{_plain_name(plain, series)}" if is_column else f"cell:{plain}"
-            placed[name] = series
-        return placed
+            columns[name] = series
+        return columns
 
 
 def _plain_name(name: str, series: pl.Series) -> str:
@@ -295,7 +312,7 @@ def _plain_name(name: str, series: pl.Series) -> str:
     return name if plain in fields.NUMBER_COLUMNS and not series.dtype.is_numeric() else plain
 
 
-def _whole(epoch: object) -> int:
+def _epoch_number(epoch: object) -> int:
     try:
         return int(str(epoch))
     except ValueError:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, InputError
@@ -85,12 +85,7 @@ class JsonLines(Format):
 
     def write(self, data: EvalSet, path: Path) -> None:
         """Write the set in the order of the file that it came from."""
-
-        def put(file: IO[bytes]) -> None:
-            for record in records(data):
-                file.write(_line(record))
-
-        files.write_atomically(path, put)
+        files.write_atomically(path, lambda file: file.writelines(map(_line, records(data))))
 
 
 def _line(record: dict[str, Any]) -> bytes:
@@ -197,7 +192,7 @@ def _take_preferences(builder: EvalSetBuilder, item: int, record: dict[str, Any]
             values["second"],
             value,
             **{name: values[name] for name in ("rater", "aspect", "seconds") if values.get(name) is not None},
-            extra={name: held for name, held in values.items() if name not in _PREFERENCE},
+            extra={name: content for name, content in values.items() if name not in _PREFERENCE},
             field=field,
         )
 
@@ -213,20 +208,20 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
     yield {
         "format": FORMAT,
         "version": VERSION,
-        **{key: list(held) for key, held in names.items() if held},
+        **{key: list(values) for key, values in names.items() if values},
         **({"scales": scales} if scales else {}),
     }
     has_references = "references" in data.fields
     ratings, preferences = _by_item(data.ratings.item, len(data)), _by_item(data.preferences.item, len(data))
     for row in data.file_order:
-        columns = {name: plain(held[row]) for name, held in data.columns.items()}
+        columns = {name: plain(values[row]) for name, values in data.columns.items()}
         parts = {
             "references": _references(data, row) if has_references else {},
             "outputs": texts_of(data, row),
             "metrics": scores_of(data.models, data.metrics, row),
             "aspects": scores_of(data.models, data.aspects, row),
             "reference_aspects": scores_of(data.references, data.reference_aspects, row),
-            "cells": {name: _cells(data.models, held[row]) for name, held in data.cells.items()},
+            "cells": {name: _cells(data.models, values[row]) for name, values in data.cells.items()},
             "columns": {name: value for name, value in columns.items() if name in _RESERVED},
             "ratings": [_rating(data, place) for place in ratings[row]],
             "preferences": [_preference(data, place) for place in preferences[row]],
@@ -246,8 +241,8 @@ def _declared(data: EvalSet) -> set[str]:
 
 
 def _cells(models: tuple[str, ...], values: Any) -> dict[str, Any]:
-    held = zip(models, map(plain, values), strict=True)
-    return {model: value for model, value in held if value is not None}
+    pairs = zip(models, map(plain, values), strict=True)
+    return {model: value for model, value in pairs if value is not None}
 
 
 def texts_of(data: EvalSet, row: int) -> dict[str, str]:
@@ -261,13 +256,13 @@ def texts_of(data: EvalSet, row: int) -> dict[str, str]:
 
 def scores_of(names: tuple[str, ...], matrices: Any, row: int) -> dict[str, dict[str, float]]:
     """Return ``{model: {name: number}}`` of one item, missing ones left out."""
-    held: dict[str, dict[str, float]] = {}
+    by_model: dict[str, dict[str, float]] = {}
     for name, matrix in matrices.items():
         values: Floats = matrix[row]
         for model, value in zip(names, values.tolist(), strict=True):
             if value == value:
-                held.setdefault(model, {})[name] = value
-    return held
+                by_model.setdefault(model, {})[name] = value
+    return by_model
 
 
 def _references(data: EvalSet, row: int) -> dict[str, str | None]:
@@ -286,12 +281,12 @@ def _by_item(items: Any, count: int) -> list[list[int]]:
 def _rating(data: EvalSet, place: int) -> dict[str, Any]:
     table, models = data.ratings, len(data.models)
     model = int(table.model[place])
-    named = (
+    rated = (
         {"model": data.models[model]} if model < models else {"reference": data.references[model - models]}
     )
     return _without_missing(
         {
-            **named,
+            **rated,
             "rater": table.raters[table.rater[place]] if table.rater[place] >= 0 else None,
             "aspect": table.aspects[table.aspect[place]] if table.aspect[place] >= 0 else None,
             "score": plain(table.score[place]),

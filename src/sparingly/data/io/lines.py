@@ -15,14 +15,14 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from sparingly.base.errors import InputError
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.records import check_lengths, line_id, named, names_of_files, read_lines
+from sparingly.data.io.format import Format, Head, Options, names_in
+from sparingly.data.io.records import check_lengths, line_id, names_of_files, read_lines
 from sparingly.data.values import shown
 
 _SOURCE = re.compile(r"(source|src)([._-].*)?")
@@ -49,34 +49,39 @@ class Lines(Format):
         """Look for a model's text file beside sources or references."""
         if not head.is_directory:
             return False
-        found = _found_in(head.path)
-        return bool(found.models) and bool(found.source or found.references)
+        text_files = _found_in(head.path)
+        return bool(text_files.models) and bool(text_files.source or text_files.references)
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read every file and put the lines together."""
         if not path.is_dir():
             raise InputError("a directory of text files is wanted", file=path)
-        found = _chosen(path, options)
-        every = [*found.source.values(), *found.references.values(), *found.ids, *found.models.values()]
-        if not every:
+        text_files = _chosen(path, options)
+        paths = [
+            *text_files.source.values(),
+            *text_files.references.values(),
+            *text_files.ids,
+            *text_files.models.values(),
+        ]
+        if not paths:
             raise InputError("there is no text file in it", file=path)
-        texts = {file: read_lines(file) for file in every}
+        texts = {file: read_lines(file) for file in paths}
         count = check_lengths(texts)
         builder = EvalSetBuilder(path)
-        _take_ids(builder, found.ids, texts, count)
-        _take_texts(builder, found, texts)
+        _take_ids(builder, text_files.ids, texts, count)
+        _take_texts(builder, text_files, texts)
         return builder.build()
 
     def write(self, data: EvalSet, path: Path) -> None:
         """Write a new directory, whole or not at all."""
-        contents = {f"{name}.txt": _joined(name, data, texts) for name, texts in _columns(data).items()}
+        contents = {f"{name}.txt": _file_content(name, data, texts) for name, texts in _columns(data).items()}
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise InputError("there is something already", file=path, fix="Name a new directory")
         with files.naming_target(path):
             temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
             try:
                 for name, content in contents.items():
-                    files.write_atomically(temporary / name, _writing(content))
+                    files.write_bytes(temporary / name, content)
                 mask = os.umask(0)
                 os.umask(mask)
                 temporary.chmod(0o777 & ~mask)
@@ -98,35 +103,37 @@ class _Files:
 
 def _found_in(folder: Path, besides: Iterable[Path] = ()) -> _Files:
     """Sort the text files of a directory by their names, without some that are spoken for."""
-    found, left_out = _Files(), set(besides)
+    text_files, left_out = _Files(), set(besides)
     with files.naming(folder):
-        every = sorted(file for file in folder.iterdir() if file.is_file() and file not in left_out)
-    for file in every:
+        paths = sorted(file for file in folder.iterdir() if file.is_file() and file not in left_out)
+    for file in paths:
         if files.extension(file) != ".txt" or file.name.startswith("."):
             continue
         bare = _bare(file)
         if bare == "ids":
-            found.ids.append(file)
+            text_files.ids.append(file)
         elif _SOURCE.fullmatch(bare):
-            found.source[bare] = file
+            text_files.source[bare] = file
         elif _REFERENCE.fullmatch(bare):
-            found.references[_unescaped(bare.removeprefix("ref."))] = file
+            text_files.references[_unescaped(bare.removeprefix("ref."))] = file
         else:
-            found.models[_unescaped(bare.removeprefix("model."))] = file
-    return found
+            text_files.models[_unescaped(bare.removeprefix("model."))] = file
+    return text_files
 
 
 def _chosen(folder: Path, options: Options) -> _Files:
     """Return the files that the options name, and those found for what they do not name."""
-    given = {name: [_path(folder, file) for file in named(options.get(name))] for name in Lines.options}
-    found = _found_in(folder, besides=[file for paths in given.values() for file in paths])
+    paths_by_option = {
+        name: [_path(folder, file) for file in names_in(options.get(name))] for name in Lines.options
+    }
+    text_files = _found_in(folder, besides=[file for paths in paths_by_option.values() for file in paths])
     for name in ("source", "references", "models"):
         if name in options:
-            texts = [str(file) for file in named(options[name])]
-            setattr(found, name, dict(zip(names_of_files(texts), given[name], strict=True)))
+            texts = [str(file) for file in names_in(options[name])]
+            setattr(text_files, name, dict(zip(names_of_files(texts), paths_by_option[name], strict=True)))
     if "ids" in options:
-        found.ids = given["ids"]
-    for kind, several in (("source", list(found.source.values())), ("ids", found.ids)):
+        text_files.ids = paths_by_option["ids"]
+    for kind, several in (("source", list(text_files.source.values())), ("ids", text_files.ids)):
         if len(several) > 1:
             raise InputError(
                 f"there are several: {', '.join(file.name for file in several)}",
@@ -134,7 +141,7 @@ def _chosen(folder: Path, options: Options) -> _Files:
                 field=kind,
                 fix=f"Choose one with {kind}={several[0].name}",
             )
-    return found
+    return text_files
 
 
 def _path(folder: Path, name: str) -> Path:
@@ -156,14 +163,14 @@ def _take_ids(builder: EvalSetBuilder, ids: list[Path], texts: dict[Path, list[s
             raise error.at(file=ids[0] if ids else None, line=place + 1) from None
 
 
-def _take_texts(builder: EvalSetBuilder, found: _Files, texts: dict[Path, list[str]]) -> None:
-    for file in found.source.values():
+def _take_texts(builder: EvalSetBuilder, text_files: _Files, texts: dict[Path, list[str]]) -> None:
+    for file in text_files.source.values():
         for place, text in enumerate(texts[file]):
             builder.source(place, text)
-    for name, file in found.references.items():
+    for name, file in text_files.references.items():
         for place, text in enumerate(texts[file]):
             builder.reference(place, name, text)
-    for name, file in found.models.items():
+    for name, file in text_files.models.items():
         model = builder.model(name)
         for place, text in enumerate(texts[file]):
             builder.output(place, model, text)
@@ -201,16 +208,16 @@ def _reference_file(name: str) -> str:
 
 def _model_file(name: str) -> str:
     bare = _escaped(name)
-    taken = (
+    has_meaning = (
         bare == "ids"
         or bare.startswith((".", "model."))
         or _SOURCE.fullmatch(bare)
         or _REFERENCE.fullmatch(bare)
     )
-    return f"model.{bare}" if taken else bare
+    return f"model.{bare}" if has_meaning else bare
 
 
-def _joined(name: str, data: EvalSet, texts: Any) -> bytes:
+def _file_content(name: str, data: EvalSet, texts: Any) -> bytes:
     """Return the lines of a file; a text that is missing or holds a line break cannot be one."""
     lines = []
     for row in data.file_order:
@@ -224,13 +231,6 @@ def _joined(name: str, data: EvalSet, texts: Any) -> bytes:
             )
         lines.append(text)
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _writing(content: bytes) -> Any:
-    def put(file: IO[bytes]) -> None:
-        file.write(content)
-
-    return put
 
 
 def _escaped(name: str) -> str:

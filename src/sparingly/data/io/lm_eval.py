@@ -38,13 +38,13 @@ from sparingly.data.values import as_id, as_list, as_text, parse_number, shown
 
 
 _FILTER = "filter"
-_KNOWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", _FILTER, "metrics"}
-_KNOWN |= {"doc_hash", "prompt_hash", "target_hash"}
+_HARNESS_KEYS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", _FILTER, "metrics"}
+_HARNESS_KEYS |= {"doc_hash", "prompt_hash", "target_hash"}
 _TRUTH_VALUES = {"True": 1.0, "False": 0.0}
 
 
 @dataclass(frozen=True)
-class Sample:
+class LoggedSample:
     """A document with the requests that were made of it and the responses to them.
 
     A *request* is a list of arguments: a prompt with settings (the model writes), a context with a
@@ -114,12 +114,12 @@ class Sample:
         if len(responses) != len(self.requests):
             responses = [_first(response) for response in as_list(self.record.get("resps"), "resps")]
         pairs = zip(self.requests, responses, strict=False)
-        found = [
+        answers = [
             (_as_text(context), _as_text(text), _likelihood(back)) for (context, text, *_), back in pairs
         ]
         # An answer alone, without its context, is asked to correct for how likely it is anyway.
-        asked = [choice for choice in found if choice[0]] or found
-        return asked if len(asked) > 1 else []
+        in_context = [choice for choice in answers if choice[0]] or answers
+        return in_context if len(in_context) > 1 else []
 
     @cached_property
     def prompt(self) -> str | None:
@@ -152,8 +152,8 @@ class Sample:
     @cached_property
     def log_likelihoods(self) -> list[float | None] | None:
         """The log-likelihoods of the given answers, None when there are none."""
-        held = [likelihood if math.isfinite(likelihood) else None for _, _, likelihood in self._choices]
-        return held or None
+        values = [likelihood if math.isfinite(likelihood) else None for _, _, likelihood in self._choices]
+        return values or None
 
     # --- scores -----------------------------------------------------------------------------------------
 
@@ -161,13 +161,16 @@ class Sample:
     def metrics(self) -> dict[str, Any]:
         """The metrics by name: numbers, or whatever else the harness wrote."""
         names = self.record.get("metrics")
-        listed = self.record.keys() - _KNOWN if names is None else as_list(names, "metrics")
+        listed = self.record.keys() - _HARNESS_KEYS if names is None else as_list(names, "metrics")
         return {str(name): _score(self.record.get(name), str(name)) for name in sorted(map(str, listed))}
 
     @cached_property
     def further(self) -> dict[str, Any]:
         """Fields that are neither the harness's own nor metrics."""
-        return {name: self.record[name] for name in sorted(self.record.keys() - _KNOWN - self.metrics.keys())}
+        return {
+            name: self.record[name]
+            for name in sorted(self.record.keys() - _HARNESS_KEYS - self.metrics.keys())
+        }
 
 
 def _score(value: Any, name: str) -> Any:
@@ -229,7 +232,7 @@ _FOLDERS = ("", "*/", "*/*/", "*/*/*/")
 _CHOICES = {"output": ("response", "filtered"), "prompts": ("any",), "runs": ("latest",)}
 
 
-class LmEval(Format):
+class LmEvalSamples(Format):
     """Samples that lm-evaluation-harness logs."""
 
     name: ClassVar[str] = "lm_eval"
@@ -255,7 +258,7 @@ class LmEval(Format):
         for name, choices in _CHOICES.items():
             if options.get(name, choices[0]) not in choices:
                 raise UnknownNameError(f"value of the option {name}", str(options[name]), choices)
-        reader = _Reader(EvalSetBuilder(path), options)
+        reader = _LmEvalReader(EvalSetBuilder(path), options)
         for run in _runs(path, options):
             reader.take_run(run)
         reader.take_scores()
@@ -267,7 +270,7 @@ class LmEval(Format):
 
 
 @dataclass(frozen=True)
-class _Run:
+class _SampleFile:
     """One file: a model's samples of a task, and when they were made."""
 
     file: Path
@@ -283,23 +286,23 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield file
 
 
-def _runs(path: Path, options: Options) -> list[_Run]:
-    found = [_run(file) for file in (_files(path) if path.is_dir() else [path])]
-    if not found:
+def _runs(path: Path, options: Options) -> list[_SampleFile]:
+    sample_files = [_run(file) for file in (_files(path) if path.is_dir() else [path])]
+    if not sample_files:
         raise InputError("there is no file samples_TASK_TIME.jsonl in it", file=path)
-    models = sorted({run.model for run in found})
+    models = sorted({run.model for run in sample_files})
     if (name := options.get("model")) is not None:
         if len(models) > 1:
             raise UsageError(
                 f"The option model names one model, but there are {len(models)}: {listing(models)}."
             )
-        found = [replace(run, model=str(name)) for run in found]
-    latest: dict[tuple[str, str], _Run] = {}
-    for run in sorted(found, key=lambda run: (run.time, str(run.file))):
-        before = latest.get((run.model, run.task))
-        if before is not None and options.get("runs") != "latest":
+        sample_files = [replace(run, model=str(name)) for run in sample_files]
+    latest: dict[tuple[str, str], _SampleFile] = {}
+    for run in sorted(sample_files, key=lambda run: (run.time, str(run.file))):
+        earlier = latest.get((run.model, run.task))
+        if earlier is not None and options.get("runs") != "latest":
             raise InputError(
-                f"the model {shown(run.model)} has two runs of the task {run.task}, this and {before.file}",
+                f"the model {shown(run.model)} has two runs of the task {run.task}, this and {earlier.file}",
                 file=run.file,
                 fix="Move one away, or take the last one with runs=latest",
             )
@@ -307,18 +310,18 @@ def _runs(path: Path, options: Options) -> list[_Run]:
     return sorted(latest.values(), key=lambda run: (run.task, run.model))
 
 
-def _run(file: Path) -> _Run:
+def _run(file: Path) -> _SampleFile:
     stem = file.name[: -len("".join(file.suffixes[-2:]))] if extension(file) != file.suffix else file.stem
     match = _FILE.fullmatch(stem)
     task, time = (match["task"], match["time"] or "") if match else (stem, "")
-    return _Run(file, file.absolute().parent.name, task, time)
+    return _SampleFile(file, file.absolute().parent.name, task, time)
 
 
 # --- samples --------------------------------------------------------------------------------------
 
 
 @dataclass
-class _Asked:
+class _ItemPrompts:
     """What is known of an item: the model met first, the hashes of its document and prompt, and the document.
 
     ``prompts`` are those of the models, where different ones are allowed.
@@ -332,10 +335,10 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class _Said:
+class _ResponseScore:
     """What a metric or a filter said of a response."""
 
-    run: _Run
+    run: _SampleFile
     line: int
     item: int
     filter: str
@@ -344,60 +347,62 @@ class _Said:
 
 
 @dataclass
-class _Reader:
+class _LmEvalReader:
     """Takes runs, and in the end their scores, whose names depend on how many filters a task has."""
 
     builder: EvalSetBuilder
     options: Options
-    asked: dict[int, _Asked] = field(default_factory=dict)
+    prompts: dict[int, _ItemPrompts] = field(default_factory=dict)
     filters: dict[str, dict[str, None]] = field(default_factory=dict)
-    said: list[_Said] = field(default_factory=list)
+    scores: list[_ResponseScore] = field(default_factory=list)
     responded: dict[tuple[int, str], set[str]] = field(default_factory=dict)
 
-    def take_run(self, run: _Run) -> None:
+    def take_run(self, run: _SampleFile) -> None:
         """Take the lines of a file."""
 
         def take(line: int, record: dict[str, Any]) -> None:
             self.builder.line = line
-            self._take(run, line, Sample(record))
+            self._take(run, line, LoggedSample(record))
 
         located(read_records(run.file), run.file, take)
 
-    def _take(self, run: _Run, line: int, sample: Sample) -> None:
+    def _take(self, run: _SampleFile, line: int, sample: LoggedSample) -> None:
         item = self.builder.item(f"{run.task}#{sample.doc_id}", "doc_id")
         self._check(run, item, sample)
         if self._is_first(run, item, sample):
             self._take_response(run, item, sample)
-        said = {name: value for name, value in sample.metrics.items() if name != _NOT_SCORED}
+        scores = {name: value for name, value in sample.metrics.items() if name != _NOT_SCORED}
         if sample.filtered is not None and sample.filtered != sample.response:
-            said["filtered"] = sample.filtered
-        self.said += [_Said(run, line, item, sample.filter, name, value) for name, value in said.items()]
+            scores["filtered"] = sample.filtered
+        self.scores += [
+            _ResponseScore(run, line, item, sample.filter, name, value) for name, value in scores.items()
+        ]
 
-    def _check(self, run: _Run, item: int, sample: Sample) -> None:
+    def _check(self, run: _SampleFile, item: int, sample: LoggedSample) -> None:
         """Take note of what was asked, and check that every model was asked the same."""
-        if item not in self.asked:
+        if item not in self.prompts:
             self._take_item(run, item, sample)
-        known = self.asked[item]
-        if known.document_hash != sample.document_hash:
+        earlier = self.prompts[item]
+        if earlier.document_hash != sample.document_hash:
             raise InputError(
-                f"{self._shown(item)} is another document than that of the model {shown(known.model)}",
+                f"{self._item_text(item)} is another document than that of the model {shown(earlier.model)}",
                 field="doc_hash",
                 fix="Run all models on the same version of the task",
             )
         if self.options.get("prompts") == "any":
-            known.prompts[run.model] = sample.prompt
-        elif known.prompt_hash != sample.prompt_hash:
+            earlier.prompts[run.model] = sample.prompt
+        elif earlier.prompt_hash != sample.prompt_hash:
             raise InputError(
-                f"{self._shown(item)} has another prompt than that of the model {shown(known.model)}",
+                f"{self._item_text(item)} has another prompt than that of the model {shown(earlier.model)}",
                 field="prompt_hash",
                 fix="Give all models the same prompt, or allow different ones with prompts=any",
             )
 
-    def _is_first(self, run: _Run, item: int, sample: Sample) -> bool:
+    def _is_first(self, run: _SampleFile, item: int, sample: LoggedSample) -> bool:
         filters = self.responded.setdefault((item, run.model), set())
         if sample.filter in filters:
             raise InputError(
-                f"{self._shown(item)} is there twice for the filter {shown(sample.filter)}",
+                f"{self._item_text(item)} is there twice for the filter {shown(sample.filter)}",
                 field="doc_id",
                 fix="Keep one of them; if no filter is named, log the samples with a newer harness",
             )
@@ -405,8 +410,10 @@ class _Reader:
         self.filters.setdefault(run.task, {})[sample.filter] = None
         return len(filters) == 1
 
-    def _take_item(self, run: _Run, item: int, sample: Sample) -> None:
-        self.asked[item] = _Asked(run.model, sample.document_hash, sample.prompt_hash, sample.document)
+    def _take_item(self, run: _SampleFile, item: int, sample: LoggedSample) -> None:
+        self.prompts[item] = _ItemPrompts(
+            run.model, sample.document_hash, sample.prompt_hash, sample.document
+        )
         self.builder.source(item, sample.document if sample.prompt is None else sample.prompt)
         self.builder.column(item, "task", run.task)
         self.builder.column(item, "doc_id", sample.record["doc_id"])
@@ -416,7 +423,7 @@ class _Reader:
         else:
             self.builder.column(item, TARGET, sample.target)
 
-    def _take_response(self, run: _Run, item: int, sample: Sample) -> None:
+    def _take_response(self, run: _SampleFile, item: int, sample: LoggedSample) -> None:
         model = self.builder.model(run.model)
         filtered = self.options.get("output") == "filtered" and sample.is_written
         self.builder.output(item, model, sample.filtered if filtered else sample.response, "resps")
@@ -424,47 +431,47 @@ class _Reader:
         for name, value in sample.further.items():
             self.builder.cell(item, model, name, value)
 
-    def _shown(self, item: int) -> str:
+    def _item_text(self, item: int) -> str:
         return f"the item {shown(self.builder.items.names()[item])}"
 
     # --- in the end ---------------------------------------------------------------------------------------
 
     def take_scores(self) -> None:
         """Take the scores under their final names."""
-        wanted = self._wanted_filter()
-        for said in self.said:
-            several = len(self.filters[said.run.task]) > 1
-            if several and wanted not in (None, said.filter):
+        chosen_filter = self._wanted_filter()
+        for score in self.scores:
+            several = len(self.filters[score.run.task]) > 1
+            if several and chosen_filter not in (None, score.filter):
                 continue
-            name = f"{said.name},{said.filter}" if several and wanted is None else said.name
+            name = f"{score.name},{score.filter}" if several and chosen_filter is None else score.name
             try:
-                self._take_score(said, name)
+                self._take_score(score, name)
             except InputError as error:
-                raise error.at(file=said.run.file, line=said.line) from None
+                raise error.at(file=score.run.file, line=score.line) from None
 
-    def _take_score(self, said: _Said, name: str) -> None:
-        model = self.builder.model(said.run.model)
-        if isinstance(said.value, list | dict | str):
-            self.builder.cell(said.item, model, name, said.value)
+    def _take_score(self, score: _ResponseScore, name: str) -> None:
+        model = self.builder.model(score.run.model)
+        if isinstance(score.value, list | dict | str):
+            self.builder.cell(score.item, model, name, score.value)
         else:
-            self.builder.metric(said.item, model, name, said.value, said.name)
+            self.builder.metric(score.item, model, name, score.value, score.name)
 
     def _wanted_filter(self) -> str | None:
-        wanted = self.options.get("filter")
-        if wanted is None:
+        chosen = self.options.get("filter")
+        if chosen is None:
             return None
-        for task, known in self.filters.items():
-            if len(known) > 1 and wanted not in known:
-                raise UnknownNameError(f"filter of the task {task}", str(wanted), known)
-        every = {name for known in self.filters.values() for name in known}
-        if wanted not in every:
-            raise UnknownNameError("filter", str(wanted), sorted(every))
-        return str(wanted)
+        for task, filters in self.filters.items():
+            if len(filters) > 1 and chosen not in filters:
+                raise UnknownNameError(f"filter of the task {task}", str(chosen), filters)
+        all_filters = {name for filters in self.filters.values() for name in filters}
+        if chosen not in all_filters:
+            raise UnknownNameError("filter", str(chosen), sorted(all_filters))
+        return str(chosen)
 
     def take_different_prompts(self) -> None:
         """Where models had different prompts, take the document for the source and keep the prompts."""
-        for item, asked in self.asked.items():
-            if len(set(asked.prompts.values())) > 1:
-                self.builder.source(item, asked.text)
-                for model, prompt in asked.prompts.items():
+        for item, item_prompts in self.prompts.items():
+            if len(set(item_prompts.prompts.values())) > 1:
+                self.builder.source(item, item_prompts.text)
+                for model, prompt in item_prompts.prompts.items():
                     self.builder.cell(item, self.builder.model(model), "prompt", prompt)

@@ -61,23 +61,23 @@ class MtMetricsEval(Format):
         return tree.builder.build()
 
 
-def _pair(path: Path, wanted: str | None) -> str:
+def _pair(path: Path, pair: str | None) -> str:
     if not (path / SOURCES).is_dir():
         raise InputError(
             f"there is no folder {SOURCES} in it", file=path, fix="Name the folder of one test set"
         )
     pairs = sorted({file.stem for file in _files(path / SOURCES) if file.suffix in _TEXTS})
-    if wanted is not None and wanted not in pairs:
-        raise UnknownNameError("language pair", wanted, pairs)
+    if pair is not None and pair not in pairs:
+        raise UnknownNameError("language pair", pair, pairs)
     if not pairs:
         raise InputError("there is no source file SRC-TGT.txt in it", file=path / SOURCES)
-    if wanted is None and len(pairs) > 1:
+    if pair is None and len(pairs) > 1:
         raise InputError(
             f"there are {len(pairs)} language pairs: {listing(pairs, 60)}",
             file=path,
             fix=f"Choose one with language_pair={pairs[0]}",
         )
-    return wanted or pairs[0]
+    return pair or pairs[0]
 
 
 @dataclass
@@ -150,14 +150,14 @@ class _Tree:
 
     def take_metrics(self) -> None:
         """Take the metrics' scores of the segments; those of references have no place and are left out."""
-        found = {
+        file_by_stem = {
             file.name.removesuffix(".seg.score"): file
             for file in _files(self.path / METRICS / self.pair)
             if file.name.endswith(".seg.score")
         }
-        for stem, name in metric_names(found, self.references).items():
-            for system, numbers in self._scores(found[stem], name).items():
-                if (model := self._model(system, found[stem])) is not None:
+        for stem, name in metric_names(file_by_stem, self.references).items():
+            for system, numbers in self._scores(file_by_stem[stem], name).items():
+                if (model := self._model(system, file_by_stem[stem])) is not None:
                     for place, number in enumerate(numbers):
                         self.builder.metric(place, model, name, number, name)
 
@@ -188,17 +188,17 @@ class _Tree:
             for place, (rating, rater) in enumerate(rows):
                 if rating is None:
                     continue
-                what: dict[str, Any] = {rated: system, "rater": rater or name, "score": rating.get("score")}
-                what["extra"] = {key: value for key, value in rating.items() if key != "score"}
+                values: dict[str, Any] = {rated: system, "rater": rater or name, "score": rating.get("score")}
+                values["extra"] = {key: value for key, value in rating.items() if key != "score"}
                 try:
-                    self.builder.rating(place, aspect=name.partition(".")[0], **what)
+                    self.builder.rating(place, aspect=name.partition(".")[0], **values)
                 except InputError as error:
                     raise error.at(file=file) from None
 
     def _scores(self, file: Path, name: str) -> dict[str, list[float]]:
         return self._blocks(file, partial(_score, name), "scores")
 
-    def _blocks(self, file: Path, parse: Any, what: str) -> dict[str, list[Any]]:
+    def _blocks(self, file: Path, parse: Any, kind: str) -> dict[str, list[Any]]:
         """Return the rows of each system, in the order of the sources."""
         blocks: dict[str, list[Any]] = {}
         for line, text in files.text_lines(file):
@@ -209,7 +209,7 @@ class _Tree:
                     raise error.at(file=file, line=line) from None
                 blocks.setdefault(system, []).append(row)
         for system, rows in blocks.items():
-            self._check_count(file, len(rows), f"{what} of {system}")
+            self._check_count(file, len(rows), f"{kind} of {system}")
         return blocks
 
     def _model(self, system: str, file: Path) -> int | None:
@@ -236,11 +236,11 @@ class _Tree:
         self._check_count(file, len(texts), "lines")
         return enumerate(texts)
 
-    def _check_count(self, file: Path, count: int, what: str) -> None:
+    def _check_count(self, file: Path, count: int, kind: str) -> None:
         sources = len(self.builder.items)
         if count != sources:
             raise InputError(
-                f"there are {count} {what}, but {self.source_file} has {sources} sources",
+                f"there are {count} {kind}, but {self.source_file} has {sources} sources",
                 file=file,
                 fix="Give one line for every source, None where nothing is known",
             )
@@ -252,8 +252,8 @@ def metric_names(stems: Iterable[str], references: Iterable[str]) -> dict[str, s
     It is ``NAME``; ``NAME[QE]`` when REF is ``src``, because the metric needs no reference; and ``NAME-REF``
     when the metric is there with several references.
     """
-    known = frozenset(references)
-    parts = {stem: _split(stem, known) for stem in stems}
+    reference_names = frozenset(references)
+    parts = {stem: _split(stem, reference_names) for stem in stems}
     variants = Counter(base for base, reference in parts.values() if reference not in ("", "src"))
     names = {}
     for stem, (base, reference) in parts.items():
@@ -266,11 +266,11 @@ def metric_names(stems: Iterable[str], references: Iterable[str]) -> dict[str, s
 
 def _split(stem: str, references: frozenset[str]) -> tuple[str, str]:
     """Split ``NAME-REF``; what follows the last dash and names no reference belongs to the name."""
-    base, dash, used = stem.rpartition("-")
-    is_reference = used in ("src", "all") or all(
-        part in references or _REFERENCE.fullmatch(part) for part in used.split(".")
+    base, dash, suffix = stem.rpartition("-")
+    is_reference = suffix in ("src", "all") or all(
+        part in references or _REFERENCE.fullmatch(part) for part in suffix.split(".")
     )
-    return (base, used) if dash and is_reference else (stem, "")
+    return (base, suffix) if dash and is_reference else (stem, "")
 
 
 def _score(name: str, line: str) -> tuple[str, float]:

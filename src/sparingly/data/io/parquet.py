@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,24 +181,24 @@ class _Writer:
         if self.data.sources is not None:
             series.append(self._text("source", self.data.sources))
         for name, values in self.data.columns.items():
-            written = column_name(name)
-            series.append(self._values(written, self._rows(values)))
+            file_name = column_name(name)
+            series.append(self._values(file_name, self._rows(values)))
             if values.dtype == object and series[-1].dtype.is_numeric():
-                self.as_objects.append(written)
+                self.as_objects.append(file_name)
         return series
 
     def texts(self) -> list[pl.Series]:
-        held = {"references": self.data.reference_texts, "outputs": self.data.outputs}
-        return [self._lists(name, texts) for name, texts in held.items() if texts is not None]
+        arrays = {"references": self.data.reference_texts, "outputs": self.data.outputs}
+        return [self._lists(name, texts) for name, texts in arrays.items() if texts is not None]
 
     def scores(self) -> list[pl.Series]:
         import polars as pl
 
-        held = {"metric": self.data.metrics, "aspect": self.data.aspects}
-        held["reference_aspect"] = self.data.reference_aspects
+        arrays = {"metric": self.data.metrics, "aspect": self.data.aspects}
+        arrays["reference_aspect"] = self.data.reference_aspects
         return [
             pl.Series(f"{kind}:{name}", np.ascontiguousarray(self._rows(scores)))
-            for kind, matrices in held.items()
+            for kind, matrices in arrays.items()
             for name, scores in matrices.items()
         ]
 
@@ -212,10 +212,10 @@ class _Writer:
         models = [*self.data.models, *[None] * len(self.data.references)]
         references = [*[None] * len(self.data.models), *self.data.references]
         columns = {
-            "model": _named(models, table.model),
-            "reference": _named(references, table.model),
-            "rater": _named([*table.raters, None], table.rater),
-            "aspect": _named([*table.aspects, None], table.aspect),
+            "model": _names_at(models, table.model),
+            "reference": _names_at(references, table.model),
+            "rater": _names_at([*table.raters, None], table.rater),
+            "aspect": _names_at([*table.aspects, None], table.aspect),
             "score": table.score,
             "seconds": table.seconds,
         }
@@ -228,11 +228,11 @@ class _Writer:
         if not len(table):
             return []
         columns = {
-            "first": _named(self.data.models, table.first),
-            "second": _named(self.data.models, table.second),
+            "first": _names_at(self.data.models, table.first),
+            "second": _names_at(self.data.models, table.second),
             "value": table.value,
-            "rater": _named([*table.raters, None], table.rater),
-            "aspect": _named([*table.aspects, None], table.aspect),
+            "rater": _names_at([*table.raters, None], table.rater),
+            "aspect": _names_at([*table.aspects, None], table.aspect),
             "seconds": table.seconds,
         }
         return [self._table("preferences", table, columns, PREFERENCE)]
@@ -292,7 +292,7 @@ def column_name(name: str) -> str:
     return f"column:{name}" if name in SINGLE or name.partition(":")[0] in KINDS else name
 
 
-def _named(names: Any, codes: NDArray[np.int32]) -> Objects:
+def _names_at(names: Any, codes: NDArray[np.int32]) -> Objects:
     return np.array(names, object)[codes]
 
 
@@ -384,13 +384,13 @@ class Records:
         codes = series.cast(pl.Enum(names)).to_physical().cast(pl.Int32)
         return np.array(codes.fill_null(-1).to_numpy(), np.int32)
 
-    def _extra(self, taken: tuple[str, ...]) -> dict[str, Objects]:
+    def _extra(self, own_keys: tuple[str, ...]) -> dict[str, Objects]:
         return {
             key.removeprefix("extra:"): to_objects(
                 self.frame.get_column(key), f"{self.name}.{key}" in self.json
             )
             for key in self.frame.columns
-            if key not in taken
+            if key not in own_keys
         }
 
 
@@ -425,7 +425,7 @@ class Parquet(Format):
         """Read the file column by column."""
         file = ParquetFile(path)
         try:
-            return _Reader(file, _Header.of(file)).evaluation_set()
+            return _ParquetReader(file, _Header.from_file(file)).evaluation_set()
         except InputError as error:
             raise error.at(file=path) from None
         except (DataError, UnknownNameError) as error:
@@ -434,11 +434,8 @@ class Parquet(Format):
     def write(self, data: EvalSet, path: Path) -> None:
         """Write the set in the order of the file that it came from."""
         rows, header = to_rows(data)
-
-        def put(file: IO[bytes]) -> None:
-            rows.write_parquet(file, metadata={"format": FORMAT, "version": str(VERSION), **header})
-
-        files.write_atomically(path, put)
+        metadata = {"format": FORMAT, "version": str(VERSION), **header}
+        files.write_atomically(path, lambda file: rows.write_parquet(file, metadata=metadata))
 
 
 def is_ours(path: Path) -> bool:
@@ -457,23 +454,23 @@ class _Header:
     scales: dict[str, Scale]
 
     @classmethod
-    def of(cls, file: ParquetFile) -> _Header:
-        held = file.metadata
-        if "format" not in held:
+    def from_file(cls, file: ParquetFile) -> _Header:
+        metadata = file.metadata
+        if "format" not in metadata:
             raise InputError(
                 "this Parquet file is not one of sparingly's own",
                 fix="Load a table with one row for each item and model with the format table",
             )
-        version = held.get("version", "")
-        record = {"format": held["format"], "version": int(version) if version.isdigit() else version}
+        version = metadata.get("version", "")
+        record = {"format": metadata["format"], "version": int(version) if version.isdigit() else version}
         check_version(record, FORMAT, VERSION)
-        names = {key: _listed(held, key) for key in ("models", "references", "json", "objects")}
+        names = {key: _listed(metadata, key) for key in ("models", "references", "json", "objects")}
         return cls(
             names["models"],
             names["references"],
             frozenset(names["json"]),
             frozenset(names["objects"]),
-            _scales(held),
+            _scales(metadata),
         )
 
 
@@ -485,10 +482,10 @@ def _listed(metadata: Mapping[str, str], key: str) -> list[str]:
 
 
 def _scales(metadata: Mapping[str, str]) -> dict[str, Scale]:
-    held = _parsed(metadata, "scales", "{}")
-    if not isinstance(held, dict):
+    scales = _parsed(metadata, "scales", "{}")
+    if not isinstance(scales, dict):
         raise InputError("a JSON object is wanted", field="metadata scales")
-    return {name: as_scale(ends, f"metadata scales.{name}") for name, ends in held.items()}
+    return {name: as_scale(ends, f"metadata scales.{name}") for name, ends in scales.items()}
 
 
 def _parsed(metadata: Mapping[str, str], key: str, default: str) -> Any:
@@ -498,7 +495,7 @@ def _parsed(metadata: Mapping[str, str], key: str, default: str) -> Any:
         return None
 
 
-class _Reader:
+class _ParquetReader:
     """Reads one column after the other, each straight into the order of the ids."""
 
     def __init__(self, file: ParquetFile, header: _Header) -> None:
@@ -561,25 +558,25 @@ class _Reader:
         return ids.cast(pl.String)
 
     def _take(self, parts: dict[str, Any], name: str) -> None:
-        kind, _, rest = name.partition(":")
-        if kind not in _PARTS or not rest:
-            kind, rest = "column", name
-        taken = parts[_PARTS[kind]]
+        kind, _, part_name = name.partition(":")
+        if kind not in _PARTS or not part_name:
+            kind, part_name = "column", name
+        part = parts[_PARTS[kind]]
         if kind in ("metric", "aspect"):
-            taken[rest] = self._numbers(name, len(self.header.models))
+            part[part_name] = self._numbers(name, len(self.header.models))
         elif kind == "reference_aspect":
-            taken[rest] = self._numbers(name, len(self.header.references))
+            part[part_name] = self._numbers(name, len(self.header.references))
         elif kind == "cell":
-            taken[rest] = self._lists(name, len(self.header.models))
+            part[part_name] = self._lists(name, len(self.header.models))
         else:
-            taken[rest] = self._column(name)
+            part[part_name] = self._column(name)
 
     def _numbers(self, name: str, width: int) -> Floats:
         import polars as pl
 
-        series, wanted = self.file.column(name), pl.Array(pl.Float64, width)
+        series, array_type = self.file.column(name), pl.Array(pl.Float64, width)
         try:
-            series = series if series.dtype == wanted else series.cast(wanted)
+            series = series if series.dtype == array_type else series.cast(array_type)
         except pl.exceptions.PolarsError:
             raise InputError(f"{width} numbers an item are wanted, not {series.dtype}", field=name) from None
         numbers, start = np.empty((self.count, width)), 0
@@ -614,15 +611,15 @@ class _Reader:
             series = series.arr.to_list()
         if not isinstance(series.dtype, pl.List):
             raise InputError(f"lists of {width} values are wanted, not {series.dtype}", field=name)
-        wrong = (series.list.len() != width).fill_null(False)
-        if wrong.any():
-            row = int(wrong.arg_max() or 0)
+        has_other_length = (series.list.len() != width).fill_null(False)
+        if has_other_length.any():
+            row = int(has_other_length.arg_max() or 0)
             raise InputError(f"the list in row {row + 1} has not {width} values", field=name)
         values = np.full((self.count, width), None, object)
         if width:
-            held = series.is_not_null().to_numpy()
+            present = series.is_not_null().to_numpy()
             flat = series.drop_nulls().explode()
-            values[self.place[held]] = to_objects(flat, name in self.header.json).reshape(-1, width)
+            values[self.place[present]] = to_objects(flat, name in self.header.json).reshape(-1, width)
         return values
 
     def _rows(self, values: NDArray[Any]) -> NDArray[Any]:

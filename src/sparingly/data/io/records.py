@@ -102,9 +102,9 @@ def array_records(path: Path) -> Iterator[tuple[int, Record]]:
     # The same strictness as everywhere: a key that is there twice is an error.
     decoder = json.JSONDecoder(object_pairs_hook=files._unique_keys)
     place, line = _past(text, 0, "[", path), 1
-    counted = 0
+    counted_to = 0
     while text[place : place + 1] != "]":
-        line, counted = line + text.count("\n", counted, place), place
+        line, counted_to = line + text.count("\n", counted_to, place), place
         try:
             value, place = decoder.raw_decode(text, place)
         except (json.JSONDecodeError, RecursionError):
@@ -137,15 +137,6 @@ def take_rows(path: Path, take: Callable[[int, Record], None]) -> None:
             raise error.at(file=path, line=table.line(row) if table.line else None) from None
 
 
-def named(option: Any) -> list[str]:
-    """Return the names in an option: ``a,b,c`` from the command line, or a list."""
-    if option is None:
-        return []
-    if isinstance(option, str):
-        return [name.strip() for name in option.split(",") if name.strip()]
-    return [str(name) for name in option]
-
-
 def digest_id(prefix: str, text: str) -> str:
     """Return an id that depends on a text and on nothing else: the prefix and 16 hexadecimal digits.
 
@@ -154,9 +145,9 @@ def digest_id(prefix: str, text: str) -> str:
     return f"{prefix}-{hashlib.blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}"
 
 
-def _past(text: str, place: int, wanted: str, path: Path) -> int:
+def _past(text: str, place: int, sign: str, path: Path) -> int:
     place = _skip(text, place)
-    if text[place : place + 1] != wanted:
+    if text[place : place + 1] != sign:
         raise InputError("a JSON array […] is wanted", file=path)
     return _skip(text, place + 1)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.data import fields
+from sparingly.data.io.format import names_in
 
 # The usual names, small letters and digits only, the likeliest first.
 USUAL = {
@@ -53,7 +54,8 @@ class Roles:
     """The columns of a long table by the part that they play.
 
     ``single`` maps a part (item, model, output …) to its column; the mappings hold several, from the name in
-    the evaluation set to the column; ``rest`` are the further columns, whose part is told by their values.
+    the evaluation set to the column; ``unassigned`` are the others: their
+    values tell their part.
     ``guess_metrics``: nothing tells the metrics, so that further numbers are looked at.
     """
 
@@ -63,7 +65,7 @@ class Roles:
     references: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
-    rest: tuple[str, ...] = ()
+    unassigned: tuple[str, ...] = ()
     are_ratings: bool = False
     guess_metrics: bool = True
 
@@ -94,22 +96,15 @@ def has_part(name: str) -> bool:
 def looks_long(names: list[str]) -> bool:
     """Say whether the names of the columns tell where the items and the models are."""
     free = [name for name in names if not _PREFIX.fullmatch(name)]
-    found = usual_column("item", free) or usual_column("document", free)
-    return found is not None and usual_column("model", free) is not None
+    item_column = usual_column("item", free) or usual_column("document", free)
+    return item_column is not None and usual_column("model", free) is not None
 
 
 def are_samples(names: Iterable[str]) -> bool:
     """Say whether columns are those of samples: id, epoch, input and target, and a log or a score."""
-    held = set(names)
-    from_a_log = "eval_id" in held or any(name.startswith(SCORE_PREFIX) for name in held)
-    return held >= set(SAMPLE_COLUMNS) and bool(held & {"id", "sample_id"}) and from_a_log
-
-
-def names_in(value: Any) -> list[str]:
-    """Return the names in an option: a list, or a text with commas."""
-    if isinstance(value, str):
-        return [name.strip() for name in value.split(",") if name.strip()]
-    return [str(name) for name in value]
+    present = set(names)
+    from_a_log = "eval_id" in present or any(name.startswith(SCORE_PREFIX) for name in present)
+    return present >= set(SAMPLE_COLUMNS) and bool(present & {"id", "sample_id"}) and from_a_log
 
 
 def _plain(name: str) -> str:
@@ -133,10 +128,10 @@ class _Assignment:
         self._take_usual([part for part in USUAL if part not in _JUDGING])
         are_ratings = self._take_judging()
         self._check()
-        rest = tuple(self.free)
+        unassigned = tuple(self.free)
         if "columns" in self.options:
-            kept = {self._found(name) for name in names_in(self.options["columns"])}
-            rest = tuple(name for name in rest if name in kept)
+            named_columns = {self._column_named(name) for name in names_in(self.options["columns"])}
+            unassigned = tuple(name for name in unassigned if name in named_columns)
         several = self.several
         return Roles(
             self.single,
@@ -145,7 +140,7 @@ class _Assignment:
             several["reference"],
             several["cell"],
             several["column"],
-            rest,
+            unassigned,
             are_ratings,
             # An empty option says that there are no metrics.
             guess_metrics=not several["metric"] and self.options.get("metrics") is None,
@@ -186,19 +181,21 @@ class _Assignment:
 
     def _take_judging(self) -> bool:
         """Find out whether rows are ratings, and take their columns if so."""
-        found = {
+        column_by_part = {
             part: self.single.get(part) or (None if part in self.options else usual_column(part, self.free))
             for part in _JUDGING
         }
-        by_column = bool(self.several["aspect"]) and found["rater"] is not None
-        by_score = found["score"] is not None and bool(found["rater"] or found["aspect"])
+        by_column = bool(self.several["aspect"]) and column_by_part["rater"] is not None
+        by_score = column_by_part["score"] is not None and bool(
+            column_by_part["rater"] or column_by_part["aspect"]
+        )
         if self.options.get("rater") and not (by_column or by_score):
             raise UsageError("With rater= say where the scores are: score= one column, or aspects= several.")
         if not (by_column or by_score or self.options.get("score")):
             return False
         if by_column and not self.options.get("score"):
-            found["score"] = found["aspect"] = None
-        for part, column in found.items():
+            column_by_part["score"] = column_by_part["aspect"] = None
+        for part, column in column_by_part.items():
             if column is not None:
                 self.free.pop(column, None)
                 self.single[part] = column
@@ -213,13 +210,13 @@ class _Assignment:
                 )
 
     def _claim(self, name: str) -> str:
-        column = self._found(name)
+        column = self._column_named(name)
         if column not in self.free:
             raise UsageError(f'The column "{column}" is named by two options.')
         del self.free[column]
         return column
 
-    def _found(self, name: str) -> str:
+    def _column_named(self, name: str) -> str:
         if name in self.names:
             return name
         alike = [column for column in self.names if column.lower() == name.lower()]

@@ -14,21 +14,21 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options, located
+from sparingly.data.io.format import Format, Head, Options, located, names_in
 from sparingly.data.io.jsonl import plain, scores_of, texts_of
-from sparingly.data.io.records import first_record, named, read_records
+from sparingly.data.io.records import first_record, read_records
 from sparingly.data.values import as_mapping, as_text
 
 PROTOCOLS = frozenset({"mqm", "esa", "esa_merged", "da", "sqm", "da_sqm", "likert", "xsts", "appraise"})
 PROTOCOLS |= {"wmt", "wmt_z", "wmt_raw", "wmt_appraise", "wmt_appraise_z"}
 _HUMAN = re.compile(r"human($|[_\W])", re.IGNORECASE)
-_TAKEN = ("i", "src", "ref", "tgt", "scores", "doc")
+_OWN_KEYS = ("i", "src", "ref", "tgt", "scores", "doc")
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
 
 
@@ -58,37 +58,33 @@ class Subset2Evaluate(Format):
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the file line by line."""
         builder, by_order = EvalSetBuilder(path), _by_order(options)
-        chosen = named(options["aspects"]) if "aspects" in options else None
+        chosen = names_in(options["aspects"]) if "aspects" in options else None
         is_aspect = looks_human if chosen is None else frozenset(chosen).__contains__
-        seen: set[str] = set()
+        score_names: set[str] = set()
 
         def take(line: int, record: dict[str, Any]) -> None:
             builder.line = line
             item = _new_item(builder, record, by_order)
             _take_texts(builder, item, record)
-            seen.update(_take_scores(builder, item, record.get("scores"), is_aspect))
-            _take_columns(builder, item, record, (*_TAKEN[1:],) if by_order else _TAKEN)
+            score_names.update(_take_scores(builder, item, record.get("scores"), is_aspect))
+            _take_columns(builder, item, record, (*_OWN_KEYS[1:],) if by_order else _OWN_KEYS)
 
         located(read_records(path), path, take)
         for name in chosen or ():
-            if name not in seen:
-                raise UnknownNameError("score", name, sorted(seen))
+            if name not in score_names:
+                raise UnknownNameError("score", name, sorted(score_names))
         return builder.build()
 
     def write(self, data: EvalSet, path: Path) -> None:
         """Write the set in the order of the file that it came from."""
-
-        def put(file: IO[bytes]) -> None:
-            for record in _records(data):
-                file.write(json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n")
-
-        files.write_atomically(path, put)
+        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in _records(data))
+        files.write_atomically(path, lambda file: file.writelines(f"{line}\n".encode() for line in lines))
 
     def losses(self, data: EvalSet) -> list[str]:
         """Add what has no place of its own: further references, names that are taken, who gave a score."""
         lost = super().losses(data)
         lost += [fields.metric(name) for name in data.metrics if name in data.aspects]
-        lost += [fields.column(name) for name in data.columns if name in _TAKEN]
+        lost += [fields.column(name) for name in data.columns if name in _OWN_KEYS]
         return lost + (["references"] if len(data.references) > 1 else []) + _mistaken(data)
 
 
@@ -104,8 +100,8 @@ def _mistaken(data: EvalSet) -> list[str]:
     mistaken += [
         fields.metric(name) for name in data.metrics if looks_human(name) and name not in data.aspects
     ]
-    told = f"which scores people gave (read it with aspects={','.join(data.aspects)})"
-    return [*mistaken, told] if mistaken else []
+    hint = f"which scores people gave (read it with aspects={','.join(data.aspects)})"
+    return [*mistaken, hint] if mistaken else []
 
 
 def _by_order(options: Options) -> bool:
@@ -153,12 +149,14 @@ def _take_scores(
             yield name
 
 
-def _take_columns(builder: EvalSetBuilder, item: int, record: dict[str, Any], taken: tuple[str, ...]) -> None:
+def _take_columns(
+    builder: EvalSetBuilder, item: int, record: dict[str, Any], own_keys: tuple[str, ...]
+) -> None:
     if record.get("doc") is not None and record.get("document", record["doc"]) != record["doc"]:
         raise InputError("the item has a doc and another document", field="document", fix="Keep one of them")
     builder.column(item, fields.DOCUMENT, record.get("doc"))
     for name, value in record.items():
-        if name not in taken:
+        if name not in own_keys:
             builder.column(item, name, value)
 
 
@@ -169,7 +167,7 @@ def _records(data: EvalSet) -> Iterator[dict[str, Any]]:
     columns = {
         "doc" if name == fields.DOCUMENT else name: values
         for name, values in data.columns.items()
-        if name not in _TAKEN
+        if name not in _OWN_KEYS
     }
     for row in data.file_order:
         record: dict[str, Any] = {"i": int(data.items[row]) if numbers else data.items[row]}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,10 @@ from sparingly.base.errors import DataError, InputError, UnknownNameError, Usage
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.columns import (
+    CellGrid,
+    CodedNames,
     Codes,
-    Grid,
-    Names,
-    Source,
+    TableSource,
     are_words,
     coded,
     from_words,
@@ -44,7 +44,7 @@ from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.frames import to_objects, to_polars, to_series
 from sparingly.data.io.parquet import MAGIC, ParquetFile, is_ours, parquet_names
 from sparingly.data.io.roles import ITEM_COLUMNS, Roles, are_samples, has_part, looks_long, roles_of
-from sparingly.data.io.words import SCALE, kind_of
+from sparingly.data.io.words import SCALE, word_kind
 from sparingly.data.scale import Scale
 from sparingly.data.tables import Ratings
 from sparingly.data.values import EXACT
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "Table",
+    "LongTable",
     "from_frame",
     "source_of",
     "to_frame",
@@ -63,7 +63,7 @@ __all__ = [
 
 
 def rating_table(
-    source: Source, roles: Roles, grid: Grid, extra: Mapping[str, pl.Series]
+    source: TableSource, roles: Roles, grid: CellGrid, extra: Mapping[str, pl.Series]
 ) -> tuple[Ratings, tuple[str, ...]]:
     """Return one rating for each row and column of scores, and the aspects whose scores were words.
 
@@ -71,13 +71,15 @@ def rating_table(
     of its texts are such words; any other text becomes a comment. A row without a score and without a comment
     is no rating.
     """
-    table = _Table(source, roles, grid, extra)
+    table = _RatingColumns(source, roles, grid, extra)
     ratings = table.ratings()
     return ratings, table.worded_aspects(ratings)
 
 
-class _Table:
-    def __init__(self, source: Source, roles: Roles, grid: Grid, extra: Mapping[str, pl.Series]) -> None:
+class _RatingColumns:
+    def __init__(
+        self, source: TableSource, roles: Roles, grid: CellGrid, extra: Mapping[str, pl.Series]
+    ) -> None:
         self.source, self.roles, self.grid, self.extra = source, roles, grid, extra
         self.count = len(grid.items.codes)
         self.worded: set[str] = set()
@@ -88,9 +90,9 @@ class _Table:
         of_one = self.roles.single.get("aspect") is not None and len(self.roles.aspects) == 0
         if of_one and score in self.worded:
             return ratings.aspects
-        named = {} if score is None else {score: score}
-        named |= self.roles.aspects
-        return tuple(name for name, column in named.items() if column in self.worded)
+        columns = {} if score is None else {score: score}
+        columns |= self.roles.aspects
+        return tuple(name for name, column in columns.items() if column in self.worded)
 
     def ratings(self) -> Ratings:
         scored = dict(self.roles.aspects)
@@ -99,19 +101,25 @@ class _Table:
         # A row's own comment goes with its first score, so that it is counted once.
         remarks = [self._comments(), *(np.full(self.count, None, object) for _ in range(len(scored) - 1))]
         judged = [self._scores(*pair) for pair in zip(scored.values(), remarks, strict=True)]
-        kept = [np.flatnonzero(~np.isnan(score) | _there(comment)) for score, comment in judged]
-        rows = np.concatenate(kept)
-        comment = np.concatenate([texts[some] for (_, texts), some in zip(judged, kept, strict=True)])
+        rows_by_column = [
+            np.flatnonzero(~np.isnan(score) | _is_present(comment)) for score, comment in judged
+        ]
+        rows = np.concatenate(rows_by_column)
+        comment = np.concatenate(
+            [texts[column_rows] for (_, texts), column_rows in zip(judged, rows_by_column, strict=True)]
+        )
         raters, rater = self._coded("rater")
-        aspects, aspect = self._aspects(list(scored), kept)
+        aspects, aspect = self._aspects(list(scored), rows_by_column)
         return Ratings(
             item=self.grid.items.codes[rows],
             model=self.grid.models.codes[rows],
             rater=rater[rows],
             aspect=aspect,
-            score=np.concatenate([score[some] for (score, _), some in zip(judged, kept, strict=True)]),
+            score=np.concatenate(
+                [score[column_rows] for (score, _), column_rows in zip(judged, rows_by_column, strict=True)]
+            ),
             seconds=self._seconds()[rows],
-            comment=comment if _there(comment).any() else None,
+            comment=comment if _is_present(comment).any() else None,
             raters=tuple(raters),
             aspects=tuple(aspects),
             extra={name: to_objects(series)[rows] for name, series in self.extra.items()},
@@ -127,7 +135,7 @@ class _Table:
             return numbers(series, self.source), comments
         parsed, is_text = parsed_texts(series)
         texts = series.filter(is_text)
-        if not parsed.count() and 2 * sum(kind_of(text) is not None for text in texts) >= len(texts) > 0:
+        if not parsed.count() and 2 * sum(word_kind(text) is not None for text in texts) >= len(texts) > 0:
             words = from_words(series, self.source)
             self.worded.add(column)
             return numbers(series if words is None else words, self.source), comments
@@ -158,20 +166,20 @@ class _Table:
             return [], np.full(self.count, -1, np.int32)
         series = self.source.column(column)
         if series.dtype.is_float():
-            raise self.source.wrong(f"texts or whole numbers are wanted, not {series.dtype}", field=column)
+            raise self.source.error(f"texts or whole numbers are wanted, not {series.dtype}", field=column)
         texts = series.cast(pl.String)
         return coded(texts.set(texts.str.strip_chars() == "", None))
 
-    def _aspects(self, names: list[str], kept: list[NDArray[Any]]) -> tuple[list[str], Codes]:
+    def _aspects(self, names: list[str], rows_by_column: list[NDArray[Any]]) -> tuple[list[str], Codes]:
         """Return the names of the aspects and the code of every rating's: of its row, or of its column."""
         if self.roles.single.get("aspect") is not None and len(names) == 1:
-            told, codes = self._coded("aspect")
-            return told, codes[kept[0]]
-        columns = [np.full(len(rows), code, np.int32) for code, rows in enumerate(kept)]
+            row_aspects, codes = self._coded("aspect")
+            return row_aspects, codes[rows_by_column[0]]
+        columns = [np.full(len(rows), code, np.int32) for code, rows in enumerate(rows_by_column)]
         return names, np.concatenate(columns)
 
 
-def _there(values: Objects) -> NDArray[np.bool_]:
+def _is_present(values: Objects) -> NDArray[np.bool_]:
     return np.fromiter((value is not None for value in values), bool, len(values))
 
 
@@ -184,7 +192,7 @@ _TELL_METRICS = "Leave it empty if missing, or tell the columns of the metrics w
 
 
 def read_long(
-    source: Source, options: Mapping[str, Any], clashes: Mapping[str, str] | None = None
+    source: TableSource, options: Mapping[str, Any], clashes: Mapping[str, str] | None = None
 ) -> EvalSet:
     """Read an evaluation set from a table; ``clashes`` are ids met both as a number and as a text."""
     try:
@@ -194,26 +202,26 @@ def read_long(
     for part in ("item", "model", "rater"):
         name = roles.single.get(part, "")
         if clashes and name in clashes:
-            raise source.wrong(
+            raise source.error(
                 f'the {part} {clashes[name]} is written as a number and as the text "{clashes[name]}"',
                 field=name,
                 fix="Write ids in one way",
             )
     try:
-        return _Reader(source, roles).evaluation_set()
+        return _LongTableReader(source, roles).evaluation_set()
     except (InputError, UsageError):
         raise
     except DataError as error:
         raise in_file(error, source.file) from None
 
 
-class _Reader:
+class _LongTableReader:
     """Reads one column after the other onto the grid of items and models."""
 
-    def __init__(self, source: Source, roles: Roles) -> None:
+    def __init__(self, source: TableSource, roles: Roles) -> None:
         self.source, self.roles = source, roles
-        self.grid = Grid(source, self._names("item"), self._names("model"))
-        kinds = len(roles.metrics) + len(roles.aspects) + len(roles.cells) + len(roles.rest)
+        self.grid = CellGrid(source, self._names("item"), self._names("model"))
+        kinds = len(roles.metrics) + len(roles.aspects) + len(roles.cells) + len(roles.unassigned)
         files.check_places(source.file, *self.grid.shape, kinds)
         if not roles.are_ratings:
             self.grid.check_once()
@@ -230,11 +238,11 @@ class _Reader:
         for name, column in roles.columns.items():
             self._take_column(name, grid.per_item(self._column(column, name)))
         for name in ITEM_COLUMNS:
-            if (taken := roles.single.get(name)) is not None:
-                self._take_column(name, grid.per_item(self._column(taken, name)))
+            if (item_column := roles.single.get(name)) is not None:
+                self._take_column(name, grid.per_item(self._column(item_column, name)))
         for name, column in roles.cells.items():
             self.cells[name] = grid.objects(self._column(column))
-        for column in roles.rest:
+        for column in roles.unassigned:
             self._take_rest(column)
         aspects = {
             name: grid.scores(column, self._scores(column, fields.aspect(name)))
@@ -259,8 +267,8 @@ class _Reader:
             owned=True,
         )
 
-    def _names(self, part: str) -> Names:
-        return Names.of(self.source.column(self.roles.single[part]), part, self.source)
+    def _names(self, part: str) -> CodedNames:
+        return CodedNames.from_series(self.source.column(self.roles.single[part]), part, self.source)
 
     def _scores(self, column: str, field: str) -> Any:
         series = self.source.column(column)
@@ -279,7 +287,7 @@ class _Reader:
         series = self.source.column(column)
         if series.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
             return series.cast(pl.String)
-        raise self.source.wrong(f"texts are wanted, not {series.dtype}", field=column)
+        raise self.source.error(f"texts are wanted, not {series.dtype}", field=column)
 
     def _item_texts(self, column: str | None) -> Any:
         return None if column is None else to_objects(self.grid.per_item(self._texts(column)))
@@ -320,10 +328,10 @@ class _Reader:
         """
         grid, series = self.grid, self._column(column)
         numeric = self.roles.guess_metrics and self._means_numbers(series)
-        by_item, differs = grid.by_item.same(series)
+        by_item, differs = grid.by_item.common_values(series)
         if differs is None and (grid.compares or not numeric):
             self._take_column(column, by_item)
-        elif grid.repeats and grid.by_cell.same(series)[1] is not None:
+        elif grid.repeats and grid.by_cell.common_values(series)[1] is not None:
             self.extra[column] = series
         elif numeric:
             self.metrics[column] = grid.scores(column, numbers(series, self.source, fix=_TELL_METRICS))
@@ -359,7 +367,8 @@ def to_frame(data: EvalSet) -> pl.DataFrame:
         per_item.append(_values("source", data.sources[order]))
     per_item += _references(data)
     per_item += [
-        _whole(_values(_column_name(name, width), values[order])) for name, values in data.columns.items()
+        _as_whole_numbers(_values(_column_name(name, width), values[order]))
+        for name, values in data.columns.items()
     ]
     places = np.repeat(np.arange(len(data)), width)
     repeated = [series.gather(places) for series in per_item]
@@ -379,9 +388,9 @@ def _column_name(name: str, models: int) -> str:
 
 def changed_by_writing(data: EvalSet) -> list[str]:
     """Return the columns and cell columns whose values are mixed, lists or objects: they turn into texts."""
-    held = {f"column:{name}": values for name, values in data.columns.items()}
-    held |= {f"cell:{name}": values.ravel() for name, values in data.cells.items()}
-    return [name for name, values in held.items() if to_series(name, values)[1]]
+    arrays = {f"column:{name}": values for name, values in data.columns.items()}
+    arrays |= {f"cell:{name}": values.ravel() for name, values in data.cells.items()}
+    return [name for name, values in arrays.items() if to_series(name, values)[1]]
 
 
 def _references(data: EvalSet) -> list[pl.Series]:
@@ -398,11 +407,11 @@ def _references(data: EvalSet) -> list[pl.Series]:
 
 def _cells(data: EvalSet) -> list[pl.Series]:
     order = data.file_order
-    held: dict[str, Any] = {} if data.outputs is None else {"output": data.outputs}
-    held |= {f"cell:{name}": values for name, values in data.cells.items()}
-    held |= {f"metric:{name}": values for name, values in data.metrics.items()}
-    held |= {f"aspect:{name}": values for name, values in data.aspects.items()}
-    return [_values(name, values[order].ravel()) for name, values in held.items()]
+    arrays: dict[str, Any] = {} if data.outputs is None else {"output": data.outputs}
+    arrays |= {f"cell:{name}": values for name, values in data.cells.items()}
+    arrays |= {f"metric:{name}": values for name, values in data.metrics.items()}
+    arrays |= {f"aspect:{name}": values for name, values in data.aspects.items()}
+    return [_values(name, values[order].ravel()) for name, values in arrays.items()]
 
 
 def _values(name: str, values: NDArray[Any]) -> pl.Series:
@@ -413,7 +422,7 @@ def _values(name: str, values: NDArray[Any]) -> pl.Series:
     return series.fill_nan(None) if series.dtype == pl.Float64 else series
 
 
-def _whole(series: pl.Series) -> pl.Series:
+def _as_whole_numbers(series: pl.Series) -> pl.Series:
     """Return numbers as whole ones where all of them are."""
     import polars as pl
 
@@ -448,7 +457,7 @@ _TEXT = {
 }
 
 
-class Table(Format):
+class LongTable(Format):
     """One row for each item and model, or for each rating of them."""
 
     name: ClassVar[str] = "table"
@@ -476,14 +485,11 @@ class Table(Format):
     def write(self, data: EvalSet, path: Path) -> None:
         """Write a row for each item and model, items in the order of the file that they came from."""
         frame, kind = to_frame(data), files.extension(path)
-
-        def put(file: IO[bytes]) -> None:
-            if kind == ".parquet":
-                frame.write_parquet(file)
-            else:
-                frame.write_csv(file, separator="\t" if kind == ".tsv" else ",")
-
-        files.write_atomically(path, put)
+        if kind == ".parquet":
+            files.write_atomically(path, frame.write_parquet)
+        else:
+            separator = "\t" if kind == ".tsv" else ","
+            files.write_atomically(path, lambda file: frame.write_csv(file, separator=separator))
 
     def losses(self, data: EvalSet) -> list[str]:
         """Return what a table has no room for, and columns whose values turn into texts."""
@@ -518,15 +524,17 @@ def from_frame(frame: Any, **options: Any) -> EvalSet:
         if name not in _COLUMNS:
             raise UnknownNameError("option of from_frame", name, _COLUMNS)
     converted = to_polars(frame)
-    held = converted.frame
-    return read_long(Source("the frame", held.columns, held.get_column), options, converted.clashes)
+    polars_frame = converted.frame
+    return read_long(
+        TableSource("the frame", polars_frame.columns, polars_frame.get_column), options, converted.clashes
+    )
 
 
-def source_of(path: Path, options: Options) -> Source:
+def source_of(path: Path, options: Options) -> TableSource:
     """Open a table file, whichever kind it is."""
     if Head(path).start.startswith(MAGIC):
         file = ParquetFile(path)
-        return Source(path, file.names, file.column)
+        return TableSource(path, file.names, file.column)
     separator, quote = options.get("separator"), options.get("quote", '"')
     separator = SEPARATORS.get(str(separator), separator)
     for name, value in (("separator", separator), ("quote", quote or None)):

@@ -26,7 +26,7 @@ KINDS: tuple[dict[str, float], ...] = (
 )
 
 
-def kind_of(value: Any) -> dict[str, float] | None:
+def word_kind(value: Any) -> dict[str, float] | None:
     """Return the words that a value belongs to and their numbers, or None for any other value."""
     text = plain_word(value)
     return next((words for words in KINDS if text in words), None)
@@ -34,7 +34,7 @@ def kind_of(value: Any) -> dict[str, float] | None:
 
 def word_number(value: Any) -> float | None:
     """Return the number that a two-valued word or a truth value stands for; None for anything else."""
-    kind = kind_of(value)
+    kind = word_kind(value)
     return None if kind is None else kind[plain_word(value) or ""]
 
 
@@ -56,8 +56,8 @@ def mixed(value: Any, kind: dict[str, float]) -> InputError:
 
 def listed(kind: dict[str, float]) -> str:
     """Return the words of a kind for a sentence: "win, loss or tie"."""
-    *some, last = kind
-    return f"{', '.join(some)} or {last}"
+    *first_words, last = kind
+    return f"{', '.join(first_words)} or {last}"
 
 
 class ScoreWords:
@@ -79,7 +79,7 @@ class ScoreWords:
                 raise mixed(value, kind).at(field=field)
             return number
         if kind is None:
-            kind = None if has_numbers else kind_of(value)
+            kind = None if has_numbers else word_kind(value)
             if kind is None:
                 return as_number(value, field)
             self._kinds[column] = kind
@@ -114,7 +114,7 @@ def rating_numbers(scores: list[WordScore], with_numbers: set[str]) -> tuple[dic
     numbers: dict[int, float] = {}
     worded: set[str] = set()
     for aspect, texts in by_aspect.items():
-        kinds = [kind for score in texts if (kind := kind_of(score.score)) is not None]
+        kinds = [kind for score in texts if (kind := word_kind(score.score)) is not None]
         are_words = bool(kinds) and aspect not in with_numbers and 2 * len(kinds) >= len(texts)
         worded |= {aspect} if are_words else set()
         for score in texts:

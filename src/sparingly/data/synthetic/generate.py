@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.data.synthetic import population as hidden
+from sparingly.data.synthetic import population
 from sparingly.data.synthetic.population import Recipe, draw_ratings, expected_seconds, names_of
 from sparingly.data.synthetic.texts import VOCABULARIES, write_texts
 
@@ -65,35 +64,33 @@ def make_evalset(
         >>> sparingly.make_evalset(items=30, models=4, texts=False, raters=0)
         EvalSet(30 items x 4 models; metrics: good, fair, weak; aspects: overall, fluency; documents: 5)
     """
-    wanted = dict(METRICS if metrics is None else metrics)
+    metric_qualities = dict(METRICS if metrics is None else metrics)
     recipe = Recipe(
         items=names_of("item", items),
         models=names_of("model", models),
         seed=seed,
-        documents=names_of("document", _documents(items, documents)),
+        documents=names_of(
+            "document", max(1, items // _ITEMS_PER_DOCUMENT) if documents is None else documents
+        ),
         domains=names_of("domain", domains),
-        metrics=wanted,
+        metrics=metric_qualities,
         aspects=names_of("aspect", aspects),
         raters=names_of("rater", raters),
         rated_share=rated_share,
         raters_per_cell=raters_per_cell,
         ability_spread=ability_spread,
-        missing=dict(missing) if isinstance(missing, Mapping) else dict.fromkeys(wanted, missing),
+        missing=dict(missing) if isinstance(missing, Mapping) else dict.fromkeys(metric_qualities, missing),
     )
-    return _made(recipe, texts, references, latent)
+    return _build_set(recipe, texts, references, latent)
 
 
-def _documents(items: int, documents: int | None) -> int:
-    return max(1, items // _ITEMS_PER_DOCUMENT) if documents is None else documents
-
-
-def _made(recipe: Recipe, texts: bool, references: bool, latent: bool) -> EvalSet:
+def _build_set(recipe: Recipe, texts: bool, references: bool, latent: bool) -> EvalSet:
     seed, count = recipe.seed, len(recipe.items)
-    items = hidden.draw_items(count, len(recipe.documents), len(recipe.domains), seed)
-    abilities = hidden.draw_abilities(len(recipe.models), recipe.ability_spread, seed)
-    qualities = hidden.draw_quality(items, abilities, len(recipe.aspects), seed)
+    items = population.draw_items(count, len(recipe.documents), len(recipe.domains), seed)
+    abilities = population.draw_abilities(len(recipe.models), recipe.ability_spread, seed)
+    qualities = population.draw_quality(items, abilities, len(recipe.aspects), seed)
     metrics = {
-        name: hidden.draw_metric(qualities[0], quality, name, recipe.missing.get(name, 0.0), seed)
+        name: population.draw_metric(qualities[0], quality, name, recipe.missing.get(name, 0.0), seed)
         for name, quality in recipe.metrics.items()
     }
     parts: dict[str, Any] = {
@@ -106,21 +103,16 @@ def _made(recipe: Recipe, texts: bool, references: bool, latent: bool) -> EvalSe
     if recipe.raters:
         parts["ratings"] = draw_ratings(qualities, items, rated, recipe)
     else:
-        parts["aspects"] |= _seen(recipe.aspects, qualities, rated)
+        parts["aspects"] |= {
+            name: np.where(rated[:, None], quality, np.nan)
+            for name, quality in zip(recipe.aspects, qualities, strict=True)
+        }
     if texts:
         parts |= _texts(recipe, items, qualities[0], references)
     return EvalSet.from_arrays(recipe.items, recipe.models, **parts)
 
 
-def _seen(aspects: Sequence[str], qualities: Sequence[Floats], rated: NDArray[np.bool_]) -> dict[str, Floats]:
-    """Return the true qualities of the rated items as aspects."""
-    return {
-        name: np.where(rated[:, None], quality, np.nan)
-        for name, quality in zip(aspects, qualities, strict=True)
-    }
-
-
-def _columns(recipe: Recipe, items: hidden.Items, latent: bool) -> dict[str, Any]:
+def _columns(recipe: Recipe, items: population.SyntheticItems, latent: bool) -> dict[str, Any]:
     """Return the columns; the cost is a middle rater's seconds for one judgement of all models' outputs."""
     columns: dict[str, Any] = {}
     if recipe.documents:
@@ -132,13 +124,15 @@ def _columns(recipe: Recipe, items: hidden.Items, latent: bool) -> dict[str, Any
     columns[fields.COST] = np.round(len(recipe.models) * seconds, 1)
     columns[WORDS] = items.words
     if latent:
-        columns[DIFFICULTY] = np.round(items.difficulty, hidden.DIGITS)
-        columns[DISCRIMINATION] = np.round(items.discrimination, hidden.DIGITS)
+        columns[DIFFICULTY] = np.round(items.difficulty, population.DIGITS)
+        columns[DISCRIMINATION] = np.round(items.discrimination, population.DIGITS)
     return columns
 
 
-def _texts(recipe: Recipe, items: hidden.Items, quality: Floats, references: bool) -> dict[str, Any]:
+def _texts(
+    recipe: Recipe, items: population.SyntheticItems, quality: Floats, references: bool
+) -> dict[str, Any]:
     names = [recipe.domains[code] if code >= 0 else None for code in items.domain.tolist()]
-    sources, written, outputs = write_texts(items.words, names, quality / hidden.BEST, recipe.seed)
+    sources, texts, outputs = write_texts(items.words, names, quality / population.BEST, recipe.seed)
     parts: dict[str, Any] = {"sources": sources, "outputs": outputs}
-    return parts | {"references": {REFERENCE: written}} if references else parts
+    return parts | {"references": {REFERENCE: texts}} if references else parts

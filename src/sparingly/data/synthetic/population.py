@@ -63,18 +63,18 @@ class Recipe:
             )
 
 
-def names_of(kind: str, given: int | Sequence[str]) -> tuple[str, ...]:
+def names_of(kind: str, names: int | Sequence[str]) -> tuple[str, ...]:
     """Return the given names, or as many made-up ones, numbered so that they sort by their number."""
-    if isinstance(given, str):
-        raise UsageError(f'Give the {kind}s as a number or as a list of names, not as "{given}".')
-    if not isinstance(given, int):
-        if len(set(given)) < len(given):
+    if isinstance(names, str):
+        raise UsageError(f'Give the {kind}s as a number or as a list of names, not as "{names}".')
+    if not isinstance(names, int):
+        if len(set(names)) < len(names):
             raise UsageError(f"Every {kind} needs a name of its own.")
-        return tuple(given)
-    if given < 0:
-        raise UsageError(f"The number of {kind}s is {given} but must not be negative.")
-    digits = len(str(given))
-    return tuple(f"{kind}-{number:0{digits}d}" for number in range(1, given + 1))
+        return tuple(names)
+    if names < 0:
+        raise UsageError(f"The number of {kind}s is {names} but must not be negative.")
+    digits = len(str(names))
+    return tuple(f"{kind}-{number:0{digits}d}" for number in range(1, names + 1))
 
 
 def _check_share(name: str, share: float) -> None:
@@ -104,7 +104,7 @@ METRIC_NOISE_SPREAD = 0.3
 
 
 @dataclass(frozen=True)
-class Items:
+class SyntheticItems:
     """What is drawn for every item.
 
     Attributes:
@@ -124,7 +124,7 @@ class Items:
     discrimination: Floats
 
 
-def draw_items(count: int, documents: int, domains: int, seed: int) -> Items:
+def draw_items(count: int, documents: int, domains: int, seed: int) -> SyntheticItems:
     """Draw items in documents of varied lengths; a document has one domain, near lengths and difficulties."""
     random = rng.generator(seed, "synthetic", "items")
     groups = documents or count
@@ -136,10 +136,10 @@ def draw_items(count: int, documents: int, domains: int, seed: int) -> Items:
     by_domain = random.normal(0.0, DOMAIN_SPREAD, max(domains, 1))
     wordy = random.normal(0.0, 0.3, max(domains, 1))[domain] + random.normal(0.0, 0.25, groups)[group]
     words = np.clip(np.exp(2.75 + wordy + random.normal(0.0, 0.4, count)), 5, 80).astype(np.int64)
-    own = random.normal(0.0, DIFFICULTY_SPREAD, count) + random.normal(0.0, 0.3, groups)[group]
+    item_difficulty = random.normal(0.0, DIFFICULTY_SPREAD, count) + random.normal(0.0, 0.3, groups)[group]
     # Longer sources are somewhat harder.
-    difficulty = by_domain[domain] + own + 0.3 * (np.log(words) - 2.75)
-    return Items(
+    difficulty = by_domain[domain] + item_difficulty + 0.3 * (np.log(words) - 2.75)
+    return SyntheticItems(
         document=group if documents else np.full(count, -1),
         position=position,
         domain=domain if domains else np.full(count, -1),
@@ -162,7 +162,7 @@ def draw_abilities(models: int, spread: float, seed: int) -> Floats:
     return random.permutation(spread * (even + random.normal(0.0, 0.25, models)))
 
 
-def draw_quality(items: Items, abilities: Floats, aspects: int, seed: int) -> list[Floats]:
+def draw_quality(items: SyntheticItems, abilities: Floats, aspects: int, seed: int) -> list[Floats]:
     """Draw how good every output is (0 to 100, items x models), once for every aspect.
 
     The first aspect is the quality itself; the others share ``ASPECT_SHARE`` of the fit of model and item.
@@ -172,16 +172,16 @@ def draw_quality(items: Items, abilities: Floats, aspects: int, seed: int) -> li
     fit = rng.generator(seed, "synthetic", "fit").standard_normal(shape)
     qualities = []
     for place in range(max(aspects, 1)):
-        own = fit
+        aspect_fit = fit
         if place:
             noise = rng.generator(seed, "synthetic", "aspect", str(place)).standard_normal(shape)
-            own = ASPECT_SHARE * fit + np.sqrt(1 - ASPECT_SHARE**2) * noise
-        fitted = FIT_SPREAD * own
-        qualities.append(np.round(BEST / (1.0 + np.exp(-(ability + fitted))), DIGITS))
+            aspect_fit = ASPECT_SHARE * fit + np.sqrt(1 - ASPECT_SHARE**2) * noise
+        quality = FIT_SPREAD * aspect_fit
+        qualities.append(np.round(BEST / (1.0 + np.exp(-(ability + quality))), DIGITS))
     return qualities
 
 
-def draw_metric(quality: Floats, wanted: float, name: str, missing: float, seed: int) -> Floats:
+def draw_metric(quality: Floats, quality_share: float, name: str, missing: float, seed: int) -> Floats:
     """Draw a metric whose correlation with quality, pooled within items, is as wanted.
 
     With z the quality about its item's mean, scaled to unit variance over all outputs, the metric is
@@ -189,17 +189,17 @@ def draw_metric(quality: Floats, wanted: float, name: str, missing: float, seed:
     a bias for or against each model; it has unit variance within items and is uncorrelated with z.
     """
     random = rng.generator(seed, "synthetic", "metric", name)
-    within = quality - quality.mean(axis=1, keepdims=True)
-    spread = np.sqrt((within * within).mean()) or 1.0
-    error = _metric_error(within / spread, random)
-    scores = wanted * within
+    item_centred = quality - quality.mean(axis=1, keepdims=True)
+    spread = np.sqrt((item_centred * item_centred).mean()) or 1.0
+    error = _metric_error(item_centred / spread, random)
+    scores = quality_share * item_centred
     scores /= spread
-    scores += np.sqrt(1.0 - wanted * wanted) * error
+    scores += np.sqrt(1.0 - quality_share * quality_share) * error
     # Metrics know which items are hard about as well as they know which outputs are good.
     level = quality.mean(axis=1)
-    known = (level - level.mean()) / (level.std() or 1.0)
+    variance_known = (level - level.mean()) / (level.std() or 1.0)
     unknown = random.standard_normal(len(quality))
-    item = wanted * known + np.sqrt(1.0 - wanted * wanted) * unknown
+    item = quality_share * variance_known + np.sqrt(1.0 - quality_share * quality_share) * unknown
     scores += ITEM_BIAS * item[:, None]
     return _with_holes(np.round(50.0 + 10.0 * scores, DIGITS), missing, name, seed)
 
@@ -250,7 +250,7 @@ def expected_seconds(words: Ints, aspects: int) -> Floats:
 
 
 def draw_ratings(
-    qualities: Sequence[Floats], items: Items, rated: NDArray[np.bool_], recipe: Recipe
+    qualities: Sequence[Floats], items: SyntheticItems, rated: NDArray[np.bool_], recipe: Recipe
 ) -> Ratings:
     """Draw ratings of the rated items' outputs on every aspect (one quality each)."""
     item, model, rater = _assigned(items, rated, recipe)
@@ -264,11 +264,11 @@ def draw_ratings(
     scores, seconds = np.empty((len(item), len(aspects))), np.empty((len(item), len(aspects)))
     for place, quality in enumerate(qualities):
         slip = np.sqrt(_HALO) * halo + np.sqrt(1 - _HALO) * random.standard_normal(len(item))
-        given = quality[item, model] + severity[rater] + carelessness[rater] * slip
-        scores[:, place] = np.clip(np.round(given), 0.0, BEST)
+        opinion = quality[item, model] + severity[rater] + carelessness[rater] * slip
+        scores[:, place] = np.clip(np.round(opinion), 0.0, BEST)
         usual = expected_seconds(items.words[item], 1) * (FURTHER_ASPECT if place else 1.0)
-        taken = usual * slowness[rater] * np.exp(random.normal(0.0, TIME_SPREAD, len(item)))
-        seconds[:, place] = np.round(taken, 1)
+        time = usual * slowness[rater] * np.exp(random.normal(0.0, TIME_SPREAD, len(item)))
+        seconds[:, place] = np.round(time, 1)
     count = len(aspects)
     return Ratings(
         item=np.repeat(item, count).astype(np.int32),
@@ -282,14 +282,14 @@ def draw_ratings(
     )
 
 
-def _assigned(items: Items, rated: NDArray[np.bool_], recipe: Recipe) -> tuple[Ints, Ints, Ints]:
+def _assigned(items: SyntheticItems, rated: NDArray[np.bool_], recipe: Recipe) -> tuple[Ints, Ints, Ints]:
     """Return the item, model and rater of every judgement, in the order of items and models."""
     random = rng.generator(recipe.seed, "synthetic", "assignment")
     models, raters, per_cell = len(recipe.models), len(recipe.raters), recipe.raters_per_cell
     group = items.document if recipe.documents else np.arange(len(rated))
     turns = random.random((int(group.max()) + 1, models, raters)).argsort(axis=2)
-    whole = int(per_cell)
-    wanted = whole + (random.random((len(rated), models)) < per_cell - whole)
-    slots = np.arange(min(raters, whole + 1))
-    item, model, slot = np.nonzero(rated[:, None, None] & (slots < wanted[:, :, None]))
+    full_raters = int(per_cell)
+    rater_count = full_raters + (random.random((len(rated), models)) < per_cell - full_raters)
+    slots = np.arange(min(raters, full_raters + 1))
+    item, model, slot = np.nonzero(rated[:, None, None] & (slots < rater_count[:, :, None]))
     return item, model, turns[group[item], model, slot]

@@ -94,8 +94,8 @@ def vocabulary_of(domain: str | None) -> Vocabulary:
     """Return the words of a domain; a domain of the user's own borrows the words of a known one."""
     if domain in VOCABULARIES:
         return VOCABULARIES[domain]
-    known = sorted(VOCABULARIES)
-    return VOCABULARIES[known[int(rng.keys_of([domain or ""])[0] % len(known))]]
+    domains = sorted(VOCABULARIES)
+    return VOCABULARIES[domains[int(rng.keys_of([domain or ""])[0] % len(domains))]]
 
 
 @cache
@@ -129,8 +129,8 @@ def write_texts(
         references.append(" ".join(reference))
         sources.append(" ".join(translate(reference)))
         draws = random.random((quality.shape[1], len(reference), 3)).tolist()
-        for column, (share, drawn) in enumerate(zip(quality[row].tolist(), draws, strict=True)):
-            outputs[row, column] = " ".join(degrade(reference, share, vocabulary, drawn))
+        for column, (share, word_draws) in enumerate(zip(quality[row].tolist(), draws, strict=True)):
+            outputs[row, column] = " ".join(degrade(reference, share, vocabulary, word_draws))
     return sources, references, outputs
 
 
@@ -169,8 +169,8 @@ def _clause(extra: int, vocabulary: Vocabulary, draws: Iterator[float]) -> list[
     first = [_pick(vocabulary.adjectives, draws) for _ in range(extra // 2)]
     second = [_pick(vocabulary.adjectives, draws) for _ in range(extra - extra // 2)]
     subject = [_pick(DETERMINERS, draws), *first, _pick(vocabulary.nouns, draws)]
-    thing = [_pick(DETERMINERS, draws), *second, _pick(vocabulary.nouns, draws)]
-    return [*subject, _pick(vocabulary.verbs, draws), *thing, *tail]
+    object_phrase = [_pick(DETERMINERS, draws), *second, _pick(vocabulary.nouns, draws)]
+    return [*subject, _pick(vocabulary.verbs, draws), *object_phrase, *tail]
 
 
 def _pick(words: Sequence[str], draws: Iterator[float]) -> str:
@@ -189,15 +189,15 @@ def degrade(
     chance = SLIP + DAMAGE * (1.0 - quality)
     result: list[str] = []
     swap = False
-    for word, (hurt, kind, which) in zip(text, draws, strict=True):
+    for word, (hurt, kind, pick) in zip(text, draws, strict=True):
         if hurt >= chance:
-            written = [word]
+            replacement = [word]
         elif kind < _REPLACED:
-            written = [vocabulary.all[int(which * len(vocabulary.all))]]
+            replacement = [vocabulary.all[int(pick * len(vocabulary.all))]]
         elif kind < _DROPPED:
-            written = []
+            replacement = []
         else:
-            written = [word] if kind < _SWAPPED else [word, word]
-        result[len(result) - swap : len(result) - swap] = written
+            replacement = [word] if kind < _SWAPPED else [word, word]
+        result[len(result) - swap : len(result) - swap] = replacement
         swap = hurt < chance and _DROPPED <= kind < _SWAPPED
     return result or [text[0]]

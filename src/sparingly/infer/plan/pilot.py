@@ -348,7 +348,7 @@ def pilot_of(
 
 def _judged_models(view: EvalSet, name: str) -> tuple[EvalSet, tuple[str, ...]]:
     """Return the view with the models that were judged at all, and a note on the others."""
-    there = view.judged(name).any(axis=0)
+    there = np.asarray(view.judged(name).any(axis=0))
     if there.all() or not there.any():
         return view, ()
     kept = [model for model, judged in zip(view.models, there, strict=True) if judged]

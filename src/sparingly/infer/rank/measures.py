@@ -27,7 +27,7 @@ MeansMeasure = Callable[[Floats, Floats], Floats]
 
 def nan_as_none(values: Any) -> Any:
     """Return values for JSON: NaN as None, arrays as lists, floats as floats."""
-    return plain(values, most=-1.0)
+    return plain(values, largest=-1.0)
 
 
 def model_means(scores: Floats, weights: Floats | None = None) -> Floats:
