@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 import sparingly
-from sparingly.run.campaign.release import contents, everything
+from sparingly.run.campaign.release import bundle_files, release_files
 
 
 class Onlooker:
@@ -57,13 +57,13 @@ class Onlooker:
             self.looks["exported"] += 1
 
     def _export(self, campaign: sparingly.Campaign) -> None:
-        found = everything(campaign)
+        found = bundle_files(campaign)
         seq = json.loads(found["overview.json"])["seq"]
         answers = len(list(csv.DictReader(io.StringIO(found["answers.csv"].decode("utf-8-sig")))))
         events = len(found["events.jsonl"].splitlines())
         if answers + events != seq:
             self.problems.append(f"{answers} answers and {events} events were exported of {seq} entries")
-        _, _, released = contents(campaign, licence="CC0", title=None, comments=True, texts=True, seed=1)
+        _, _, released = release_files(campaign, licence="CC0", title=None, comments=True, texts=True, seed=1)
         if released < answers:
             # Of several answers about the same thing the last is released; nobody corrects here.
             self.problems.append(f"{released} answers were released after {answers} were exported")

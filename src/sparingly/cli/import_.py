@@ -13,7 +13,7 @@ from sparingly.cli.export import ToolOptions, campaign_key, pairs_of
 from sparingly.cli.options import DEFAULT_READING, Json, Reading, emit, working
 
 if TYPE_CHECKING:
-    from sparingly.run.campaign.record import Recorded
+    from sparingly.run.campaign.record import RecordedCounts
     from sparingly.run.exchange.report import ImportReport
 
 
@@ -136,7 +136,7 @@ def _write(taken: ImportReport, receiving: Receiving, reading: Reading) -> None:
         io.save(taken.into(reading.load(receiving.data)), receiving.out)
 
 
-def _record(taken: ImportReport, receiving: Receiving) -> Recorded | None:
+def _record(taken: ImportReport, receiving: Receiving) -> RecordedCounts | None:
     if receiving.campaign is None:
         return None
     from sparingly.run.campaign.campaign import Campaign

@@ -78,7 +78,7 @@ def test_what_a_retired_rater_was_at_is_free_for_others(where: str) -> None:
                 leases.lend(connection, ("data", f"item of {name}"), name)
         access.retire("anna")
         with campaign.database.reading() as connection:
-            assert {rater for rater, _ in leases.held(connection).values()} == {"ben"}
+            assert {rater for rater, _ in leases.current(connection).values()} == {"ben"}
 
 
 def test_links_of_the_organiser_are_taken_back_and_no_others(where: str) -> None:

@@ -10,27 +10,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.answers import Mark, checked_marks, keep_marks, marks_at, marks_of, penalty
+from sparingly.run.campaign.answers import Mark, checked_marks, marks_at, marks_of, penalty, save_marks
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.rater_pages import Board, Drafts, Leases
+from sparingly.run.campaign.rater_pages import Drafts, Leases, PageBoard
 from sparingly.run.campaign.release import marked_rows
 from tests.run.campaign.made import MODELS, begin, made_set, row
 
 
-def board_of(campaign: Campaign) -> Board:
-    board = Board(campaign.database, campaign.settings)
+def board_of(campaign: Campaign) -> PageBoard:
+    board = PageBoard(campaign.database, campaign.settings)
     board.refresh()
     return board
 
 
-def picture(board: Board) -> dict[str, Any]:
+def picture(board: PageBoard) -> dict[str, Any]:
     """Everything that a board says."""
     return {
         "pages": dict(board.pages),
         "open": [page for page in board.pages if not board.is_answered(page)],
-        "answered": board.answered,
+        "answered": board.answered_count,
         "done": {name: board.done_by(name) for name in ("ann", "bob")},
-        "given": {name: [board.given(name, cell) for cells in board.pages.values() for cell in cells]
+        "given": {name: [board.last_answers(name, cell) for cells in board.pages.values() for cell in cells]
                   for name in ("ann", "bob")},
     }  # fmt: skip
 
@@ -53,11 +53,11 @@ def test_following_the_journal_is_the_same_as_reading_all_of_it(where: str) -> N
                 campaign.add_models(made_set(models=(*MODELS, "Dogwood")))
         board.refresh()
         assert picture(board) == picture(board_of(campaign))
-        assert board.answered == len(board.pages) == 4
+        assert board.answered_count == len(board.pages) == 4
         campaign.next()
         board.refresh()
         assert len(board.pages) == 8
-        assert board.answered == 4
+        assert board.answered_count == 4
         assert campaign.status().sets[0].outstanding == sum(
             board.missing(cell) for cells in board.pages.values() for cell in cells
         )
@@ -90,7 +90,7 @@ def test_many_threads_follow_one_journal(where: str) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert board.answered == 20
+        assert board.answered_count == 20
         assert picture(board) == picture(board_of(campaign))
 
 
@@ -101,20 +101,20 @@ def test_leases_end_by_themselves(where: str) -> None:
         unit = ("data", "1 item item-01")
         with campaign.database.writing() as connection:
             leases.lend(connection, unit, "anna")
-            assert leases.held(connection)[unit][0] == "anna"
-            until = leases.held(connection)[unit][1]
+            assert leases.current(connection)[unit][0] == "anna"
+            until = leases.current(connection)[unit][1]
         assert leases.is_fresh(until)
         now[0] += timedelta(seconds=60)
         assert not leases.is_fresh(until)
         with campaign.database.writing() as connection:
-            assert unit in leases.held(connection)
+            assert unit in leases.current(connection)
             now[0] += timedelta(seconds=41)
-            assert leases.held(connection) == {}
+            assert leases.current(connection) == {}
             leases.lend(connection, unit, "ben")
             leases.lend(connection, unit, "ben")
-            assert leases.held(connection)[unit][0] == "ben"
+            assert leases.current(connection)[unit][0] == "ben"
             leases.give_back(connection, [unit])
-            assert leases.held(connection) == {}
+            assert leases.current(connection) == {}
 
 
 def test_drafts_are_of_one_rater_and_item(where: str) -> None:
@@ -140,7 +140,7 @@ def test_marks_are_kept_once_and_come_out_with_their_ratings(where: str) -> None
         first, second = Mark(0, 3, "minor"), Mark(4, 9, "major")
         for marks in ((first, second), (first,)):
             with campaign.database.writing() as connection:
-                keep_marks(connection, campaign.name, {seqs[0]: marks, seqs[1]: ()})
+                save_marks(connection, campaign.name, {seqs[0]: marks, seqs[1]: ()})
         with campaign.database.reading() as connection:
             assert marks_at(connection, campaign.name, seqs[-1]) == {
                 seqs[0]: [first.to_dict(), second.to_dict()], seqs[1]: [],
@@ -192,7 +192,7 @@ def test_an_answer_takes_little_memory(where: str) -> None:
             grown = tracemalloc.get_traced_memory()[0]
         finally:
             tracemalloc.stop()
-        assert board.answered == 200
+        assert board.answered_count == 200
         assert grown / half < 300
-        (given,) = board.given("ann", board.pages[board.done_by("ann")[-1]][0]).values()
+        (given,) = board.last_answers("ann", board.pages[board.done_by("ann")[-1]][0]).values()
         assert (given.score, given.comment) == (5.0, "y" * 1000)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import sparingly
 from sparingly.run.campaign.access import Audit
-from sparingly.run.campaign.answers import Mark, keep_marks
-from sparingly.run.campaign.release import everything
+from sparingly.run.campaign.answers import Mark, save_marks
+from sparingly.run.campaign.release import bundle_files
 from tests.run.campaign.made import answer_all, begin, made_set, row
 
 
@@ -21,9 +21,9 @@ def test_everything_is_in_it(where: str, tmp_path: Path) -> None:
         campaign.record([row(one, 4, "ann", data=one.data, client="second")])
         seq = campaign.status().last_seq
         with campaign.database.writing() as connection:
-            keep_marks(connection, campaign.name, {seq: (Mark(0, 2, "major"),)})
+            save_marks(connection, campaign.name, {seq: (Mark(0, 2, "major"),)})
         Audit(campaign.database, campaign.name).write("organiser", "looked")
-        found = everything(campaign)
+        found = bundle_files(campaign)
         judged = campaign.data("en-de")
     answers = list(csv.DictReader(io.StringIO(found["answers.csv"].decode())))
     assert [(each["score"], each["comment"]) for each in answers] == [("3.0", "läuft"), ("4.0", "")]
@@ -40,7 +40,7 @@ def test_everything_is_in_it(where: str, tmp_path: Path) -> None:
 
 def test_a_campaign_without_answers(where: str) -> None:
     with begin(where) as campaign:
-        found = everything(campaign)
+        found = bundle_files(campaign)
     assert "marks.jsonl" not in found
     assert found["answers.csv"].count(b"\n") == 1
 

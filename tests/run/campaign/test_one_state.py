@@ -15,8 +15,8 @@ from sqlalchemy import Connection, Engine, event
 from sparingly.base.errors import DataError
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.rater_pages import Board
-from sparingly.run.campaign.release import contents, everything
+from sparingly.run.campaign.rater_pages import PageBoard
+from sparingly.run.campaign.release import bundle_files, release_files
 from sparingly.run.exchange.tasks import make_campaign_tasks
 from sparingly.show.report.evidence import Wanted, from_campaign
 from tests.run.campaign.made import answer_all, begin, made_set, row
@@ -135,20 +135,24 @@ def test_the_overview_counts_what_the_journal_has(
 
 def test_the_board_follows(where: str, meddler: Meddler, disturbed: Callable[[], Any]) -> None:
     with Campaign(where) as campaign:
-        board = Board(campaign.database, campaign.settings)
+        board = PageBoard(campaign.database, campaign.settings)
         with disturbed():
             for _ in range(8):
                 board.refresh()
         board.refresh()
-        fresh = Board(campaign.database, campaign.settings)
+        fresh = PageBoard(campaign.database, campaign.settings)
         fresh.refresh()
-        assert (board.seq, board.pages, board.answered) == (fresh.seq, fresh.pages, fresh.answered)
+        assert (board.seq, board.pages, board.answered_count) == (
+            fresh.seq,
+            fresh.pages,
+            fresh.answered_count,
+        )
 
 
 def test_everything_is_of_one_entry(where: str, meddler: Meddler, disturbed: Callable[[], Any]) -> None:
     with Campaign(where) as campaign:
         with disturbed():
-            found = everything(campaign)
+            found = bundle_files(campaign)
         seq = json.loads(found["overview.json"])["seq"]
         answers = list(csv.DictReader(io.StringIO(found["answers.csv"].decode("utf-8-sig"))))
         assert len(answers) == len(campaign.ratings(at=seq))
@@ -163,7 +167,7 @@ def test_everything_is_of_one_entry(where: str, meddler: Meddler, disturbed: Cal
 def test_a_release_is_of_one_entry(where: str, meddler: Meddler, disturbed: Callable[[], Any]) -> None:
     with Campaign(where) as campaign:
         with disturbed():
-            found, _, answers = contents(
+            found, _, answers = release_files(
                 campaign, licence="CC0", title=None, comments=False, texts=True, seed=1
             )
         rows = list(csv.DictReader(io.StringIO(found["ratings.csv"].decode("utf-8-sig"))))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sparingly.run.campaign.record import Acknowledgement, Recorded
-from sparingly.run.campaign.rounds import Step
+from sparingly.run.campaign.record import Acknowledgement, RecordedCounts
+from sparingly.run.campaign.rounds import NextStep
 from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification
 from sparingly.show.terminal.campaign import (
@@ -25,7 +25,7 @@ def console() -> tuple[Console, io.StringIO]:
 
 
 def test_many_refusals_are_cut() -> None:
-    recorded = Recorded()
+    recorded = RecordedCounts()
     for line in range(25):
         recorded.add(Acknowledgement(line, "refused", sentence=f"No. {line}"))
     shown, target = console()
@@ -38,8 +38,8 @@ def test_many_refusals_are_cut() -> None:
 
 def test_steps_that_end() -> None:
     shown, target = console()
-    ended = Step("de", 2, None, False, 3, Finished("Ash is the best model."))
-    show_steps((ended, Step("uk", 0, None, False, 0)), "form.csv", shown)
+    ended = NextStep("de", 2, None, False, 3, Finished("Ash is the best model."))
+    show_steps((ended, NextStep("uk", 0, None, False, 0)), "form.csv", shown)
     assert target.getvalue().splitlines() == [
         "de: finished: Ash is the best model. 3 answers are still to come.",
         "uk: no round was drawn: the campaign is closed or paused",

@@ -10,7 +10,7 @@ from itsdangerous import URLSafeTimedSerializer
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.access import Access, digest_of
 from sparingly.show.web.app import create_app
-from sparingly.show.web.guard import HEADERS, LOOPBACK, Limits
+from sparingly.show.web.guard import HEADERS, LOOPBACK, RequestLimits
 from tests.run.campaign.made import begin
 from tests.show.web.visitor import SECRET, TestClient, Visitor, action_of, fields_of, served, web_of
 
@@ -166,7 +166,7 @@ def test_other_names_of_the_host_are_refused(tmp_path: Path) -> None:
 
 
 def test_large_bodies_are_refused(tmp_path: Path) -> None:
-    with served(tmp_path, options={"limits": Limits(most_bytes=10_000)}) as app:
+    with served(tmp_path, options={"limits": RequestLimits(most_bytes=10_000)}) as app:
         anna = Visitor(app, "anna")
         assert anna.answer(anna.question(), 5, seconds=1.0).status_code == 200
         body = b"x" * 10_001
@@ -177,7 +177,7 @@ def test_large_bodies_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_requests_of_one_session_are_refused(tmp_path: Path) -> None:
-    with served(tmp_path, options={"limits": Limits(each_second=0.001, at_once=20)}) as app:
+    with served(tmp_path, options={"limits": RequestLimits(each_second=0.001, at_once=20)}) as app:
         anna, ben = Visitor(app, "anna"), Visitor(app, "ben")
         statuses = [anna.client.get("/api/progress").status_code for _ in range(25)]
         assert statuses[0] == 200
@@ -252,7 +252,7 @@ def test_a_public_address_is_an_address(tmp_path: Path, public: str) -> None:
 
 
 def test_a_flood_of_strangers_stops_nobody_who_is_in(tmp_path: Path) -> None:
-    with served(tmp_path, options={"limits": Limits(each_second=0.001, at_once=20)}) as app:
+    with served(tmp_path, options={"limits": RequestLimits(each_second=0.001, at_once=20)}) as app:
         anna, stranger = Visitor(app, "anna"), Visitor(app)
         assert [stranger.client.get("/r/guess").status_code for _ in range(25)][-1] == 429
         assert anna.client.get("/rate").status_code == 200

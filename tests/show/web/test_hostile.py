@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sparingly.run.raters.assignment import assign
-from sparingly.show.web.guard import Limits
+from sparingly.show.web.guard import RequestLimits
 from tests.run.campaign.made import made_set
 from tests.show.web.visitor import Visitor, action_of, fields_of, ratings, served, web_of
 
@@ -208,7 +208,7 @@ def test_many_fields_and_long_numbers_are_refused(tmp_path: Path) -> None:
 
 
 def test_large_bodies_count_as_many_requests_and_new_sessions_as_none(tmp_path: Path) -> None:
-    limits = Limits(each_second=0.001, at_once=60, request_bytes=10_000)
+    limits = RequestLimits(each_second=0.001, at_once=60, request_bytes=10_000)
     with served(tmp_path, options={"limits": limits}) as app:
         anna, ben = Visitor(app), Visitor(app, "ben")
         token = anna.web.access.invite("rater", "anna")
@@ -257,7 +257,7 @@ def endless(visitor: Visitor, part: bytes, most: int) -> tuple[dict[str, Any], A
 
 
 def test_a_body_is_charged_while_it_arrives(tmp_path: Path) -> None:
-    limits = Limits(each_second=0.001, at_once=30, request_bytes=10_000)
+    limits = RequestLimits(each_second=0.001, at_once=30, request_bytes=10_000)
     with served(tmp_path, options={"limits": limits}) as app:
         anna, ben = Visitor(app, "anna"), Visitor(app, "ben")
         scope, receive, send, seen = endless(anna, b"x" * 20_000, 90)

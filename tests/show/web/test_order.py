@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from sparingly.run.campaign.release import everything
+from sparingly.run.campaign.release import bundle_files
 from sparingly.show.web.app import create_app
 from tests.run.campaign.made import MODELS, made_set
 from tests.show.web.visitor import SECRET, Visitor, ratings, served, small_set, web_of
@@ -74,7 +74,7 @@ def test_the_order_shown_is_saved_with_every_answer(tmp_path: Path) -> None:
             anna.answer(question, 50)
             # What is sent again is no new answer, and its place is not saved again.
             assert anna.answer(question, 50).json()["same"] == 3
-        bundle = everything(anna.web.campaign)
+        bundle = bundle_files(anna.web.campaign)
         rows = {row["seq"]: (row["item"], row["model"]) for row in ratings(anna)}
     saved = [json.loads(line) for line in bundle["placements.jsonl"].splitlines()]
     assert {rows[one["seq"]]: (one["place"], one["cards"]) for one in saved} == shown

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from sparingly.show.web.guard import Limits
-from sparingly.show.web.server import Patience, RepeatFilter, server_of
+from sparingly.show.web.guard import RequestLimits
+from sparingly.show.web.server import RepeatFilter, ServerLimits, server_of
 from tests.show.web.visitor import Visitor, served
 
 HELLO = b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -43,7 +43,7 @@ async def hello(scope: Any, receive: Any, send: Any) -> None:
 def running(app: Any, **patience: Any) -> Iterator[int]:
     """Yield the port of a server in a thread."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = server_of(app, patience=Patience(**patience))
+    server = server_of(app, patience=ServerLimits(**patience))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
@@ -133,7 +133,7 @@ def test_half_open_connections_keep_nobody_out() -> None:
 
 
 def test_a_body_that_does_not_come_is_refused(tmp_path: Path) -> None:
-    with served(tmp_path, options={"limits": Limits(body_seconds=0.3)}) as app:
+    with served(tmp_path, options={"limits": RequestLimits(body_seconds=0.3)}) as app:
         anna = Visitor(app, "anna")
         cookies = "; ".join(f"{name}={value}" for name, value in anna.client.cookies.items())
         head = f"POST /leave HTTP/1.1\r\nHost: x\r\nCookie: {cookies}\r\nContent-Length: 9\r\n"

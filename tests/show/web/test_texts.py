@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparingly.show.web.texts import MOST_LETTERS, shown, turns, visible
+from sparingly.show.web.texts import MOST_LETTERS, display_text, turns, visible
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
@@ -50,21 +50,23 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_markdown_makes_no_tag_that_leads_away_or_runs(text: str) -> None:
-    html = shown(text, markdown=True).html
+    html = display_text(text, markdown=True).html
     assert html is not None
     assert "<" not in html.replace("<p>", "").replace("</p>", "").replace("<code>", "").replace("</code>", "")
 
 
 @given(st.text(alphabet="<>/a!-[]()`*_#&;:\"'=\n\\ x"))
 def test_markdown_has_only_known_tags_without_attributes(text: str) -> None:
-    html = shown(text, markdown=True).html or ""
+    html = display_text(text, markdown=True).html or ""
     known = "p|br|em|strong|s|code|pre|blockquote|ul|ol|li|hr|h3|h4|h5|h6|table|thead|tbody|tr|th|td"
     assert "<" not in re.sub(f"</?({known})>", "", html)
 
 
 def test_markdown_is_read() -> None:
     html = (
-        shown("# Big\n\n* one\n* **two**\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nx\ny", markdown=True).html
+        display_text(
+            "# Big\n\n* one\n* **two**\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nx\ny", markdown=True
+        ).html
         or ""
     )
     assert "<h3>Big</h3>" in html
@@ -72,15 +74,16 @@ def test_markdown_is_read() -> None:
     assert "<td>1</td>" in html
     assert "x<br>\ny" in html
     assert (
-        shown("[words](http://place.example)", markdown=True).html == "<p>[words](http://place.example)</p>\n"
+        display_text("[words](http://place.example)", markdown=True).html
+        == "<p>[words](http://place.example)</p>\n"
     )
 
 
 def test_long_texts_are_cut_and_counted() -> None:
-    found = shown("é" * 1_000_000)
+    found = display_text("é" * 1_000_000)
     assert len(found.plain) == MOST_LETTERS
     assert found.left_out == 1_000_000 - MOST_LETTERS
-    assert shown(None).plain == ""
+    assert display_text(None).plain == ""
 
 
 @pytest.mark.parametrize(
@@ -115,5 +118,5 @@ def test_nested_brackets_are_no_chat() -> None:
     "text", ["*a " * 7000, "|a" * 1000 + "\n" + "|-" * 1000 + "\n" + "|\n" * 100], ids=["long", "wide table"]
 )
 def test_what_takes_long_to_read_is_shown_as_it_is_written(text: str) -> None:
-    found = shown(text, markdown=True)
+    found = display_text(text, markdown=True)
     assert (found.plain, found.html) == (text, None)

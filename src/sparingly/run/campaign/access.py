@@ -21,7 +21,7 @@ from sparingly.run.campaign.tables import ACCESS, AUDIT, ENDED_SESSIONS, LEASES
 
 
 @dataclass(frozen=True)
-class Deed:
+class AuditEntry:
     """One line: when, who, what, and the particulars by name."""
 
     at: str
@@ -47,13 +47,13 @@ class Audit:
         line = {"at": at, "id": secrets.token_hex(8), "who": who, "what": what, "detail": as_json(detail)}
         connection.execute(insert(AUDIT), {"campaign": self.campaign, **line})
 
-    def entries(self, most: int = 200) -> list[Deed]:
+    def entries(self, most: int = 200) -> list[AuditEntry]:
         """Return the last lines, newest first."""
         table = AUDIT.c
         query = select(AUDIT).where(table.campaign == self.campaign)
         with self.database.reading() as connection:
             rows = connection.execute(query.order_by(table.at.desc(), table.id).limit(most)).all()
-        return [Deed(row.at, row.who, row.what, json.loads(row.detail)) for row in rows]
+        return [AuditEntry(row.at, row.who, row.what, json.loads(row.detail)) for row in rows]
 
 
 # --- Links ---
@@ -67,7 +67,7 @@ _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
-class Entry:
+class AccessLink:
     """One link that was made.
 
     Attributes:
@@ -136,19 +136,19 @@ class Access:
             self._audit.note(connection, by, "organiser's links retired", links=done.rowcount)
         return done.rowcount
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[AccessLink]:
         """Return every link that was made, oldest first; nothing in it opens a page."""
         query = select(ACCESS).where(ACCESS.c.campaign == self.campaign)
         with self.database.reading() as connection:
             rows = connection.execute(query.order_by(ACCESS.c.made_at, ACCESS.c.digest)).all()
-        return [Entry(row.digest, row.role, row.rater, row.made_at, row.retired_at) for row in rows]
+        return [AccessLink(row.digest, row.role, row.rater, row.made_at, row.retired_at) for row in rows]
 
-    def open_to(self, digest: str) -> Entry | None:
+    def open_to(self, digest: str) -> AccessLink | None:
         """Return the link with a digest, where it opens."""
         with self.database.reading() as connection:
             return self._find(connection, digest)
 
-    def open_session(self, digest: str, session: str) -> Entry | None:
+    def open_session(self, digest: str, session: str) -> AccessLink | None:
         """Return the link that a session began with, where it opens and the session was not ended."""
         table = ENDED_SESSIONS.c
         here = (table.campaign == self.campaign, table.session == session)
@@ -167,13 +167,13 @@ class Access:
             row = {"campaign": self.campaign, "session": session, "at": self._now()}
             connection.execute(insert(ENDED_SESSIONS), row)
 
-    def _find(self, connection: Connection, digest: str) -> Entry | None:
+    def _find(self, connection: Connection, digest: str) -> AccessLink | None:
         row = connection.execute(
             select(ACCESS).where(
                 ACCESS.c.campaign == self.campaign, ACCESS.c.digest == digest, ACCESS.c.retired_at.is_(None)
             )
         ).one_or_none()
-        return None if row is None else Entry(row.digest, row.role, row.rater, row.made_at)
+        return None if row is None else AccessLink(row.digest, row.role, row.rater, row.made_at)
 
     def _now(self) -> str:
         return self.clock().astimezone(UTC).isoformat(timespec="microseconds")

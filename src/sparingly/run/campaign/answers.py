@@ -43,8 +43,8 @@ class Placement:
 def save_placements(connection: Connection, campaign: str, placements: Mapping[int, Placement]) -> None:
     """Save where outputs were shown, by the numbers of their ratings."""
     rows = [
-        {"campaign": campaign, "seq": seq, "place": one.place, "cards": one.cards, "turned": int(one.turned)}
-        for seq, one in sorted(placements.items())
+        {"campaign": campaign, "seq": seq, **vars(placement), "turned": int(placement.turned)}
+        for seq, placement in sorted(placements.items())
     ]
     if rows:
         connection.execute(insert(PLACEMENTS), rows)
@@ -70,7 +70,7 @@ def placement_rows(connection: Connection, campaign: str, seq: int) -> list[dict
 # What an error costs in points: 1 and 5 as in Freitag et al. 2021; a critical one what they take off for an
 # output that is no translation at all.
 SEVERITIES = {"minor": 1.0, "major": 5.0, "critical": 25.0}
-_MOST = 200
+_MOST_MARKS = 200
 
 
 @dataclass(frozen=True, order=True)
@@ -86,13 +86,13 @@ class Mark:
         return dict(vars(self))
 
 
-def checked_marks(given: Sequence[Mapping[str, Any]], text: str | None) -> tuple[Mark, ...]:
+def checked_marks(rows: Sequence[Mapping[str, Any]], text: str | None) -> tuple[Mark, ...]:
     """Return marks in order, or say what is wrong with one: it must lie within the output."""
     length = len(text or "")
-    if len(given) > _MOST:
-        raise UsageError(f"At most {_MOST} errors are marked in one output.")
+    if len(rows) > _MOST_MARKS:
+        raise UsageError(f"At most {_MOST_MARKS} errors are marked in one output.")
     marks = sorted(
-        Mark(_whole(one.get("start")), _whole(one.get("end")), str(one.get("severity"))) for one in given
+        Mark(_as_count(row.get("start")), _as_count(row.get("end")), str(row.get("severity"))) for row in rows
     )
     for mark in marks:
         if mark.severity not in SEVERITIES:
@@ -107,17 +107,17 @@ def penalty(marks: Sequence[Mark]) -> float:
     return sum(SEVERITIES[mark.severity] for mark in marks)
 
 
-def keep_marks(connection: Connection, campaign: str, found: Mapping[int, Sequence[Mark]]) -> None:
+def save_marks(connection: Connection, campaign: str, marks_by_rating: Mapping[int, Sequence[Mark]]) -> None:
     """Keep the marks of ratings by their numbers; those that are there already are left as they are."""
-    if not found:
+    if not marks_by_rating:
         return
     table = MARKS.c
-    here = select(table.seq).where(table.campaign == campaign, table.seq.in_(list(found)))
-    known = set(connection.execute(here).scalars())
+    query = select(table.seq).where(table.campaign == campaign, table.seq.in_(list(marks_by_rating)))
+    stored = set(connection.execute(query).scalars())
     rows = [
         {"campaign": campaign, "seq": seq, "marks": as_json([mark.to_dict() for mark in marks])}
-        for seq, marks in sorted(found.items())
-        if seq not in known
+        for seq, marks in sorted(marks_by_rating.items())
+        if seq not in stored
     ]
     if rows:
         connection.execute(insert(MARKS), rows)
@@ -152,7 +152,7 @@ def marks_of(connection: Connection, campaign: str, seqs: Sequence[int]) -> list
     return next((marks for text in rows.scalars() if (marks := json.loads(text))), [])
 
 
-def _whole(value: Any) -> int:
+def _as_count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise UsageError("An error starts and ends at a whole number of letters.")
     return value
@@ -166,7 +166,7 @@ COLUMNS = (
     "client",
 )  # fmt: skip
 # A form to fill in shows these; they come back unread.
-SHOWN = (
+UNREAD_COLUMNS = (
     "round", "source", "output", "first_output", "second_output", "reference", "context", "document",
     "probability", "assigned", "spans",
 )  # fmt: skip
@@ -222,77 +222,77 @@ class Answer:
         With ``from_text``, numbers are written as text and what is empty is missing.
         """
         check_columns(values)
-        given = {
+        filled_in = {
             name: value
             for name, value in values.items()
             if value is not None and not (from_text and value == "")
         }
-        score, word = _score(given, from_text)
+        score, word = _score(filled_in, from_text)
         if math.isnan(score):
             return None
-        seconds = _number(given, "seconds", from_text)
+        seconds = _number(filled_in, "seconds", from_text)
         if seconds < 0:
             raise InputError(f"{seconds:g} seconds are less than none", field="seconds")
         return cls(
-            rater=_id(given, "rater"),
-            item=_id(given, "item"),
+            rater=_id(filled_in, "rater"),
+            item=_id(filled_in, "item"),
             score=score,
-            **_models(given),
-            aspect=_text(given, "aspect"),
-            data=_text(given, "data"),
+            **_models(filled_in),
+            aspect=_text(filled_in, "aspect"),
+            data=_text(filled_in, "data"),
             seconds=None if math.isnan(seconds) else seconds,
-            comment=_text(given, "comment"),
+            comment=_text(filled_in, "comment"),
             word=word,
-            client=_id(given, "client") if given.get("client", "") != "" else "",
+            client=_id(filled_in, "client") if filled_in.get("client", "") != "" else "",
         )
 
 
 def check_columns(names: Mapping[str, Any] | list[str]) -> None:
     """Refuse a column that means nothing here: a misspelt one must not be lost in silence."""
     for name in names:
-        if name not in COLUMNS and name not in SHOWN:
+        if name not in COLUMNS and name not in UNREAD_COLUMNS:
             close = nearest(name, COLUMNS)
             fix = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(COLUMNS)}"
             raise InputError(f'there is no column "{name}"', fix=fix)
 
 
-def _score(given: Mapping[str, Any], from_text: bool) -> tuple[float, str]:
+def _score(values: Mapping[str, Any], from_text: bool) -> tuple[float, str]:
     """Return the score, and the word that it was given as (pass and fail, yes and no …)."""
-    if "score" in given and "value" in given:
+    if "score" in values and "value" in values:
         raise InputError("the answer has a score and a value", fix="Keep one of them")
-    if "value" in given or (number := word_number(given.get("score"))) is None:
-        return _number(given, "value" if "value" in given else "score", from_text), ""
-    return number, plain_word(given["score"]) or ""
+    if "value" in values or (number := word_number(values.get("score"))) is None:
+        return _number(values, "value" if "value" in values else "score", from_text), ""
+    return number, plain_word(values["score"]) or ""
 
 
-def _models(given: Mapping[str, Any]) -> dict[str, Any]:
-    if "model" in given and ("first" in given or "second" in given):
+def _models(values: Mapping[str, Any]) -> dict[str, Any]:
+    if "model" in values and ("first" in values or "second" in values):
         raise InputError("the answer names a model and a pair", fix="Keep one of them")
-    if "model" in given:
-        return {"model": _id(given, "model")}
-    if "first" not in given and "second" not in given:
+    if "model" in values:
+        return {"model": _id(values, "model")}
+    if "first" not in values and "second" not in values:
         raise InputError("the answer names no model", field="model", fix="Name it, or the two of a pair")
-    first, second = _id(given, "first"), _id(given, "second")
+    first, second = _id(values, "first"), _id(values, "second")
     if first == second:
         raise InputError(f'"{first}" cannot be compared with itself', field="second")
     return {"pair": (first, second)}
 
 
-def _number(given: Mapping[str, Any], name: str, from_text: bool) -> float:
-    value = given.get(name)
+def _number(values: Mapping[str, Any], name: str, from_text: bool) -> float:
+    value = values.get(name)
     if from_text and isinstance(value, str):
         return parse_number(value, name)
     return as_number(value, name)
 
 
-def _id(given: Mapping[str, Any], name: str) -> str:
-    if name not in given:
+def _id(values: Mapping[str, Any], name: str) -> str:
+    if name not in values:
         raise InputError(f"the answer names no {name}", field=name)
-    return as_id(given[name], name)
+    return as_id(values[name], name)
 
 
-def _text(given: Mapping[str, Any], name: str) -> str | None:
-    return as_text(given.get(name), name)
+def _text(values: Mapping[str, Any], name: str) -> str | None:
+    return as_text(values.get(name), name)
 
 
 # --- Answers from a file or a stream, as CSV or JSON Lines ---
@@ -316,22 +316,22 @@ def read_answers(path: str | Path) -> Iterator[Numbered]:
 
 def parse_answers(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Numbered]:
     """Yield the answers of some numbered lines."""
-    filled = ((number, line.rstrip("\r\n")) for number, line in lines)
-    first = next(((number, line) for number, line in filled if line.strip()), None)
+    stripped = ((number, line.rstrip("\r\n")) for number, line in lines)
+    first = next(((number, line) for number, line in stripped if line.strip()), None)
     if first is None:
         return
     reader = _json_rows if first[1].lstrip().startswith("{") else _csv_rows
-    for number, found in reader(chain([first], filled), path):
-        answer = _answer(found, from_text=reader is _csv_rows)
+    for number, row in reader(chain([first], stripped), path):
+        answer = _answer(row, from_text=reader is _csv_rows)
         if answer is not None:
             yield number, answer.at(file=path, line=number) if isinstance(answer, InputError) else answer
 
 
-def _answer(found: dict[str, Any] | InputError, *, from_text: bool) -> Answer | InputError | None:
-    if isinstance(found, InputError):
-        return found
+def _answer(row: dict[str, Any] | InputError, *, from_text: bool) -> Answer | InputError | None:
+    if isinstance(row, InputError):
+        return row
     try:
-        return Answer.from_values(found, from_text=from_text)
+        return Answer.from_values(row, from_text=from_text)
     except InputError as error:
         return error
 
@@ -363,7 +363,7 @@ def _csv_rows(
     stream = texts()
     head = next(stream)
     # Spreadsheets in many countries write semicolons.
-    separator = next((one for one in "\t,;" if one in head), ",")
+    separator = next((letter for letter in "\t,;" if letter in head), ",")
     reader = csv.reader(chain([head], stream), delimiter=separator, strict=True)
     try:
         header = [name.strip() for name in next(reader)]

@@ -22,13 +22,20 @@ from sparingly.run.campaign.questions import asked_at, question_of
 from sparingly.run.campaign.reader import (
     CampaignReader,
 )
-from sparingly.run.campaign.record import BATCH, Acknowledgement, OnError, Recorded, Recorder, check_score
+from sparingly.run.campaign.record import (
+    BATCH,
+    Acknowledgement,
+    OnError,
+    RecordedCounts,
+    Recorder,
+    check_score,
+)
 from sparingly.run.campaign.release import Release, release
 from sparingly.run.campaign.results import Findings, findings
 from sparingly.run.campaign.rounds import (
-    Drawer,
-    Outlook,
-    Step,
+    CampaignOutlook,
+    NextStep,
+    RoundDrawer,
     add_models,
     outlook,
     pause,
@@ -63,7 +70,7 @@ class Campaign(CampaignReader):
     def __init__(self, where: str | Path, name: str | None = None, *, clock: Clock = utc_now) -> None:
         super().__init__(where, name)
         self._clock = clock
-        self._drawer = Drawer(self.database, self.history, clock)
+        self._drawer = RoundDrawer(self.database, self.history, clock)
         self._recorder = Recorder(self.database, self.settings, self.history.library, clock)
 
     @classmethod
@@ -116,7 +123,7 @@ class Campaign(CampaignReader):
 
     # --- the loop ------------------------------------------------------------------------------------
 
-    def next(self, data: str | None = None, *, early: bool = False) -> tuple[Step, ...]:
+    def next(self, data: str | None = None, *, early: bool = False) -> tuple[NextStep, ...]:
         """Return what to judge now, one step per data set.
 
         While answers are missing this is the last round; when all are there, the next one is drawn. With
@@ -136,7 +143,7 @@ class Campaign(CampaignReader):
         on_error: OnError = "keep",
         batch: int = BATCH,
         acknowledge: Callable[[Acknowledgement], None] | None = None,
-    ) -> Recorded:
+    ) -> RecordedCounts:
         """Record answers: those of a file (``-`` for standard input), or given one by one.
 
         Args:
@@ -196,7 +203,7 @@ class Campaign(CampaignReader):
         """Rank the models of every data set and tell how well raters agree, now or at a number."""
         return findings(self, at)
 
-    def outlook(self, data: str | None = None) -> Outlook:
+    def outlook(self, data: str | None = None) -> CampaignOutlook:
         """Say what the next round would ask and when it would stop; nothing is drawn."""
         return outlook(self._drawer, self.settings.data_named(data))
 

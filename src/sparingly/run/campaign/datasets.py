@@ -136,7 +136,7 @@ class Presence:
     arrived: int
     withdrawn: int | None
 
-    def here(self, seq: int) -> bool:
+    def is_present(self, seq: int) -> bool:
         """Whether the model was in the data set at a number."""
         return self.arrived <= seq and (self.withdrawn is None or self.withdrawn > seq)
 
@@ -153,7 +153,7 @@ class DataSets:
         versions = [number for number in self._versions(connection, data) if number <= seq]
         held = self._read(connection, data, max(versions))
         present = models_of(connection, self.campaign, data)
-        here = [name for name in held.models if present[name].here(seq)]
+        here = [name for name in held.models if present[name].is_present(seq)]
         return held if len(here) == len(held.models) else held.take(models=here)
 
     def _versions(self, connection: Connection, data: str) -> list[int]:

@@ -25,7 +25,7 @@ _COLUMNS = ("rater", "item", "model", "other", "aspect", "score", "seconds", "co
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class DataSnapshot:
     """A data set of a campaign at a number of the journal.
 
     Attributes:
@@ -59,14 +59,14 @@ class History:
         query = select(table.last_seq).where(table.name == self.settings.name)
         return int(connection.execute(query).scalar_one())
 
-    def at(self, connection: Connection, data: str, seq: int) -> Known:
+    def at(self, connection: Connection, data: str, seq: int) -> DataSnapshot:
         """Return what was known of a data set at a number."""
         answers = self.answers(connection, data, seq)
         rounds = self.rounds(connection, data, seq)
         # Rounds are drawn from the models that were there when the first was drawn, however many come later.
         first = self.library.at(connection, data, rounds[0][1] if rounds else seq)
         now = self.library.at(connection, data, seq)
-        return Known(
+        return DataSnapshot(
             name=data,
             seq=seq,
             drawn_from=judged(first, answers, self.settings.aspects),

@@ -38,7 +38,7 @@ class Claims:
         self.rater, self.holder, self.lease = rater, holder, lease
         self.campaign = history.settings.name
 
-    def take(self, data: Sequence[str], most: int, most_calls: int | None) -> Claimed:
+    def take(self, data: Sequence[str], count: int, most_calls: int | None) -> Claimed:
         """Claim cells that nobody has judged or is judging now, and count a call for each."""
         with self.database.writing() as connection:
             # Held for what it keeps others from doing; nothing is appended.
@@ -46,28 +46,28 @@ class Claims:
             if journal.closed is not None or paused_at(connection, self.campaign) is not None:
                 return []
             now, until = self._times()
-            left = most if most_calls is None else min(most, most_calls - self.calls(connection))
-            held = self._held(connection)
+            room = count if most_calls is None else min(count, most_calls - self.calls(connection))
+            claimed_until = self._claimed(connection)
             free: Claimed = []
             for name in data:
-                asked = asked_at(connection, self.history.settings, name, journal.last_seq)
+                open_cells = asked_at(connection, self.history.settings, name, journal.last_seq)
                 free += [
                     (cell, aspects)
-                    for cell, aspects in asked.missing.items()
-                    if held.get(cell.key, ("", 0))[0] <= now
+                    for cell, aspects in open_cells.missing.items()
+                    if claimed_until.get(cell.key, ("", 0))[0] <= now
                 ]
-            taken = free[: max(0, left)]
-            for cell, _ in taken:
-                self._count(connection, cell, until, known=cell.key in held)
-        return taken
+            claims = free[: max(0, room)]
+            for cell, _ in claims:
+                self._count(connection, cell, until, is_claimed=cell.key in claimed_until)
+        return claims
 
-    def again(self, cell: Cell, most_calls: int | None) -> bool:
+    def count_retry(self, cell: Cell, most_calls: int | None) -> bool:
         """Count one more call about a claimed cell; False where no call is left."""
         with self.database.writing() as connection:
             Journal(connection, self.campaign, self.clock)
             if most_calls is not None and self.calls(connection) >= most_calls:
                 return False
-            self._count(connection, cell, self._times()[1], known=True)
+            self._count(connection, cell, self._times()[1], is_claimed=True)
         return True
 
     def release(self, cells: Mapping[Cell, int]) -> None:
@@ -75,8 +75,8 @@ class Claims:
         with self.database.writing() as connection:
             Journal(connection, self.campaign, self.clock)
             for cell, unmade in cells.items():
-                left = {"until": "", "calls": CLAIMS.c.calls - unmade}
-                connection.execute(update(CLAIMS).where(*self._where(cell)).values(left))
+                values = {"until": "", "calls": CLAIMS.c.calls - unmade}
+                connection.execute(update(CLAIMS).where(*self._row_of(cell)).values(values))
 
     def calls(self, connection: Connection) -> int:
         """Return how many calls were made in this campaign, failed ones and those of other callers too."""
@@ -84,7 +84,7 @@ class Claims:
         query = select(func.coalesce(func.sum(table.calls), 0)).where(table.campaign == self.campaign)
         return int(connection.execute(query).scalar_one())
 
-    def _held(self, connection: Connection) -> dict[tuple[str, str, str, str], tuple[str, int]]:
+    def _claimed(self, connection: Connection) -> dict[tuple[str, str, str, str], tuple[str, int]]:
         table = CLAIMS.c
         rows = connection.execute(
             select(table.data, table.item, table.model, table.other, table.until, table.calls).where(
@@ -93,18 +93,18 @@ class Claims:
         )
         return {(row.data, row.item, row.model, row.other): (row.until, row.calls) for row in rows}
 
-    def _count(self, connection: Connection, cell: Cell, until: str, *, known: bool) -> None:
-        held = {"holder": self.holder, "until": until}
-        if known:
-            more = {**held, "calls": CLAIMS.c.calls + 1}
-            connection.execute(update(CLAIMS).where(*self._where(cell)).values(more))
+    def _count(self, connection: Connection, cell: Cell, until: str, *, is_claimed: bool) -> None:
+        lease = {"holder": self.holder, "until": until}
+        if is_claimed:
+            more = {**lease, "calls": CLAIMS.c.calls + 1}
+            connection.execute(update(CLAIMS).where(*self._row_of(cell)).values(more))
             return
         key = {"campaign": self.campaign, "rater": self.rater, "data": cell.data, "item": cell.item}
         connection.execute(
-            insert(CLAIMS), {**key, "model": cell.model, "other": cell.other, **held, "calls": 1}
+            insert(CLAIMS), {**key, "model": cell.model, "other": cell.other, **lease, "calls": 1}
         )
 
-    def _where(self, cell: Cell) -> tuple[ColumnElement[bool], ...]:
+    def _row_of(self, cell: Cell) -> tuple[ColumnElement[bool], ...]:
         table = CLAIMS.c
         return (
             table.campaign == self.campaign,
@@ -176,37 +176,37 @@ class Caller:
         # For each cell that has no answer yet, how many counted calls were not made.
         waiting = {cell: 1 for cell, _ in questions}
         running: dict[Future[list[Answer]], Cell] = {}
-        left = iter(questions)
+        remaining = iter(questions)
         with ThreadPoolExecutor(workers) as pool:
             try:
                 while True:
-                    for cell, question in islice(left, workers - len(running)):
+                    for cell, question in islice(remaining, workers - len(running)):
                         running[pool.submit(self._ask, cell, question)] = cell
                         waiting[cell] = 0
                     if not running:
                         return
-                    done, _ = wait(running, return_when=FIRST_COMPLETED)
-                    for future in done:
+                    finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                    for future in finished:
                         cell = running.pop(future)
-                        self._keep(future.result())
+                        self._record_patiently(future.result())
                         del waiting[cell]
                         yield cell
             finally:
-                for cell in self._keep_what_is_under_way(running):
+                for cell in self._record_running(running):
                     del waiting[cell]
                 if waiting:
                     self.claims.release(waiting)
 
-    def _keep_what_is_under_way(self, running: Mapping[Future[list[Answer]], Cell]) -> set[Cell]:
+    def _record_running(self, running: Mapping[Future[list[Answer]], Cell]) -> set[Cell]:
         """Record answers that are paid for although one of the others failed; return what they are about."""
-        kept = set()
+        answered_cells = set()
         for future, cell in running.items():
             if not future.cancel() and future.exception() is None:
-                self._keep(future.result())
-                kept.add(cell)
-        return kept
+                self._record_patiently(future.result())
+                answered_cells.add(cell)
+        return answered_cells
 
-    def _keep(self, answers: list[Answer]) -> None:
+    def _record_patiently(self, answers: list[Answer]) -> None:
         """Record answers; they are paid for, so a database that is away for a moment is tried again, too."""
         for attempt in range(self.patience.retries + 1):
             try:
@@ -224,7 +224,7 @@ class Caller:
         for attempt in range(self.patience.retries + 1):
             if attempt:
                 self.patience.sleep(self.patience.pause * 2 ** (attempt - 1))
-                if not self.claims.again(cell, self.patience.most_calls):
+                if not self.claims.count_retry(cell, self.patience.most_calls):
                     raise CallsSpentError("No call of the judge is left.") from problem
             started = time.perf_counter()
             try:
@@ -238,11 +238,11 @@ class Caller:
             )
         ) from problem
 
-    def _answers(self, question: Question, given: Judged, seconds: float) -> list[Answer]:
-        scores = given if isinstance(given, Mapping) else dict.fromkeys(question.aspects[:1], given)
+    def _answers(self, question: Question, result: Judged, seconds: float) -> list[Answer]:
+        scores = result if isinstance(result, Mapping) else dict.fromkeys(question.aspects[:1], result)
         if missing := [name for name in question.aspects if name not in scores]:
             raise UsageError(f"The judge gave no score for {missing[0]}: return one for each aspect.")
-        about: dict[str, Any] = (
+        models: dict[str, Any] = (
             {"model": question.model}
             if question.other is None
             else {"pair": (question.model, question.other)}
@@ -250,7 +250,7 @@ class Caller:
         share = seconds / len(question.aspects)
         answers = [
             Answer(self.rater, question.item, float(scores[name]), aspect=name, data=question.data,
-                   seconds=share, **about)
+                   seconds=share, **models)
             for name in question.aspects
         ]  # fmt: skip
         for answer in answers:
@@ -259,7 +259,7 @@ class Caller:
 
 
 @contextmanager
-def reporting(progress: bool | Report, what: str) -> Iterator[Report]:
+def reporting(progress: bool | Report, title: str) -> Iterator[Report]:
     """Yield what is told how many answers are there and how many are asked for in the rounds so far."""
     if callable(progress):
         yield progress
@@ -268,9 +268,9 @@ def reporting(progress: bool | Report, what: str) -> Iterator[Report]:
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), disable=not progress, transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(title, total=None)
 
-        def show(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
+        def show(answered_count: int, total: int) -> None:
+            bar.update(task, completed=answered_count, total=total)
 
         yield show

@@ -42,7 +42,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedCells:
     """The cells that were asked for in a data set, and which aspects of them nobody has judged yet."""
 
     cells: tuple[Cell, ...]
@@ -54,7 +54,7 @@ class Asked:
         return sum(len(aspects) for aspects in self.missing.values())
 
 
-def asked_at(connection: Connection, settings: Settings, data: str, seq: int) -> Asked:
+def asked_at(connection: Connection, settings: Settings, data: str, seq: int) -> AskedCells:
     """Return what was asked for at a number, of models that are in the campaign then."""
     table = ASKED.c
     rows = connection.execute(
@@ -66,18 +66,18 @@ def asked_at(connection: Connection, settings: Settings, data: str, seq: int) ->
     cells = sorted(
         Cell(data, *row)
         for row in rows
-        if all(present[name].here(seq) for name in (row.model, row.other) if name)
+        if all(present[name].is_present(seq) for name in (row.model, row.other) if name)
     )
-    answered = _answered(connection, settings, data, seq)
+    judged = _answered_aspects(connection, settings, data, seq)
     missing = {
-        cell: left
+        cell: aspects
         for cell in cells
-        if (left := tuple(name for name in settings.aspects if (*cell.key[1:], name) not in answered))
+        if (aspects := tuple(name for name in settings.aspects if (*cell.key[1:], name) not in judged))
     }
-    return Asked(tuple(cells), missing)
+    return AskedCells(tuple(cells), missing)
 
 
-def _answered(
+def _answered_aspects(
     connection: Connection, settings: Settings, data: str, seq: int
 ) -> set[tuple[str, str, str, str]]:
     table = RATINGS.c
@@ -89,19 +89,19 @@ def _answered(
     return {(row.item, row.model, row.other, row.aspect) for row in rows}
 
 
-def cells_of(data: str, selection: Selection, number: int, here: EvalSet) -> list[tuple[Cell, Row]]:
+def cells_of(data: str, selection: Selection, number: int, data_set: EvalSet) -> list[tuple[Cell, Row]]:
     """Return the cells that a round asks for, of the models that are in the data set."""
     return [
         (Cell(data, number, place, row.item, model, other), row)
         for place, row in enumerate(selection)
-        for model, other in _models_of_row(row, here.models)
+        for model, other in _models_of_row(row, data_set.models)
     ]
 
 
 def _models_of_row(row: Row, models: Sequence[str]) -> Iterator[tuple[str, str]]:
     if row.pair is None:
-        wanted = models if row.models is None else [name for name in models if name in row.models]
-        yield from ((name, "") for name in wanted)
+        names = models if row.models is None else [name for name in models if name in row.models]
+        yield from ((name, "") for name in names)
     elif all(name in models for name in row.pair):
         first, second = sorted(row.pair)
         yield first, second
@@ -140,7 +140,7 @@ class Question:
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return a form to fill in, one row per aspect, with the columns that ``record`` reads."""
-        about = {"model": self.model} if self.other is None else {"first": self.model, "second": self.other}
+        models = {"model": self.model} if self.other is None else {"first": self.model, "second": self.other}
         texts: dict[str, Any] = {"source": self.source}
         if self.other is None:
             texts["output"] = self.output
@@ -152,7 +152,7 @@ class Question:
                 "data": self.data,
                 "round": self.round,
                 "item": self.item,
-                **about,
+                **models,
                 "aspect": aspect,
                 **blank,
                 **texts,

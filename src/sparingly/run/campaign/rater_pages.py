@@ -16,6 +16,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
 from sparingly.run.campaign.group_commit import GroupCommit
+from sparingly.run.campaign.history import PAUSED, RESUMED
 from sparingly.run.campaign.journal import Clock, utc_now
 from sparingly.run.campaign.questions import Cell, asked_at
 from sparingly.run.campaign.settings import Settings
@@ -34,7 +35,7 @@ class Leases:
     def __init__(self, campaign: str, clock: Clock = utc_now, seconds: float = SECONDS) -> None:
         self.campaign, self.clock, self.seconds = campaign, clock, seconds
 
-    def held(self, connection: Connection) -> dict[Unit, tuple[str, str]]:
+    def current(self, connection: Connection) -> dict[Unit, tuple[str, str]]:
         """Return the units that are lent now, each with its rater and the time at which it is free again."""
         table = LEASES.c
         rows = connection.execute(
@@ -83,10 +84,10 @@ class Drafts:
     def save(self, rater: str, data: str, item: str, content: str) -> None:
         """Keep a draft in place of the one before."""
         at = self.clock().astimezone(UTC).isoformat(timespec="microseconds")
-        where = self._where(rater, data, item)
+        row_of_draft = self._row_of(rater, data, item)
 
         def write(connection: Connection) -> None:
-            changed = connection.execute(update(DRAFTS).where(*where).values(at=at, content=content))
+            changed = connection.execute(update(DRAFTS).where(*row_of_draft).values(at=at, content=content))
             if not changed.rowcount:
                 key = {"campaign": self.campaign, "rater": rater, "data": data, "item": item}
                 connection.execute(insert(DRAFTS), {**key, "at": at, "content": content})
@@ -96,14 +97,14 @@ class Drafts:
     def read(self, rater: str, data: str, item: str) -> str | None:
         """Return a draft, where there is one."""
         with self.database.reading() as connection:
-            query = select(DRAFTS.c.content).where(*self._where(rater, data, item))
+            query = select(DRAFTS.c.content).where(*self._row_of(rater, data, item))
             return connection.execute(query).scalar_one_or_none()
 
     def drop(self, connection: Connection, rater: str, data: str, item: str) -> None:
         """Forget a draft, in a transaction that is under way."""
-        connection.execute(delete(DRAFTS).where(*self._where(rater, data, item)))
+        connection.execute(delete(DRAFTS).where(*self._row_of(rater, data, item)))
 
-    def _where(self, rater: str, data: str, item: str) -> tuple[ColumnElement[bool], ...]:
+    def _row_of(self, rater: str, data: str, item: str) -> tuple[ColumnElement[bool], ...]:
         table = DRAFTS.c
         return (
             table.campaign == self.campaign,
@@ -117,7 +118,6 @@ class Drafts:
 
 
 Key = tuple[str, str, str, str]
-_PAUSED, _RESUMED = "paused", "resumed"
 
 
 class Page(NamedTuple):
@@ -129,7 +129,7 @@ class Page(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Given:
+class LastAnswer:
     """The last answer of a rater about a cell and an aspect."""
 
     seq: int
@@ -138,11 +138,11 @@ class Given:
 
 
 @dataclass
-class _Asked:
+class _PageIndex:
     """What is asked at a number of the journal."""
 
     seq: int = 0
-    held: dict[str, EvalSet] = field(default_factory=dict)
+    data_sets: dict[str, EvalSet] = field(default_factory=dict)
     cells: dict[Page, list[Cell]] = field(default_factory=dict)
     units: dict[Unit, list[Page]] = field(default_factory=dict)
     unit_of: dict[Page, Unit] = field(default_factory=dict)
@@ -152,7 +152,7 @@ class _Asked:
     closed: bool = False
 
 
-class Board:
+class PageBoard:
     """The state of a campaign in memory; ``refresh`` reads what the journal has more than before.
 
     Rounds and changes of models are read anew when there is such an entry; of answers only the new ones are
@@ -165,7 +165,7 @@ class Board:
         self.seq = 0
         self._lock = threading.RLock()
         self._library = DataSets(settings.name)
-        self._asked = _Asked()
+        self._index = _PageIndex()
         self._bits = {aspect: 1 << place for place, aspect in enumerate(settings.aspects)}
         self._all = sum(self._bits.values())
         # The aspects that are judged, by cell, and by rater and cell.
@@ -186,8 +186,8 @@ class Board:
             if connection is not None:
                 self._read(connection)
                 return
-            with self.database.reading() as own:
-                self._read(own)
+            with self.database.reading() as new_connection:
+                self._read(new_connection)
 
     def _read(self, connection: Connection) -> None:
         table = CAMPAIGNS.c
@@ -198,47 +198,47 @@ class Board:
         newest = connection.execute(
             select(func.max(events.seq)).where(events.campaign == self.settings.name)
         ).scalar_one()
-        again = newest is not None and newest > self._asked.seq
-        if again:
-            self._asked = self._read_asked(connection, last)
+        questions_changed = newest is not None and newest > self._index.seq
+        if questions_changed:
+            self._index = self._read_index(connection, last)
         new = self._read_answers(connection, last)
-        self._count(new, again=again)
+        self._count(new, questions_changed=questions_changed)
         self.seq = last
 
-    def _count(self, new: list[tuple[str, Key]], *, again: bool) -> None:
+    def _count(self, new: list[tuple[str, Key]], *, questions_changed: bool) -> None:
         """Follow which pages are answered, and by whom."""
-        if again:
-            self._open = set(self._asked.cells)
+        if questions_changed:
+            self._open = set(self._index.cells)
             self._done = {}
             new = [(rater, key) for rater, judged in self._judged.items() for key in judged]
-        touched = {page for _, key in new if (page := self._asked.page_of.get(key)) is not None}
-        self._open -= {page for page in touched if not any(map(self.missing, self._asked.cells[page]))}
+        touched = {page for _, key in new if (page := self._index.page_of.get(key)) is not None}
+        self._open -= {page for page in touched if not any(map(self.missing, self._index.cells[page]))}
         for rater, key in new:
-            page = self._asked.page_of.get(key)
+            page = self._index.page_of.get(key)
             if page is not None:
-                done = self._done.setdefault(rater, {})
-                done.pop(page, None)
-                done[page] = None
+                pages = self._done.setdefault(rater, {})
+                pages.pop(page, None)
+                pages[page] = None
 
-    def _read_asked(self, connection: Connection, seq: int) -> _Asked:
-        found = _Asked(seq)
+    def _read_index(self, connection: Connection, seq: int) -> _PageIndex:
+        index = _PageIndex(seq)
         kinds = EVENTS.c
         for kind in connection.execute(
             select(kinds.kind).where(kinds.campaign == self.settings.name).order_by(kinds.seq)
         ).scalars():
-            found.paused = kind == _PAUSED or (found.paused and kind != _RESUMED)
-            found.closed = found.closed or kind == "closed"
+            index.paused = kind == PAUSED or (index.paused and kind != RESUMED)
+            index.closed = index.closed or kind == "closed"
         for data in self.settings.budgets:
-            held = found.held[data] = self._library.at(connection, data, seq)
+            data_set = index.data_sets[data] = self._library.at(connection, data, seq)
             cells = asked_at(connection, self.settings, data, seq).cells
             for cell in cells:
                 key, page = cell.key, Page(data, cell.round, cell.item)
-                found.page_of[key], found.key_of[key] = page, key
-                found.cells.setdefault(page, []).append(cell)
-            for unit, pages in _units(held, data, cells):
-                found.units[unit] = pages
-                found.unit_of.update(dict.fromkeys(pages, unit))
-        return found
+                index.page_of[key], index.key_of[key] = page, key
+                index.cells.setdefault(page, []).append(cell)
+            for unit, pages in _units(data_set, data, cells):
+                index.units[unit] = pages
+                index.unit_of.update(dict.fromkeys(pages, unit))
+        return index
 
     def _read_answers(self, connection: Connection, last: int) -> list[tuple[str, Key]]:
         """Take new answers, and return by whom and about what they are."""
@@ -253,7 +253,7 @@ class Board:
         for row in rows:
             key: Key = (row.data, row.item, row.model, row.other)
             # One tuple for a cell however many have judged it: the texts of the row are not kept.
-            key = self._asked.key_of.get(key, key)
+            key = self._index.key_of.get(key, key)
             bit = self._bits[row.aspect]
             new.append((row.rater, key))
             self._answered[key] = self._answered.get(key, 0) | bit
@@ -267,30 +267,30 @@ class Board:
     @property
     def is_open(self) -> bool:
         """Whether new questions are handed out: the campaign is neither paused nor closed."""
-        return not (self._asked.paused or self._asked.closed)
+        return not (self._index.paused or self._index.closed)
 
     @property
     def is_closed(self) -> bool:
         """Whether the campaign has ended."""
-        return self._asked.closed
+        return self._index.closed
 
     @property
     def pages(self) -> dict[Page, list[Cell]]:
         """Every page with its cells, in the order in which they are asked."""
-        return self._asked.cells
+        return self._index.cells
 
     @property
     def units(self) -> dict[Unit, list[Page]]:
         """What is lent to a rater as a whole, in the order in which it is asked: a document, or an item."""
-        return self._asked.units
+        return self._index.units
 
     def data(self, name: str) -> EvalSet:
         """Return a data set with the models that are in it now."""
-        return self._asked.held[name]
+        return self._index.data_sets[name]
 
     def unit_of(self, page: Page) -> Unit:
         """Return the unit that a page belongs to."""
-        return self._asked.unit_of[page]
+        return self._index.unit_of[page]
 
     def missing(self, cell: Cell) -> bool:
         """Say whether nobody has judged some aspect of a cell."""
@@ -301,11 +301,11 @@ class Board:
         return page not in self._open
 
     @property
-    def answered(self) -> int:
+    def answered_count(self) -> int:
         """How many pages are judged."""
-        return len(self._asked.cells) - len(self._open)
+        return len(self._index.cells) - len(self._open)
 
-    def given(self, rater: str, cell: Cell) -> dict[str, Given]:
+    def last_answers(self, rater: str, cell: Cell) -> dict[str, LastAnswer]:
         """Return what a rater said of a cell, by aspect."""
         if not self._has_judged(rater, cell):
             return {}
@@ -319,7 +319,7 @@ class Board:
         )
         with self.database.reading() as connection:
             rows = connection.execute(query.order_by(table.seq)).all()
-        last = {row.aspect: Given(row.seq, row.score, row.comment) for row in rows}
+        last = {row.aspect: LastAnswer(row.seq, row.score, row.comment) for row in rows}
         return {aspect: last[aspect] for aspect in self.settings.aspects if aspect in last}
 
     def is_done_by(self, rater: str, page: Page) -> bool:
@@ -344,19 +344,19 @@ class Board:
             return list(self._done.get(rater, ()))
 
 
-def _units(held: EvalSet, data: str, cells: tuple[Cell, ...]) -> Iterator[tuple[Unit, list[Page]]]:
+def _units(data_set: EvalSet, data: str, cells: tuple[Cell, ...]) -> Iterator[tuple[Unit, list[Page]]]:
     """Yield what is lent together: the items of a document in a round in their order, or an item."""
     items = sorted({cell.item for cell in cells})
-    rows = dict(zip(items, held.positions(items), strict=True))
-    columns = held.columns
+    rows = dict(zip(items, data_set.positions(items), strict=True))
+    columns = data_set.columns
     documents = columns.get(fields.DOCUMENT)
     positions = columns.get(fields.POSITION)
-    found: dict[Unit, dict[Page, float]] = {}
+    positions_of: dict[Unit, dict[Page, float]] = {}
     for cell in cells:
         row = rows[cell.item]
         document = None if documents is None else documents[row]
         name = f"item {cell.item}" if document is None else f"document {document}"
         place = 0.0 if positions is None else float(np.nan_to_num(positions[row]))
-        found.setdefault((data, f"{cell.round} {name}"), {})[Page(data, cell.round, cell.item)] = place
-    for unit, pages in found.items():
+        positions_of.setdefault((data, f"{cell.round} {name}"), {})[Page(data, cell.round, cell.item)] = place
+    for unit, pages in positions_of.items():
         yield unit, sorted(pages, key=lambda page: (pages[page], page.item))

@@ -24,7 +24,14 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import DataSets, models_of
-from sparingly.run.campaign.history import History, Known, checked_seq, paused_at, rating_rows, spent_at
+from sparingly.run.campaign.history import (
+    DataSnapshot,
+    History,
+    checked_seq,
+    paused_at,
+    rating_rows,
+    spent_at,
+)
 from sparingly.run.campaign.journal import check_end
 from sparingly.run.campaign.questions import Question, asked_at, question_of
 from sparingly.run.campaign.settings import Settings, compares, limit_of, read_settings
@@ -203,7 +210,7 @@ class DrawnBefore(OneShot):
         return select_items(self.drawn_from, self.selector, state.budget, seed=state.seed)
 
 
-def estimate_of(settings: Settings, known: Known, **asked: Any) -> Estimate:
+def estimate_of(settings: Settings, known: DataSnapshot, **asked: Any) -> Estimate:
     """Return the scores of the models that are in a data set, from all of its rounds."""
     if not known.rounds:
         raise UsageError(f"The data set {known.name} has no round yet: there is nothing to estimate from.")
@@ -212,7 +219,7 @@ def estimate_of(settings: Settings, known: Known, **asked: Any) -> Estimate:
     return replace(found, notes=(*found.notes, *_model_notes(known)))
 
 
-def expected_of(settings: Settings, known: Known) -> Expected:
+def expected_of(settings: Settings, known: DataSnapshot) -> Expected:
     """Return what judging everything is expected to say of a data set, from every answer to its rounds."""
     if not known.rounds:
         raise UsageError(f"The data set {known.name} has no round yet: there is nothing to go by.")
@@ -220,7 +227,7 @@ def expected_of(settings: Settings, known: Known) -> Expected:
     return expect(state.data, state.labels, aspect=state.aspect)
 
 
-def strengths_of(settings: Settings, known: Known, **asked: Any) -> BradleyTerry:
+def strengths_of(settings: Settings, known: DataSnapshot, **asked: Any) -> BradleyTerry:
     """Return how strong the models of a data set are, from the comparisons of all of its rounds.
 
     Comparisons that were drawn with known chances are weighed by them; those that were picked count alike.
@@ -236,7 +243,7 @@ def strengths_of(settings: Settings, known: Known, **asked: Any) -> BradleyTerry
     return replace(found, notes=(*found.notes, *(() if drawn else (_PICKED,)), *_model_notes(known)))
 
 
-def state_for_estimates(settings: Settings, known: Known) -> tuple[State, Strategy]:
+def state_for_estimates(settings: Settings, known: DataSnapshot) -> tuple[State, Strategy]:
     """Return what is known with the models that are here, and the strategy as it was settled at the start."""
     budget = settings.budgets[known.name]
     began = known.drawn_from.without_labels()
@@ -248,7 +255,7 @@ def state_for_estimates(settings: Settings, known: Known) -> tuple[State, Strate
     return State(seen, settings.aspect, rounds, budget, settings.size, settings.seed), strategy
 
 
-def _answered_rounds(known: Known) -> tuple[Selection, ...]:
+def _answered_rounds(known: DataSnapshot) -> tuple[Selection, ...]:
     """Return the rounds without the last ones that nobody has answered: these are not missing by chance."""
     rounds = list(known.rounds)
     judged = {known.data.items[row] for row in (*known.data.ratings.item, *known.data.preferences.item)}
@@ -273,7 +280,7 @@ def _of_models(selection: Selection, data: EvalSet) -> Selection:
     return replace(selection, **columns)
 
 
-def _model_notes(known: Known) -> list[str]:
+def _model_notes(known: DataSnapshot) -> list[str]:
     began, now = set(known.drawn_from.models), set(known.data.models)
     notes = []
     if late := sorted(now - began):
@@ -403,7 +410,7 @@ class CampaignReader:
     def _repr_html_(self) -> str:
         return self.status()._repr_html_()
 
-    def _known(self, data: str | None, at: int | None) -> Known:
+    def _known(self, data: str | None, at: int | None) -> DataSnapshot:
         name = self.settings.data_named(data)
         with self.database.reading() as connection:
             seq = checked_seq(at, self.history.last_seq(connection))

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, insert, select
 
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
 from sparingly.data.io.words import SCALE
-from sparingly.run.campaign.answers import Answer, Mark, Placement, keep_marks, marks_by_seq, save_placements
+from sparingly.run.campaign.answers import Answer, Mark, Placement, marks_by_seq, save_marks, save_placements
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.group_commit import GroupWriter
@@ -54,8 +54,8 @@ def cell_of(answer: Answer) -> tuple[str, str, float]:
             raise RefusedError("The answer names no model.")
         return answer.model, "", float(answer.score)
     first, second = sorted(answer.pair)
-    turned = (first, second) != tuple(answer.pair)
-    return first, second, -answer.score + 0.0 if turned else float(answer.score)
+    swapped = (first, second) != tuple(answer.pair)
+    return first, second, -answer.score + 0.0 if swapped else float(answer.score)
 
 
 def check_score(settings: Settings, aspect: str, answer: Answer) -> None:
@@ -79,13 +79,13 @@ def why_not_asked(
     connection: Connection, library: DataSets, sets: Sequence[str], answer: Answer, seq: int
 ) -> SparinglyError:
     """Say why a cell has no place: unknown, or known and not asked for."""
-    held = {name: library.at(connection, name, seq) for name in sets}
-    within = {name: data for name, data in held.items() if answer.item in set(data.items)}
-    if not within:
+    data_sets = {name: library.at(connection, name, seq) for name in sets}
+    with_item = {name: data for name, data in data_sets.items() if answer.item in set(data.items)}
+    if not with_item:
         return UnknownNameError(
-            "item", answer.item, [str(one) for data in held.values() for one in data.items[:500]]
+            "item", answer.item, [str(item) for data in data_sets.values() for item in data.items[:500]]
         )
-    models = sorted({model for data in within.values() for model in data.models})
+    models = sorted({model for data in with_item.values() for model in data.models})
     for name in answer.pair or (answer.model or "",):
         if name not in models:
             return UnknownNameError("model", name, models)
@@ -96,7 +96,7 @@ def why_not_asked(
 # --- Recording ---
 
 
-What = Literal["new", "correction", "same", "refused"]
+Outcome = Literal["new", "correction", "same", "refused"]
 OnError = Literal["keep", "rollback"]
 Numbered = tuple[int, Answer | SparinglyError]
 BATCH = 500
@@ -117,7 +117,7 @@ class Acknowledgement:
     """
 
     line: int
-    what: What
+    what: Outcome
     seq: int | None = None
     sentence: str | None = None
 
@@ -127,7 +127,7 @@ class Acknowledgement:
 
 
 @dataclass
-class Recorded:
+class RecordedCounts:
     """How many answers were new, corrections, the same as before, or refused."""
 
     new: int = 0
@@ -136,11 +136,11 @@ class Recorded:
     refused: int = 0
     sentences: list[str] = field(default_factory=list)
 
-    def add(self, one: Acknowledgement) -> None:
+    def add(self, acknowledgement: Acknowledgement) -> None:
         """Count one answer."""
-        setattr(self, one.what, getattr(self, one.what) + 1)
-        if one.sentence is not None:
-            self.sentences.append(_with_line(one.line, one.sentence))
+        setattr(self, acknowledgement.what, getattr(self, acknowledgement.what) + 1)
+        if acknowledgement.sentence is not None:
+            self.sentences.append(_with_line(acknowledgement.line, acknowledgement.sentence))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
@@ -152,7 +152,7 @@ class Recorder:
 
     def __init__(self, database: Database, settings: Settings, library: DataSets, clock: Clock) -> None:
         self.database, self.settings, self.library, self.clock = database, settings, library, clock
-        self._together: GroupWriter[Numbered, Acknowledgement] = GroupWriter(
+        self._group: GroupWriter[Numbered, Acknowledgement] = GroupWriter(
             lambda answers: self._write(answers, "keep")
         )
 
@@ -163,18 +163,20 @@ class Recorder:
         on_error: OnError = "keep",
         batch: int = BATCH,
         acknowledge: Callable[[Acknowledgement], None] | None = None,
-    ) -> Recorded:
+    ) -> RecordedCounts:
         """Write answers batch by batch; ``acknowledge`` is called for each when it is safely there.
 
         With ``rollback``, everything is one batch, and the first answer that is refused undoes all of it.
         """
-        total, waiting = Recorded(), iter(answers)
+        total, waiting = RecordedCounts(), iter(answers)
         while part := list(waiting) if on_error == "rollback" else list(islice(waiting, batch)):
-            done = self._write(part, on_error) if on_error == "rollback" else self._together.write(part)
-            for one in done:
-                total.add(one)
+            acknowledgements = (
+                self._write(part, on_error) if on_error == "rollback" else self._group.write(part)
+            )
+            for acknowledgement in acknowledgements:
+                total.add(acknowledgement)
                 if acknowledge is not None:
-                    acknowledge(one)
+                    acknowledge(acknowledgement)
         return total
 
     def _write(self, answers: Sequence[Numbered], on_error: OnError) -> list[Acknowledgement]:
@@ -182,19 +184,19 @@ class Recorder:
             journal = Journal(connection, self.settings.name, self.clock)
             if journal.closed is not None:
                 raise UsageError(f'The campaign "{self.settings.name}" is closed: it takes no more answers.')
-            page = _Page(connection, journal, self.settings, self.library, answers)
-            done = []
+            batch = _AnswerBatch(connection, journal, self.settings, self.library, answers)
+            acknowledgements = []
             for line, answer in answers:
-                one = page.take(line, answer)
-                if one.what == "refused" and on_error == "rollback":
-                    told = _with_line(line, one.sentence or "")
-                    raise UsageError(f"Nothing was recorded, because of one answer: {told}")
-                done.append(one)
-            page.write()
-        return done
+                acknowledgement = batch.take(line, answer)
+                if acknowledgement.what == "refused" and on_error == "rollback":
+                    sentence = _with_line(line, acknowledgement.sentence or "")
+                    raise UsageError(f"Nothing was recorded, because of one answer: {sentence}")
+                acknowledgements.append(acknowledgement)
+            batch.write()
+        return acknowledgements
 
 
-class _Page:
+class _AnswerBatch:
     """The answers of one transaction, and what the database knows about them."""
 
     def __init__(
@@ -210,7 +212,7 @@ class _Page:
         self.items = sorted({answer.item for answer in readable})
         self.raters = sorted({answer.rater for answer in readable})
         self.models = {data: models_of(connection, settings.name, data) for data in settings.budgets}
-        self.asked = self._asked()
+        self.round_of_cell = self._read_rounds()
         # The rows that are there, by what they answer and by sender; the last one counts.
         self.by_client: dict[tuple[Any, ...], dict[str, Any]] = {}
         self.last: dict[tuple[Any, ...], int] = {}
@@ -219,7 +221,7 @@ class _Page:
         self.marks = self._earlier_marks(readable)
         self.new_marks: dict[int, tuple[Mark, ...]] = {}
         self.placements: dict[int, Placement] = {}
-        self.known = self._known_raters()
+        self.known_raters = self._known_raters()
         self.rows: list[dict[str, Any]] = []
         self.new_raters: list[dict[str, Any]] = []
 
@@ -231,11 +233,11 @@ class _Page:
             values = self._checked(answer)
         except SparinglyError as error:
             return Acknowledgement(line, "refused", sentence=str(error))
-        before = self.by_client.get(_key(values, with_client=True))
-        if before is not None and self._is_same(before, values, answer.marks):
-            self._mark(before["seq"], answer.marks)
-            return Acknowledgement(line, "same", before["seq"])
-        values["revision"] = 0 if before is None else before["revision"] + 1
+        earlier = self.by_client.get(_key(values, with_client=True))
+        if earlier is not None and self._is_same(earlier, values, answer.marks):
+            self._mark(earlier["seq"], answer.marks)
+            return Acknowledgement(line, "same", earlier["seq"])
+        values["revision"] = 0 if earlier is None else earlier["revision"] + 1
         values["corrects"] = self.last.get(_key(values))
         row = self.journal.rating(values)
         self._remember(row)
@@ -243,8 +245,8 @@ class _Page:
         if answer.placement is not None:
             self.placements[row["seq"]] = answer.placement
         self.rows.append(row)
-        if answer.rater not in self.known:
-            self.known.add(answer.rater)
+        if answer.rater not in self.known_raters:
+            self.known_raters.add(answer.rater)
             self.new_raters.append({"campaign": self.settings.name, "rater": answer.rater, "seq": row["seq"]})
         return Acknowledgement(line, "new" if row["corrects"] is None else "correction", row["seq"])
 
@@ -253,7 +255,7 @@ class _Page:
         if self.new_raters:
             self.connection.execute(insert(RATERS), self.new_raters)
         self.journal.write_ratings(self.rows)
-        keep_marks(self.connection, self.settings.name, self.new_marks)
+        save_marks(self.connection, self.settings.name, self.new_marks)
         save_placements(self.connection, self.settings.name, self.placements)
         if self.rows:
             self.journal.finish()
@@ -285,20 +287,20 @@ class _Page:
     def _place(self, answer: Answer, model: str, other: str) -> tuple[str, int]:
         """Return the data set and the round in which a cell was asked for."""
         sets = list(self.settings.budgets) if answer.data is None else [self.settings.data_named(answer.data)]
-        found = [
-            (data, self.asked[cell])
+        places = [
+            (data, self.round_of_cell[cell])
             for data in sets
-            if (cell := (data, answer.item, model, other)) in self.asked
+            if (cell := (data, answer.item, model, other)) in self.round_of_cell
         ]
-        if not found:
+        if not places:
             raise why_not_asked(self.connection, self.library, sets, answer, self.journal.last_seq)
-        if len(found) > 1:
+        if len(places) > 1:
             raise RefusedError(
-                f'The item "{answer.item}" was asked for in {len(found)} data sets. Name one: data.'
+                f'The item "{answer.item}" was asked for in {len(places)} data sets. Name one: data.'
             )
-        return found[0]
+        return places[0]
 
-    def _asked(self) -> dict[tuple[str, str, str, str], int]:
+    def _read_rounds(self) -> dict[tuple[str, str, str, str], int]:
         table = ASKED.c
         rows = self.connection.execute(
             select(table.data, table.item, table.model, table.other, table.round).where(
@@ -332,12 +334,12 @@ class _Page:
         return marks_by_seq(self.connection, self.settings.name, seqs)
 
     def _is_same(
-        self, before: Mapping[str, Any], values: Mapping[str, Any], marks: tuple[Mark, ...] | None
+        self, earlier: Mapping[str, Any], values: Mapping[str, Any], marks: tuple[Mark, ...] | None
     ) -> bool:
-        if any(before[name] != values[name] for name in _CONTENT):
+        if any(earlier[name] != values[name] for name in _CONTENT):
             return False
-        there = self.marks.get(before["seq"])
-        return marks is None or there is None or there == [mark.to_dict() for mark in marks]
+        earlier_marks = self.marks.get(earlier["seq"])
+        return marks is None or earlier_marks is None or earlier_marks == [mark.to_dict() for mark in marks]
 
     def _mark(self, seq: int, marks: tuple[Mark, ...] | None) -> None:
         if marks is not None and seq not in self.marks:

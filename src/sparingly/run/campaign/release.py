@@ -127,7 +127,7 @@ _MEANING = re.compile(r"([\\`*_{}\[\]<>|#])")
 
 
 @dataclass(frozen=True)
-class Card:
+class ReleaseCard:
     """What a card is made of: the settings, the rounds and the answers of a campaign, without names."""
 
     title: str
@@ -140,7 +140,7 @@ class Card:
     texts: bool
 
 
-def card_text(card: Card) -> str:
+def card_text(card: ReleaseCard) -> str:
     """Return the card. Its head is what data hubs read (title and licence), then sentences and tables."""
     title, licence = json.dumps(one_line(card.title)), json.dumps(one_line(card.licence))
     parts = [
@@ -166,7 +166,7 @@ def plain_text(text: str) -> str:
     return _MEANING.sub(r"\\\1", one_line(text))
 
 
-def _summary(card: Card) -> str:
+def _summary(card: ReleaseCard) -> str:
     sets = len(card.rounds)
     drawn = sum(len(rounds) for rounds in card.rounds.values())
     return (
@@ -175,7 +175,7 @@ def _summary(card: Card) -> str:
     )
 
 
-def _files(card: Card) -> str:
+def _files(card: ReleaseCard) -> str:
     told = [
         ("ratings.csv", "every judgement that counts, one a line; raters are numbers"),
         ("rounds/", "what each round asked for, with inclusion probabilities and a signature"),
@@ -190,7 +190,7 @@ def _files(card: Card) -> str:
     return f"| file | holds |\n|---|---|\n{lines}\n\n{more}"
 
 
-def _aspects(card: Card) -> str:
+def _aspects(card: ReleaseCard) -> str:
     lines = []
     for name, ends in card.settings.aspects.items():
         values = [row["score"] for row in card.rows if row["aspect"] == name]
@@ -203,7 +203,7 @@ def _aspects(card: Card) -> str:
     return table
 
 
-def _chosen(card: Card) -> str:
+def _chosen(card: ReleaseCard) -> str:
     settings = card.settings
     sentences = [f"Strategy `{one_line(settings.strategy)}`, seed {settings.seed}."]
     sentences += [f"Rule to stop: `{one_line(rule)}`." for rule in settings.stops]
@@ -237,7 +237,7 @@ def _chances(selection: Selection) -> str:
     return f"{low:.4g}" if high - low < 1e-12 else f"{low:.4g} to {high:.4g}"
 
 
-def _raters(card: Card) -> str:
+def _raters(card: ReleaseCard) -> str:
     said = "with" if card.comments else "without"
     return (
         "Raters are numbers in a random order. Names, times of day and client ids are left out; judgements "
@@ -295,14 +295,14 @@ def release(
     if not licence.strip():
         raise UsageError("Say under which licence it is released: licence=CC-BY-4.0, say.")
     chosen = secrets.randbits(62) if seed is None else seed
-    content, raters, answers = contents(
+    content, raters, answers = release_files(
         campaign, licence=licence.strip(), title=title, comments=comments, texts=texts, seed=chosen
     )
     (write_zip if target.suffix.lower() == ".zip" else write_folder)(target, content)
     return Release(str(target), tuple(content), raters, answers, chosen)
 
 
-def contents(
+def release_files(
     campaign: CampaignReader, *, licence: str, title: str | None, comments: bool, texts: bool, seed: int
 ) -> tuple[dict[str, bytes], int, int]:
     """Return the files of a release by name, the number of raters and that of answers."""
@@ -322,7 +322,7 @@ def contents(
             found[f"rounds/{stem[name]}-{number}.json"] = json_bytes(without_names(one).to_dict())
         if texts:
             found[f"data/{stem[name]}.jsonl"] = _data(campaign, name, rows, seq)
-    card = Card(
+    card = ReleaseCard(
         title or campaign.name, licence, campaign.settings, rounds, rows, len(numbers), comments, texts
     )
     found = {"README.md": card_text(card).encode(), **found}
@@ -388,7 +388,7 @@ def _data(campaign: CampaignReader, name: str, rows: Sequence[Mapping[str, Any]]
     return data_bytes(judged(held, answers, campaign.settings.aspects))
 
 
-def _manifest(campaign: CampaignReader, card: Card, found: Mapping[str, bytes]) -> dict[str, Any]:
+def _manifest(campaign: CampaignReader, card: ReleaseCard, found: Mapping[str, bytes]) -> dict[str, Any]:
     settings = campaign.settings
     return {
         "format": FORMAT,
@@ -417,7 +417,7 @@ def _manifest(campaign: CampaignReader, card: Card, found: Mapping[str, bytes]) 
 _MOST_DEEDS = 1_000_000
 
 
-def everything(campaign: CampaignReader) -> dict[str, bytes]:
+def bundle_files(campaign: CampaignReader) -> dict[str, bytes]:
     """Return every answer, round, event and judged data set of a campaign, as files by name.
 
     It holds the raters' names and the times of their work: use ``release`` for what others may see. All of it

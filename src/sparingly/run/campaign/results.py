@@ -31,7 +31,7 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True)
-class Standing:
+class ModelStanding:
     """One model in the current ranking; what is not known is None.
 
     Attributes:
@@ -86,7 +86,7 @@ class Standings:
 
     data: str
     headline: str
-    models: tuple[Standing, ...] = ()
+    models: tuple[ModelStanding, ...] = ()
     notes: tuple[str, ...] = ()
     signature: str = ""
     answer: str = ""
@@ -177,7 +177,7 @@ def _standings(
     ranked = {} if ranking is None else {one.model: one for one in ranking.models}
     rows = []
     for place in order:
-        row = Standing(models[place], *(plain(column[place]) for column in columns))
+        row = ModelStanding(models[place], *(plain(column[place]) for column in columns))
         row = replace(row, interval=intervals[place])
         if (one := ranked.get(models[place])) is not None:
             row = replace(

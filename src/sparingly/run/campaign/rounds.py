@@ -15,7 +15,15 @@ from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import check_lengths, check_letters, models_of, to_bytes, unjudged
-from sparingly.run.campaign.history import PAUSED, RESUMED, History, Known, checked_seq, paused_at, spent_at
+from sparingly.run.campaign.history import (
+    PAUSED,
+    RESUMED,
+    DataSnapshot,
+    History,
+    checked_seq,
+    paused_at,
+    spent_at,
+)
 from sparingly.run.campaign.journal import Clock, Journal, as_json, utc_now
 from sparingly.run.campaign.questions import asked_at, cells_of
 from sparingly.run.campaign.reader import CampaignReader, SetStatus, set_status, state_for_estimates
@@ -26,7 +34,7 @@ from sparingly.run.rounds.stop.base import Progress, first_stop
 from sparingly.run.rounds.strategy import Finished
 
 
-def stopped(settings: Settings, known: Known, *, final: bool = False) -> Finished | None:
+def stopped(settings: Settings, known: DataSnapshot, *, final: bool = False) -> Finished | None:
     """Return why to stop, by the campaign's rules and the models that are in it; None to go on.
 
     With ``final``, nothing more will be asked for whatever the rules say, and they speak for the last time.
@@ -39,7 +47,7 @@ def stopped(settings: Settings, known: Known, *, final: bool = False) -> Finishe
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class NextStep:
     """Where a data set stands when the next round is asked for.
 
     Attributes:
@@ -67,14 +75,14 @@ class Step:
         }
 
 
-class Drawer:
+class RoundDrawer:
     """Draws rounds. What to ask is found out before the journal is held, so that raters need not wait."""
 
     def __init__(self, database: Database, history: History, clock: Clock) -> None:
         self.database, self.history, self.clock = database, history, clock
         self.settings = history.settings
 
-    def step(self, data: str, *, early: bool = False) -> Step:
+    def step(self, data: str, *, early: bool = False) -> NextStep:
         """Return the round to judge now: the last one while answers are missing, then the next.
 
         With ``early`` the next round is drawn although answers are missing. Of several processes that ask at
@@ -93,7 +101,7 @@ class Drawer:
             return here
         return self._write(known, self.decide(known))
 
-    def decide(self, known: Known) -> Selection | Finished:
+    def decide(self, known: DataSnapshot) -> Selection | Finished:
         """Return what follows from what is known: the next round, or the reason to stop."""
         if (found := stopped(self.settings, known)) is not None:
             return found
@@ -114,7 +122,7 @@ class Drawer:
             return here.finished
         return self.pick(known) if here.outstanding else self.decide(known)
 
-    def pick(self, known: Known) -> Selection | Finished:
+    def pick(self, known: DataSnapshot) -> Selection | Finished:
         """Return what the strategy asks next, whatever the rules to stop say."""
         return next_round(
             known.drawn_from,
@@ -127,12 +135,12 @@ class Drawer:
             withdrawn=set(known.drawn_from.models) - set(known.data.models),
         )
 
-    def _step(self, connection: Connection, known: Known, *, new: bool = False) -> Step:
+    def _step(self, connection: Connection, known: DataSnapshot, *, new: bool = False) -> NextStep:
         asked = asked_at(connection, self.settings, known.name, known.seq)
         last = known.rounds[-1] if known.rounds else None
-        return Step(known.name, len(known.rounds), last, new, asked.outstanding, known.finished)
+        return NextStep(known.name, len(known.rounds), last, new, asked.outstanding, known.finished)
 
-    def _write(self, known: Known, found: Selection | Finished) -> Step:
+    def _write(self, known: DataSnapshot, found: Selection | Finished) -> NextStep:
         with self.database.writing() as connection:
             journal = Journal(connection, self.settings.name, self.clock)
             drawn = self.history.round_count(connection, known.name)
@@ -149,7 +157,9 @@ class Drawer:
             after = self.history.at(connection, known.name, journal.last_seq)
             return self._step(connection, after, new=first and isinstance(found, Selection))
 
-    def _write_round(self, connection: Connection, journal: Journal, found: Selection, known: Known) -> None:
+    def _write_round(
+        self, connection: Connection, journal: Journal, found: Selection, known: DataSnapshot
+    ) -> None:
         data, number, as_of, text = known.name, len(known.rounds) + 1, known.seq, as_json(found.to_dict())
         here = self.history.library.at(connection, data, journal.last_seq)
         digest = hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -191,7 +201,7 @@ class Drawer:
         )
 
     def _check_budget(
-        self, connection: Connection, known: Known, found: Selection, number: int, seq: int
+        self, connection: Connection, known: DataSnapshot, found: Selection, number: int, seq: int
     ) -> None:
         """Refuse a round that would spend more than there is, whatever the strategy says."""
         began, pairs = known.drawn_from, found.pairs is not None
@@ -342,7 +352,7 @@ class NextItem:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class CampaignOutlook:
     """What would follow in a data set.
 
     Attributes:
@@ -395,7 +405,7 @@ class Outlook:
         }
 
 
-def outlook(drawer: Drawer, data: str) -> Outlook:
+def outlook(drawer: RoundDrawer, data: str) -> CampaignOutlook:
     """Say what the next round of a data set would ask if it were drawn now; nothing is drawn or written.
 
     While answers are missing, rules to stop are not asked: they promise an error rate for one look a round,
@@ -428,7 +438,7 @@ def _outlook(
     preview: Selection | None,
     finished: str | None,
     notes: tuple[str, ...],
-) -> Outlook:
+) -> CampaignOutlook:
     number, outputs = status.rounds + 1, 0
     items: tuple[NextItem, ...] = ()
     if preview is not None:
@@ -443,7 +453,7 @@ def _outlook(
         )
         outputs, notes = len(cells), (*notes, *preview.notes)
     left = status.limit - status.spent
-    return Outlook(
+    return CampaignOutlook(
         data=status.data,
         number=number,
         waiting=status.outstanding,

@@ -15,7 +15,7 @@ from sparingly.data.selection import Selection
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.journal import as_json
 from sparingly.run.campaign.questions import cells_of
-from sparingly.run.campaign.rounds import Drawer
+from sparingly.run.campaign.rounds import RoundDrawer
 from sparingly.run.campaign.soundness import first_problem
 from sparingly.run.campaign.tables import ASKED
 from sparingly.run.rounds.strategy import Finished
@@ -33,7 +33,7 @@ _ROW = {"pairs": "pair"}
 _CELL = ("round", "place", "item", "model", "other", "probability")
 
 
-def verify_campaign(database: Database, drawer: Drawer) -> Verification:
+def verify_campaign(database: Database, drawer: RoundDrawer) -> Verification:
     """Check that no entry was changed, and that every round follows from what was known before it.
 
     Rounds are drawn again while the database is let go, so that raters need not wait.
@@ -51,7 +51,7 @@ def verify_campaign(database: Database, drawer: Drawer) -> Verification:
     return Verification(tuple(problems), tuple(dict.fromkeys(notes)))
 
 
-def _rounds(database: Database, drawer: Drawer, data: str) -> Iterator[tuple[list[str], list[str]]]:
+def _rounds(database: Database, drawer: RoundDrawer, data: str) -> Iterator[tuple[list[str], list[str]]]:
     history = drawer.history
     with database.reading() as connection:
         last = history.last_seq(connection)
@@ -78,7 +78,7 @@ def _rounds(database: Database, drawer: Drawer, data: str) -> Iterator[tuple[lis
             yield [f"{data} was ended, and its strategy would have gone on."], []
 
 
-def _again(drawer: Drawer, known: Any) -> Selection | Finished | str:
+def _again(drawer: RoundDrawer, known: Any) -> Selection | Finished | str:
     try:
         return drawer.decide(known)
     except SparinglyError as error:
@@ -113,7 +113,7 @@ def _differing(given: Selection, again: Selection) -> Iterator[str]:
 
 
 def _asked_problems(
-    connection: Connection, drawer: Drawer, data: str, rounds: list[Selection]
+    connection: Connection, drawer: RoundDrawer, data: str, rounds: list[Selection]
 ) -> Iterator[str]:
     """Compare what people were asked with what the rounds say."""
     campaign, history = drawer.settings.name, drawer.history

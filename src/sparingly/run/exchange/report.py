@@ -26,7 +26,7 @@ from sparingly.run.forms.question import Question
 if TYPE_CHECKING:
     from sparingly.data.scale import Scale
     from sparingly.run.campaign.campaign import Campaign
-    from sparingly.run.campaign.record import Recorded
+    from sparingly.run.campaign.record import RecordedCounts
 
 
 # Who "judged" two equal outputs: nobody need be asked.
@@ -285,7 +285,7 @@ def _objects(values: list[Any]) -> NDArray[np.object_] | None:
     return objects if any(value is not None for value in values) else None
 
 
-def record_answers(campaign: Campaign, report: ImportReport) -> Recorded:
+def record_answers(campaign: Campaign, report: ImportReport) -> RecordedCounts:
     """Record the answers of an import with the errors that were marked; doing it again changes nothing.
 
     The id of a task is the client id of its answers: an answer that was changed in the tool and is imported

@@ -14,9 +14,9 @@ from sparingly.show.terminal.console import line, make_console, make_table, note
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.reader import SetStatus, Status
-    from sparingly.run.campaign.record import Recorded
+    from sparingly.run.campaign.record import RecordedCounts
     from sparingly.run.campaign.release import Release
-    from sparingly.run.campaign.rounds import Step
+    from sparingly.run.campaign.rounds import NextStep
     from sparingly.run.exchange.export_import import Exported
     from sparingly.run.exchange.report import ImportReport
     from sparingly.run.verification import Verification
@@ -66,7 +66,7 @@ def _show_changes(console: Console, one: SetStatus) -> None:
         line(console, f"{one.data}: finished: {one.finished}{answer}")
 
 
-def show_steps(steps: tuple[Step, ...], written: str | None, console: Console | None = None) -> None:
+def show_steps(steps: tuple[NextStep, ...], written: str | None, console: Console | None = None) -> None:
     """Print what is to be judged now."""
     console = console or make_console()
     for step in steps:
@@ -78,7 +78,7 @@ def show_steps(steps: tuple[Step, ...], written: str | None, console: Console | 
         line(console, f"written: {written}")
 
 
-def _said(step: Step) -> str:
+def _said(step: NextStep) -> str:
     if step.finished is not None:
         is_one = step.outstanding == 1
         left = (
@@ -94,7 +94,7 @@ def _said(step: Step) -> str:
     return f"round {step.number} {drawn}: {rows}, {answers} to come"
 
 
-def show_recorded(recorded: Recorded, console: Console | None = None) -> None:
+def show_recorded(recorded: RecordedCounts, console: Console | None = None) -> None:
     """Print what became of the answers."""
     console = console or make_console()
     line(

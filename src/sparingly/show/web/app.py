@@ -23,7 +23,7 @@ from sparingly.run.campaign.record import RefusedError
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web import entry, organiser
 from sparingly.show.web.entry import ForeignFormError, NoEntryError
-from sparingly.show.web.guard import LOOPBACK, Guard, Limits, Message, Receive, Send
+from sparingly.show.web.guard import LOOPBACK, Guard, Message, Receive, RequestLimits, Send
 from sparingly.show.web.rater import routes
 from sparingly.show.web.rater.service import Counter
 from sparingly.show.web.rater.submission import UnreadableError, problem_of
@@ -41,7 +41,7 @@ def create_app(
     texts: Texts = "plain",
     assignment: Assignment | None = None,
     hosts: Sequence[str] | None = LOOPBACK,
-    limits: Limits | None = None,
+    limits: RequestLimits | None = None,
     public: str | None = None,
 ) -> FastAPI:
     """Return the web application of a campaign; it lets go of the database when it ends.
@@ -74,7 +74,7 @@ def create_app(
         Guard,
         sessions=sessions,
         hosts=_hosts(hosts, public),
-        limits=limits or Limits(),
+        limits=limits or RequestLimits(),
         no_entry=_no_entry(web),
     )
     static = files("sparingly.show.web").joinpath("static")

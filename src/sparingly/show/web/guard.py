@@ -55,7 +55,7 @@ Refusal = tuple[int, str]
 
 
 @dataclass(frozen=True)
-class Limits:
+class RequestLimits:
     """How much is taken from one link, or from one address without a session.
 
     Attributes:
@@ -78,7 +78,7 @@ class Limits:
 class _Buckets:
     """A bucket of allowed requests for everyone, filled at a steady rate."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: RequestLimits) -> None:
         self._limits, self._lock = limits, Lock()
         self._held: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
@@ -103,7 +103,13 @@ class Guard:
     """Stands before the application; ``no_entry`` answers people who send a form without a session."""
 
     def __init__(
-        self, app: App, *, sessions: Sessions, hosts: Sequence[str] | None, limits: Limits, no_entry: App
+        self,
+        app: App,
+        *,
+        sessions: Sessions,
+        hosts: Sequence[str] | None,
+        limits: RequestLimits,
+        no_entry: App,
     ) -> None:
         self._app, self._sessions, self._limits, self._no_entry = app, sessions, limits, no_entry
         self._hosts = None if hosts is None else {host.lower() for host in hosts}

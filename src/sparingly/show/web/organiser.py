@@ -16,9 +16,9 @@ from fastapi.responses import RedirectResponse, Response
 
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.run.campaign.progress import Overview, hours, last_entry, overview, sheet
-from sparingly.run.campaign.release import contents, csv_bytes, everything, zip_bytes
+from sparingly.run.campaign.release import bundle_files, csv_bytes, release_files, zip_bytes
 from sparingly.run.campaign.results import Findings, findings
-from sparingly.run.campaign.rounds import Outlook, Step, pause, resume
+from sparingly.run.campaign.rounds import CampaignOutlook, NextStep, pause, resume
 from sparingly.show.web.entry import Fields, OrganiserForm, OrganiserSession, text_of, web_of
 from sparingly.show.web.organiser_views import (
     agreement_views,
@@ -129,7 +129,7 @@ class OrganiserService:
         self.findings: BackgroundResult[Findings] = BackgroundResult(
             lambda seq: findings(campaign, seq), number
         )
-        self.outlooks: BackgroundResult[tuple[Outlook, ...]] = BackgroundResult(
+        self.outlooks: BackgroundResult[tuple[CampaignOutlook, ...]] = BackgroundResult(
             lambda _: tuple(campaign.outlook(name) for name in campaign.settings.budgets), number
         )
 
@@ -195,7 +195,7 @@ def _unchanged() -> Response:
 
 def _anew(web: Web, session: Session, template: str, values: dict[str, Any], since: int) -> Response:
     """Return the part of a page that was computed, where it is not the one that is shown."""
-    now: Seen = values["seen"]
+    now: ResultAge = values["seen"]
     return _unchanged() if now.mark == since else web.page(template, session, **values)
 
 
@@ -241,7 +241,7 @@ def agreement(
 def _agreed(office: OrganiserService) -> dict[str, Any]:
     kept, fresh = office.findings.look(_WAIT)
     views = [] if kept is None or kept.value is None else agreement_views(kept.value)
-    return {"seen": seen(kept, fresh), "agreements": views}
+    return {"seen": age_of(kept, fresh), "agreements": views}
 
 
 @router.get("/organiser/ranking")
@@ -261,7 +261,7 @@ def ranking_now(
 def _ranked(office: OrganiserService) -> dict[str, Any]:
     kept, fresh = office.findings.look(_WAIT)
     views = [] if kept is None or kept.value is None else ranking_views(kept.value)
-    return {"seen": seen(kept, fresh), "rankings": views, "several": len(views) > 1}
+    return {"seen": age_of(kept, fresh), "rankings": views, "several": len(views) > 1}
 
 
 @router.get("/organiser/next")
@@ -286,7 +286,7 @@ def _outlook(office: OrganiserService) -> dict[str, Any]:
     found = office.overview()
     held = "closed" if found.closed else "paused" if found.pause is not None else ""
     return {
-        "seen": seen(kept, fresh),
+        "seen": age_of(kept, fresh),
         "outlooks": views,
         "held": held,
         "most": _MOST_ITEMS,
@@ -309,7 +309,7 @@ def log(session: OrganiserSession, web: CurrentWeb, office: CurrentService) -> R
 
 
 @dataclass(frozen=True)
-class Seen:
+class ResultAge:
     """When something was computed, and whether more has come in since."""
 
     when: str
@@ -323,9 +323,11 @@ class Seen:
         return 2 * self.seq + self.fresh
 
 
-def seen(kept: ComputedResult[Any] | None, fresh: bool) -> Seen:
+def age_of(kept: ComputedResult[Any] | None, fresh: bool) -> ResultAge:
     """Return what to say of the age of a result."""
-    return Seen("", 0, False) if kept is None else Seen(moment(kept.at), kept.seq, fresh, kept.problem)
+    return (
+        ResultAge("", 0, False) if kept is None else ResultAge(moment(kept.at), kept.seq, fresh, kept.problem)
+    )
 
 
 # --- Forms that change something, each noted in the log ---
@@ -377,7 +379,7 @@ def draw(session: OrganiserForm, office: CurrentService, fields: Fields) -> Resp
     return _to("/organiser/next", became)
 
 
-def _became(step: Step) -> str:
+def _became(step: NextStep) -> str:
     if step.new:
         return "drawn"
     if step.finished is not None:
@@ -406,7 +408,7 @@ def whole(session: OrganiserSession, office: CurrentService) -> Response:
     """Give everything that the campaign holds, names and times included."""
     name = _stem(office.campaign.name)
     office.audit.write(session.who, "downloaded everything")
-    return _file(zip_bytes(everything(office.campaign), name), f"{name}.zip", "application/zip")
+    return _file(zip_bytes(bundle_files(office.campaign), name), f"{name}.zip", "application/zip")
 
 
 @router.get("/organiser/downloads/hours.csv")
@@ -426,7 +428,7 @@ def released(session: OrganiserForm, office: CurrentService, fields: Fields) -> 
     licence, comments = text_of(fields, "licence", most=200), fields.get("comments") == "yes"
     if not licence:
         raise UsageError("Say under which licence it is released, such as CC-BY-4.0.")
-    found, _, _ = contents(
+    found, _, _ = release_files(
         office.campaign,
         licence=licence,
         title=text_of(fields, "title", most=200) or None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sparingly.base.format import counted, percent, share_text
-from sparingly.run.campaign.access import Deed, Entry
+from sparingly.run.campaign.access import AccessLink, AuditEntry
 from sparingly.run.campaign.progress import Overview, RaterProgress
 from sparingly.run.campaign.results import AspectAgreement, Findings, Standings
 from sparingly.show.web.texts import visible
@@ -155,10 +155,10 @@ class RaterRow:
     rounds: tuple[tuple[str, int], ...]
 
 
-def rater_rows(entries: Sequence[Entry], found: Overview) -> list[RaterRow]:
+def rater_rows(entries: Sequence[AccessLink], found: Overview) -> list[RaterRow]:
     """Return everybody who was invited or has answered, by name."""
     done = {one.rater: one for one in found.raters}
-    links: dict[str, list[Entry]] = {}
+    links: dict[str, list[AccessLink]] = {}
     for entry in entries:
         if entry.role == "rater":
             links.setdefault(entry.rater, []).append(entry)
@@ -168,7 +168,7 @@ def rater_rows(entries: Sequence[Entry], found: Overview) -> list[RaterRow]:
     ]
 
 
-def _rater_row(name: str, links: list[Entry], done: RaterProgress | None, several: bool) -> RaterRow:
+def _rater_row(name: str, links: list[AccessLink], done: RaterProgress | None, several: bool) -> RaterRow:
     is_open = any(link.retired_at is None for link in links)
     state = "no link" if not links else "invited" if is_open else "retired"
     if done is None:
@@ -266,7 +266,7 @@ def _agreement(one: AspectAgreement, several: bool) -> AgreementView:
     return AgreementView(title, sentence, pairs, [flag.sentence for flag in one.flags], one.notes)
 
 
-def log_rows(deeds: Sequence[Deed]) -> list[tuple[str, str, str, str]]:
+def log_rows(deeds: Sequence[AuditEntry]) -> list[tuple[str, str, str, str]]:
     """Return the lines of the log: when, who, what, and the particulars."""
     return [
         (

@@ -26,7 +26,7 @@ _MOST_KINDS = 1000
 
 
 @dataclass(frozen=True)
-class Patience:
+class ServerLimits:
     """How long and for how many the server waits.
 
     Attributes:
@@ -47,7 +47,7 @@ class Patience:
 class Connection(H11Protocol):
     """A connection that is closed where it keeps the server waiting."""
 
-    patience = Patience()
+    patience = ServerLimits()
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -169,7 +169,9 @@ def _kind_of(record: logging.LogRecord) -> tuple[str, ...]:
     return record.name, str(record.msg)[:200], type(error).__name__, place
 
 
-def server_of(app: Any, *, behind_proxy: bool = False, patience: Patience | None = None) -> uvicorn.Server:
+def server_of(
+    app: Any, *, behind_proxy: bool = False, patience: ServerLimits | None = None
+) -> uvicorn.Server:
     """Return a server of an application, ready to run.
 
     Args:
@@ -177,7 +179,7 @@ def server_of(app: Any, *, behind_proxy: bool = False, patience: Patience | None
         behind_proxy: Whether a proxy on this machine says whom it speaks for; without one nobody else may.
         patience: How long and for how many the server waits.
     """
-    limits = patience or Patience()
+    limits = patience or ServerLimits()
     limits = replace(limits, connections=min(limits.connections, _most_connections()))
     config = uvicorn.Config(
         app,

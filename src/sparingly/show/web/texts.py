@@ -29,7 +29,7 @@ _SPEAKERS = {"human": "user", "bot": "assistant", "model": "assistant", "gpt": "
 
 
 @dataclass(frozen=True)
-class Shown:
+class DisplayText:
     """A text to show: as plain letters, and as HTML where it is Markdown.
 
     Attributes:
@@ -45,12 +45,12 @@ class Shown:
     speaker: str = ""
 
 
-def shown(text: str | None, *, markdown: bool = False, speaker: str = "") -> Shown:
+def display_text(text: str | None, *, markdown: bool = False, speaker: str = "") -> DisplayText:
     """Return a text such that it can be shown."""
     whole = text or ""
     plain = visible(whole[:MOST_LETTERS])
     html = _markdown(plain) if markdown and not _takes_long(plain) else None
-    return Shown(plain, html, max(0, len(whole) - MOST_LETTERS), speaker)
+    return DisplayText(plain, html, max(0, len(whole) - MOST_LETTERS), speaker)
 
 
 def visible(text: str) -> str:

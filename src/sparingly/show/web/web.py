@@ -14,7 +14,7 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.run.campaign.access import Access, Audit
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.group_commit import GroupCommit
-from sparingly.run.campaign.rater_pages import Board, Drafts
+from sparingly.run.campaign.rater_pages import Drafts, PageBoard
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web.sessions import Session, Sessions
 
@@ -78,9 +78,9 @@ class Web:
         return Audit(self.campaign.database, self.campaign.name)
 
     @cached_property
-    def board(self) -> Board:
+    def board(self) -> PageBoard:
         """What is asked and answered, followed along the journal."""
-        return Board(self.campaign.database, self.campaign.settings)
+        return PageBoard(self.campaign.database, self.campaign.settings)
 
     @cached_property
     def drafts(self) -> Drafts:

@@ -14,7 +14,7 @@ import pytest
 
 from sparingly.base.errors import SparinglyError
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.release import everything
+from sparingly.run.campaign.release import bundle_files
 from tests.run.campaign.made import answer_all, begin, made_set, row
 
 # `make load` asks for hundreds.
@@ -51,7 +51,7 @@ def look(path: Path) -> str | bool:
     try:
         with Campaign(path) as campaign:
             verified = campaign.verify().ok
-            everything(campaign)
+            bundle_files(campaign)
             campaign.status()
             campaign.estimate()
             campaign.outlook()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparingly.run.campaign.results import Findings, Standing, Standings
+from sparingly.run.campaign.results import Findings, ModelStanding, Standings
 from sparingly.show.web.organiser_views import LEFT, RIGHT, WIDTH, picture, ranking_views, ticks_between
 
 NUMBERS = st.floats(-1e6, 1e6)
@@ -26,7 +26,7 @@ def test_round_numbers() -> None:
 @given(st.lists(st.tuples(NUMBERS, st.floats(0, 100)), min_size=1, max_size=8))
 def test_every_model_is_in_the_picture(models: list[tuple[float, float]]) -> None:
     rows = tuple(
-        Standing(f"model {place}", score, score - width, score + width)
+        ModelStanding(f"model {place}", score, score - width, score + width)
         for place, (score, width) in enumerate(models)
     )
     found = picture(Standings("data", "headline", rows))
@@ -40,7 +40,7 @@ def test_every_model_is_in_the_picture(models: list[tuple[float, float]]) -> Non
 
 
 def test_models_without_a_score_are_left_out_and_long_names_are_cut() -> None:
-    rows = (Standing("m" * 40, 1.0, None, None), Standing("other", None, None, None))
+    rows = (ModelStanding("m" * 40, 1.0, None, None), ModelStanding("other", None, None, None))
     found = picture(Standings("data", "headline", rows))
     assert found is not None
     (line,) = found.lines
@@ -50,13 +50,16 @@ def test_models_without_a_score_are_left_out_and_long_names_are_cut() -> None:
 
 @pytest.mark.parametrize("score", [0.0, 5.0])
 def test_one_point_alone(score: float) -> None:
-    found = picture(Standings("data", "headline", (Standing("a", score, score, score),)))
+    found = picture(Standings("data", "headline", (ModelStanding("a", score, score, score),)))
     assert found is not None
     assert LEFT < found.lines[0].score < WIDTH - RIGHT
 
 
 def test_rates_are_in_percent() -> None:
-    rows = (Standing("a", 0.93, 0.89, 0.97, interval="89.0 % to 97.0 %"), Standing("b", None, None, None))
+    rows = (
+        ModelStanding("a", 0.93, 0.89, 0.97, interval="89.0 % to 97.0 %"),
+        ModelStanding("b", None, None, None),
+    )
     found = Standings("data", "headline", rows, is_rate=True)
     drawn = picture(found)
     assert drawn is not None

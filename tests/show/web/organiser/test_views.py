@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sparingly.run.campaign.access import Access, Deed
+from sparingly.run.campaign.access import Access, AuditEntry
 from sparingly.run.campaign.progress import overview
 from sparingly.show.web.organiser_views import duration, fixed, log_rows, moment, rater_rows
 from tests.run.campaign.made import begin, row
@@ -26,7 +26,7 @@ def test_numbers() -> None:
 
 
 def test_letters_that_hide_are_seen_in_the_log() -> None:
-    deed = Deed("2026-11-06T03:05:09+00:00", "rater \u202eevil", "came in", {"a": "\x1b[2J", "b": ""})
+    deed = AuditEntry("2026-11-06T03:05:09+00:00", "rater \u202eevil", "came in", {"a": "\x1b[2J", "b": ""})
     ((_, who, _, detail),) = log_rows([deed])
     assert "\u202e" not in who
     assert "\x1b" not in detail

@@ -20,7 +20,7 @@ from sparingly.show.web.rater.cards import Card, cards_of
 from sparingly.show.web.rater.queue import Desk, Progress
 from sparingly.show.web.rater.submission import MARKING, Draft
 from sparingly.show.web.sessions import Session
-from sparingly.show.web.texts import Shown, shown, turns
+from sparingly.show.web.texts import DisplayText, display_text, turns
 from sparingly.show.web.web import Web
 
 # Where a campaign says nothing of the scale.
@@ -48,7 +48,7 @@ class Output:
 
     handle: str
     label: str
-    texts: tuple[list[Shown], ...]
+    texts: tuple[list[DisplayText], ...]
     fields: tuple[Field, ...]
     marks: str
     comment: str
@@ -66,9 +66,9 @@ class Sheet:
     page: str
     client: str
     form: str
-    source: list[Shown]
-    before: list[Shown]
-    after: list[Shown]
+    source: list[DisplayText]
+    before: list[DisplayText]
+    after: list[DisplayText]
     outputs: tuple[Output, ...]
     progress: Progress
     previous: str | None
@@ -116,8 +116,8 @@ class Sheets:
             client=secrets.token_urlsafe(16),
             form="pair" if pairs else web.form,
             source=_said(source, markdown=markdown) if source else [],
-            before=[shown(text) for text in before],
-            after=[shown(text) for text in after],
+            before=[display_text(text) for text in before],
+            after=[display_text(text) for text in after],
             outputs=tuple(
                 self._output(place, card, rater, draft, markdown=markdown) for place, card in enumerate(cards)
             ),
@@ -131,7 +131,7 @@ class Sheets:
     def _output(self, place: int, card: Card, rater: str, draft: Draft, *, markdown: bool) -> Output:
         web = self.web
         typed = draft.cards.get(cell_name(card))
-        given = web.board.given(rater, card.first)
+        given = web.board.last_answers(rater, card.first)
         sign = card.cells[0][1]
         marking = web.form in MARKING and not card.is_pair
         scores = {aspect: f"{sign * one.score + 0.0:g}" for aspect, one in given.items()}
@@ -143,7 +143,9 @@ class Sheets:
             handle=card.handle,
             label=_label(place),
             # Where letters are marked they are counted, so that the text is shown as it is.
-            texts=tuple([shown(text)] if marking else _said(text, markdown=markdown) for text in card.texts),
+            texts=tuple(
+                [display_text(text)] if marking else _said(text, markdown=markdown) for text in card.texts
+            ),
             fields=() if web.form == "mqm" and marking else tuple(
                 _field(card.handle, at, aspect, scores.get(aspect, ""), ends, stars=web.form == "stars")
                 for at, (aspect, ends) in enumerate(web.campaign.settings.aspects.items())
@@ -172,12 +174,12 @@ def cell_name(card: Card) -> str:
     return f"{card.first.model}\x1f{card.first.other}"
 
 
-def _said(text: str | None, *, markdown: bool) -> list[Shown]:
+def _said(text: str | None, *, markdown: bool) -> list[DisplayText]:
     """Return a text, or the turns of a chat."""
     chat = turns(text)
     if chat is None:
-        return [shown(text, markdown=markdown)]
-    return [shown(part, markdown=markdown, speaker=speaker) for speaker, part in chat]
+        return [display_text(text, markdown=markdown)]
+    return [display_text(part, markdown=markdown, speaker=speaker) for speaker, part in chat]
 
 
 def _label(place: int) -> str:

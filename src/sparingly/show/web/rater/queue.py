@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from sparingly.run.campaign.journal import Journal, utc_now
 from sparingly.run.campaign.questions import Cell
-from sparingly.run.campaign.rater_pages import Board, Leases, Page, Unit
+from sparingly.run.campaign.rater_pages import Leases, Page, PageBoard, Unit
 from sparingly.show.web.web import Web
 
 
@@ -37,7 +37,7 @@ class Desk:
 
     def __init__(self, web: Web) -> None:
         self.web = web
-        self.board: Board = web.board
+        self.board: PageBoard = web.board
         self.leases = Leases(web.campaign.name)
 
     def current(self, rater: str) -> Page | None:
@@ -50,7 +50,7 @@ class Desk:
                 (page for page in self._assigned(rater) if not self.board.is_done_by(rater, page)), None
             )
         with self.web.campaign.database.reading() as connection:
-            held = self.leases.held(connection)
+            held = self.leases.current(connection)
         page = self._lent(rater, held)
         if page is not None:
             return page
@@ -72,7 +72,7 @@ class Desk:
         """Lend a page for longer to a rater who is at it."""
         unit = self.board.unit_of(page)
         with self.web.campaign.database.reading() as connection:
-            name, until = self.leases.held(connection).get(unit, ("", ""))
+            name, until = self.leases.current(connection).get(unit, ("", ""))
         if name == rater and not self.leases.is_fresh(until):
             with self.web.campaign.database.writing() as connection:
                 self.leases.lend(connection, unit, rater)
@@ -82,7 +82,7 @@ class Desk:
         if self.web.assignment is not None:
             return page in self._assigned(rater)
         with self.web.campaign.database.reading() as connection:
-            lent = self.leases.held(connection).get(self.board.unit_of(page), ("", ""))
+            lent = self.leases.current(connection).get(self.board.unit_of(page), ("", ""))
         return lent[0] == rater or page in self.board.done_by(rater)
 
     def cells(self, rater: str, page: Page) -> list[Cell]:
@@ -104,7 +104,7 @@ class Desk:
             pages = self._assigned(rater)
             done = sum(board.is_done_by(rater, page) for page in pages)
             return Progress(done, done, len(pages))
-        return Progress(len(board.done_by(rater)), board.answered, len(board.pages))
+        return Progress(len(board.done_by(rater)), board.answered_count, len(board.pages))
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class Desk:
         """Lend a rater the next unit, or the one they have for longer, while nobody else is given any."""
         Journal(connection, self.web.campaign.name, utc_now)
         self.board.refresh(connection)
-        held = self.leases.held(connection)
+        held = self.leases.current(connection)
         mine = [unit for unit, (name, _) in held.items() if name == rater]
         self.leases.give_back(connection, [unit for unit in mine if not any(self._open(unit))])
         if not self.board.is_open:

@@ -15,7 +15,7 @@ from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSessi
 from sparingly.show.web.rater.page import Sheet
 from sparingly.show.web.rater.service import Counter
 from sparingly.show.web.rater.submission import GivenPage, from_form, from_json, json_schema
-from sparingly.show.web.texts import Shown
+from sparingly.show.web.texts import DisplayText
 
 router = APIRouter(include_in_schema=False)
 
@@ -183,7 +183,7 @@ def answer(given: Annotated[GivenPage, Depends(given_page)], session: RaterProgr
 
 
 def _shown(sheet: Sheet, aspects: tuple[str, ...]) -> QuestionShown:
-    def plain(texts: list[Shown]) -> list[str]:
+    def plain(texts: list[DisplayText]) -> list[str]:
         return [text.plain for text in texts]
 
     return QuestionShown(

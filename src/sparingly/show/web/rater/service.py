@@ -110,7 +110,7 @@ class Counter:
             return "The campaign is paused. Come back later: nothing of yours is lost."
         if self.web.assignment is not None:
             return self._why_not_assigned(rater)
-        if board.answered < len(board.pages):
+        if board.answered_count < len(board.pages):
             return "Others are working on what is left. Come back later."
         return "Everything that is asked for is judged. Thank you."
 
