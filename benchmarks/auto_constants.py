@@ -18,9 +18,8 @@ import numpy as np
 
 from benchmarks.leaderboard.parity import Parities
 from benchmarks.leaderboard.results import Results, read_results
-from sparingly.bench.entry import Entry, entry_from_table
-from sparingly.bench.grid import Grid, Runs
-from sparingly.bench.work import play
+from sparingly.bench.grid import Entry, Grid, Runs, entry_from_table
+from sparingly.bench.play import play
 
 ROOT = Path(__file__).resolve().parent.parent
 CANDIDATES = (

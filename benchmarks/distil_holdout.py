@@ -29,10 +29,9 @@ from benchmarks.leaderboard.results import read_results
 from benchmarks.papers.markdown import replaced
 from benchmarks.papers.work import write_whole
 from sparingly.base.arrays import Floats
-from sparingly.bench.entry import entry_of
-from sparingly.bench.grid import Grid, Runs
+from sparingly.bench.grid import Grid, Runs, entry_of
+from sparingly.bench.play import play
 from sparingly.bench.sets import TRUTHS, family_of, open_set, set_files
-from sparingly.bench.work import play
 from sparingly.choose.distil.corpus import corpus_of, parse_targets
 from sparingly.data.evalset import EvalSet
 

@@ -22,7 +22,7 @@ from benchmarks.leaderboard.markdown import MARKER
 from benchmarks.papers.markdown import replaced
 from benchmarks.papers.work import write_whole
 from sparingly.bench.grid import Grid, grid_from_text, grid_of, read_grid, standard_grid
-from sparingly.bench.work import play
+from sparingly.bench.play import play
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "table.parquet"

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.leaderboard.results import Runs, nan_mean
 from sparingly.base.arrays import Floats
-from sparingly.bench.part import RESAMPLED
+from sparingly.bench.sets import RESAMPLED
 
 DRAWS = 200
 # The delete-d jackknife: what 80 % of the items tell of the spread of 100 % of them (Shao and Wu 1989).

@@ -13,8 +13,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UnknownNameError, listing
-from sparingly.bench.entry import METRIC, with_metric
-from sparingly.bench.grid import first_share
+from sparingly.bench.grid import METRIC, first_share, with_metric
 from sparingly.bench.replay import DONE
 from sparingly.bench.table import read_table
 

@@ -11,10 +11,9 @@ import polars as pl
 import pytest
 
 from sparingly.base.errors import ExtraMissingError, UsageError
-from sparingly.bench.cluster import on_cluster
 from sparingly.bench.grid import Grid, grid_of
+from sparingly.bench.play import on_cluster, play
 from sparingly.bench.table import MEASURED_ANEW
-from sparingly.bench.work import play
 from tests.real_workers import Process, real_workers
 
 pytest.importorskip("distributed")
@@ -72,7 +71,7 @@ def test_without_work_no_cluster_is_asked() -> None:
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sparingly.bench.cluster._PATIENCE", 1)
+    monkeypatch.setattr("sparingly.bench.play._PATIENCE", 1)
     few = grid_of(["random"], sets=["demo"], budgets=["10%"], seeds=1)
     with pytest.raises(UsageError, match="No Dask scheduler answers at tcp"):
         play(few, None, tmp_path / "table.parquet", cluster="tcp://127.0.0.1:9")

@@ -6,9 +6,11 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.bench.entry import entry_from_table, entry_of, with_metric
+from sparingly.bench.grid import entry_from_table, entry_of, with_metric
 from sparingly.choose import MetricVar
-from sparingly.run.rounds import Casf, DiffuseIterative, Waves
+from sparingly.published.casf import Casf
+from sparingly.published.diffuse_iterative import DiffuseIterative
+from sparingly.run.rounds import Waves
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from sparingly.base.errors import InputError, SparinglyError, UsageError
-from sparingly.bench.entry import entry_of
 from sparingly.bench.grid import (
     Grid,
     Runs,
+    entry_of,
     first_share,
     grid_from_text,
     grid_of,

@@ -7,7 +7,7 @@ import pytest
 
 from sparingly.bench.grid import grid_of
 from sparingly.bench.overview import headline, overview, show_overview
-from sparingly.bench.work import Report, play
+from sparingly.bench.play import Report, play
 from sparingly.show.terminal.console import make_console
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.bench.part import opened_part, part_of, resampled_rows
-from sparingly.bench.sets import Judged, SetFile, open_set
+from sparingly.bench.sets import Judged, SetFile, open_set, opened_part, part_of, resampled_rows
 
 
 @pytest.fixture(scope="module")

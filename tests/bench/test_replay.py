@@ -8,10 +8,9 @@ import pytest
 import sparingly
 from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
 from sparingly.bench import replay as replays
-from sparingly.bench.entry import entry_of
-from sparingly.bench.part import Part, part_of
+from sparingly.bench.grid import entry_of
 from sparingly.bench.replay import DONE, FAILED, NOT_APPLICABLE, replay_entry
-from sparingly.bench.sets import Judged, SetFile, open_set
+from sparingly.bench.sets import Judged, Part, SetFile, open_set, part_of
 from sparingly.choose import KMeans
 from sparingly.run.rounds import Waves
 

@@ -7,8 +7,7 @@ from benchmarks.leaderboard.__main__ import PEERS
 from benchmarks.peers.glide import Glide, GlideActive, GlideStratified
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import registered
-from sparingly.bench.entry import entry_of
-from sparingly.bench.grid import grid_from_text
+from sparingly.bench.grid import entry_of, grid_from_text
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.replay import Look, replay
 

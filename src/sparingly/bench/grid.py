@@ -1,18 +1,259 @@
-"""A grid: data sets × methods × budgets × runs, read from a TOML file, from options, or the standard one."""
+"""A grid: data sets × methods × budgets × runs, read from a TOML file, from options, or the standard one.
+
+An entry of a grid is a method with an estimator, with how its p-values are computed and how often it is run.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from importlib import resources
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
+from importlib import import_module, resources
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal, get_args
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
-from sparingly.bench.entry import Entry, entry_from_table, entry_of
+from sparingly.base.registry import Method, filled_in, method_class, parse_method
+from sparingly.base.text import format_value, parse_call, text_value
+from sparingly.choose.design.random import Random
+from sparingly.choose.design.top import Top
+from sparingly.choose.select import as_selector
+from sparingly.choose.utility.base import Utility
 from sparingly.data.files import naming
+from sparingly.infer.estimate.estimators import as_estimator
 from sparingly.infer.rank.curve import SHARES, SMALL_SET_SHARES
+from sparingly.run.rounds.stop.base import as_stop
+from sparingly.run.rounds.strategy import Strategy
+
+# --- entries ---------------------------------------------------------------------------------------------
+
+
+# Stands for the one metric of a set.
+METRIC = "{metric}"
+ROUNDS = 5
+# What strategies call the number of their rounds.
+_ROUNDS = ("rounds", "waves", "phases")
+PValues = Literal["own", "full_set"]
+Kind = Literal["random", "stochastic", "deterministic"]
+_NAMED_METRIC = re.compile(r"([:,])\w+=\{metric\}(,?)")
+
+_TEXT: tuple[Callable[[Any], bool], str] = (lambda value: isinstance(value, str), "a text")
+_COUNT: tuple[Callable[[Any], bool], str] = (
+    lambda value: type(value) is int and value > 0,
+    "a whole number from 1 on",
+)
+_PARTS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
+    {
+        "rounds": _COUNT,
+        "runs": _COUNT,
+        "slow": (lambda value: isinstance(value, bool), "true or false"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method of a grid.
+
+    Attributes:
+        method: The method as text; ``{metric}`` stands for the one metric of the set.
+        estimator: The estimator as text; None for plain means (and what a strategy itself estimates).
+        name: What is shown; made from the rest unless given.
+        p_values: ``own``, of the judged items, or ``full_set``, those that judging everything is expected
+            to give.
+        rounds: Of a strategy: the number of rounds; None for one selection.
+        kind: ``random``, ``stochastic`` or ``deterministic``: how often it is run.
+        slow: Whether it is run at three budgets only.
+        stop: What ends a strategy before its budget is spent.
+        runs: How many runs; as its kind has it unless given.
+        module: The Python module that holds the method's class, where the method is not registered.
+    """
+
+    method: str
+    estimator: str | None = None
+    name: str = ""
+    p_values: PValues = "own"
+    rounds: int | None = None
+    kind: Kind = "stochastic"
+    slow: bool = False
+    stop: str | None = None
+    runs: int | None = None
+    module: str | None = None
+
+    @property
+    def is_strategy(self) -> bool:
+        """Whether the method is a strategy."""
+        return isinstance(self.made("metric"), Strategy)
+
+    @property
+    def plan(self) -> Entry:
+        """What it judges and estimates, whatever its name, its p-values and its runs."""
+        return Entry(self.method, self.estimator, rounds=self.rounds, stop=self.stop, module=self.module)
+
+    def text(self, metric: str | None) -> str:
+        """Return the method as text for a set with a metric."""
+        return with_metric(self.method, metric)
+
+    def made(self, metric: str | None) -> Method:
+        """Return the method for a set with a metric, a strategy with its number of rounds."""
+        found = _made(self.text(metric), self.module)
+        if isinstance(found, Strategy) and self.rounds is not None:
+            return with_rounds(found, self.rounds)
+        return found
+
+
+def entry_of(text: str, **more: Any) -> Entry:
+    """Return an entry from ``METHOD`` or ``METHOD|ESTIMATOR``, with the rest filled in and checked."""
+    given = {name: value for name, value in more.items() if value is not None}
+    known = [part.name for part in fields(Entry) if part.name not in ("method", "estimator")]
+    for name, value in given.items():
+        if name not in known:
+            raise UnknownNameError("part of an entry", name, ("method", *known))
+        _check_part(name, value)
+    method, *after = _split(text)
+    if len(after) > 1:
+        raise UsageError(f'The entry "{text}" names two estimators: write METHOD|ESTIMATOR.')
+    found = _made(method, given.get("module"))
+    entry = Entry(method, after[0] if after else None, **{"kind": kind_of(found), **given})
+    if isinstance(found, Strategy):
+        entry = replace(entry, rounds=entry.rounds or _own_rounds(method, found) or ROUNDS)
+        with_rounds(found, entry.rounds or ROUNDS)
+    _check(entry, found)
+    return entry if entry.name else replace(entry, name=_shown(entry, found))
+
+
+def entry_from_table(values: Mapping[str, Any]) -> Entry:
+    """Return an entry from its table of a grid file."""
+    rest = dict(values)
+    text = rest.pop("method", None)
+    if not isinstance(text, str):
+        raise UsageError('Every entry of a grid has a method, such as method = "random|greg".')
+    return entry_of(text, **rest)
+
+
+def kind_of(method: Method) -> Kind:
+    """Return whether runs of a method differ by the seed: lists by a utility do not, but for ties."""
+    if isinstance(method, Random):
+        return "random"
+    return "deterministic" if isinstance(method, Utility | Top) else "stochastic"
+
+
+def rounds_parameter(strategy: Strategy) -> Field[Any] | None:
+    """Return the parameter that says how many rounds a strategy has; None where it has none."""
+    return next((part for part in fields(strategy) if part.name in _ROUNDS), None)
+
+
+def with_rounds(strategy: Strategy, rounds: int) -> Strategy:
+    """Return a strategy with so many rounds, where it has a parameter for that."""
+    part = rounds_parameter(strategy)
+    if part is None:
+        return strategy
+    least = part.metadata.get("minimum")
+    if least is not None and rounds < least:
+        raise UsageError(f"The strategy {strategy.name} has {least:g} rounds or more, not {rounds}.")
+    return replace(strategy, **{part.name: rounds})
+
+
+def _own_rounds(text: str, strategy: Strategy) -> int | None:
+    """Return the number of rounds that the text of a strategy names."""
+    part = rounds_parameter(strategy)
+    named = {name for name, _ in parse_call(text).values}
+    return int(getattr(strategy, part.name)) if part is not None and part.name in named else None
+
+
+def with_metric(text: str, metric: str | None) -> str:
+    """Return a text with a metric's name in the place of ``{metric}``."""
+    if METRIC not in text:
+        return text
+    if metric is None:
+        raise UsageError("The method takes a metric, and the evaluation set has none.")
+    return text.replace(METRIC, format_value(text_value(metric)))
+
+
+def _made(text: str, module: str | None) -> Method:
+    if module is not None:
+        method = _from_module(text, module)
+        return method if isinstance(method, Strategy) else as_selector(method)
+    kind = method_class(parse_call(text).name)
+    return parse_method(text) if issubclass(kind, Strategy) else as_selector(text)
+
+
+def _from_module(text: str, module: str) -> Method:
+    """Return a method that is not registered: one of the module's classes, found by its ``name``."""
+    try:
+        content = vars(import_module(module)).values()
+    except ImportError as error:
+        raise UsageError(f"The module {module} of an entry cannot be imported: {error}.") from None
+    classes = [value for value in content if isinstance(value, type) and issubclass(value, Method)]
+    by_name = {method.name: method for method in classes if method.name}
+    call = parse_call(text)
+    if call.name not in by_name:
+        raise UnknownNameError(f"method of the module {module}", call.name, by_name)
+    return filled_in(by_name[call.name], call)
+
+
+def _check_part(name: str, value: Any) -> None:
+    """Complain about a part of an entry that is of another kind than it must be."""
+    choices = {"p_values": get_args(PValues), "kind": get_args(Kind)}.get(name)
+    if choices is not None:
+        if value not in choices:
+            raise UnknownNameError(f"{name} of an entry", value, choices)
+        return
+    right, words = _PARTS.get(name, _TEXT)
+    if not right(value):
+        raise UsageError(f"In an entry, {name} is {words}, not {value!r}.")
+
+
+def _check(entry: Entry, method: Method) -> None:
+    """Refuse parts of an entry that do not go together."""
+    strategy = isinstance(method, Strategy)
+    if entry.estimator is not None:
+        as_estimator(entry.estimator)
+    if entry.stop is not None:
+        as_stop(entry.stop)
+    if not strategy and (entry.rounds is not None or entry.stop is not None):
+        raise UsageError(f"rounds and stop go with a strategy, and {method.name} is none.")
+    if entry.p_values == "full_set" and entry.estimator is None and not strategy:
+        raise UsageError(
+            f"What judging everything would say is expected by an estimator: write {entry.method}|greg."
+        )
+
+
+def _split(text: str) -> Iterator[str]:
+    """Yield the parts of a text between bars that stand outside of double quotes."""
+    start, quoted = 0, False
+    for place, letter in enumerate(text):
+        if letter == '"' and text[place - 1 : place] != "\\":
+            quoted = not quoted
+        if letter == "|" and not quoted:
+            yield text[start:place].strip()
+            start = place + 1
+    yield text[start:].strip()
+
+
+def _shown(entry: Entry, method: Method) -> str:
+    """Return a name: the text without the metric, and what else tells entries apart."""
+    parts = [_without_metric(entry.method)]
+    if entry.estimator is not None:
+        parts[0] += f"|{_without_metric(entry.estimator)}"
+    if entry.p_values == "full_set":
+        parts.append("expected p")
+    stated = _own_rounds(entry.method, method) if isinstance(method, Strategy) else None
+    if entry.rounds not in (None, stated or ROUNDS):
+        parts.append("one round" if entry.rounds == 1 else f"{entry.rounds} rounds")
+    if entry.stop is not None:
+        parts.append(f"until {entry.stop}")
+    return ", ".join(parts)
+
+
+def _without_metric(text: str) -> str:
+    return _NAMED_METRIC.sub(lambda found: found.group(1) if found.group(2) else "", text)
+
+
+# --- the grid --------------------------------------------------------------------------------------------
+
 
 # A set of fewer items is replayed at larger shares.
 SMALL = 150

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from sparingly.bench.grid import first_share
+from sparingly.bench.play import Report
 from sparingly.bench.replay import DONE, FAILED, NOT_APPLICABLE
-from sparingly.bench.work import Report
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
 
 if TYPE_CHECKING:

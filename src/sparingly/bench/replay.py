@@ -14,7 +14,7 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import SparinglyError, UsageError, one_line
 from sparingly.base.registry import Method
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
-from sparingly.bench.entry import Entry, rounds_parameter, with_metric
+from sparingly.bench.grid import Entry, rounds_parameter, with_metric
 from sparingly.bench.measures import (
     Measures,
     Outcome,
@@ -23,7 +23,7 @@ from sparingly.bench.measures import (
     measured,
     own_outcome,
 )
-from sparingly.bench.part import Part
+from sparingly.bench.sets import Part
 from sparingly.choose.design.selector import Selector
 from sparingly.choose.select import select
 from sparingly.data.selection import Selection

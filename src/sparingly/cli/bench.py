@@ -14,7 +14,7 @@ from sparingly.cli.options import Json, emit, progress
 
 if TYPE_CHECKING:
     from sparingly.bench.grid import Grid
-    from sparingly.bench.work import Report
+    from sparingly.bench.play import Report
 
 _ONE_OR_MORE = Number(gte=1)
 
@@ -100,7 +100,7 @@ def bench(
     ```
     """
     from sparingly.bench.overview import show_overview
-    from sparingly.bench.work import play
+    from sparingly.bench.play import play
 
     if out is None:
         raise UsageError("Say where the table goes: --out FILE.parquet.")

@@ -13,12 +13,11 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UsageError
-from sparingly.bench import work
+from sparingly.bench import play as playing
 from sparingly.bench.grid import Grid, grid_of
+from sparingly.bench.play import Task, peak_megabytes, play, run_task, tasks_of
 from sparingly.bench.sets import set_files
 from sparingly.bench.table import MEASURED_ANEW, parts_folder, read_table
-from sparingly.bench.task import Task, peak_megabytes, run_task
-from sparingly.bench.work import play, tasks_of
 from sparingly.choose import KMeans
 from tests.journeys.command import SCRIPT
 
@@ -86,7 +85,7 @@ def test_only_missing_cells_are_computed(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(seen) == 3
     assert play(small(seeds=4), None, out).computed == 0
     assert play(small(seeds=4), None, out, fresh=True).computed == again.table.height
-    monkeypatch.setattr(work, "__version__", "99.0")
+    monkeypatch.setattr(playing, "__version__", "99.0")
     assert play(small(), None, out).computed == first.table.height
 
 
@@ -191,7 +190,7 @@ def test_tasks_keep_a_set_together_and_share_what_is_judged() -> None:
         resamples=1,
     )
     files = set_files(None, ["demo"])
-    cells, _ = work._wanted(grid, files)
+    cells, _ = playing._wanted(grid, files)
     tasks = tasks_of(grid, files, cells)
     assert [(task.resample, len(task.jobs)) for task in tasks] == [(0, 1)] * 4 + [(1, 2)]
     assert [len(task.jobs[0].seeds) for task in tasks] == [25, 5, 1, 1, 1]

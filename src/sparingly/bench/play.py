@@ -1,7 +1,8 @@
-"""Plays a grid: finds out which cells are missing, computes them on several processes, keeps what is done."""
+"""Play a grid: find the cells that its table lacks, compute them in several processes, save each at once."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,18 +11,147 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparingly._version import __version__
+from sparingly.base.cluster import cluster_client
 from sparingly.base.errors import InputError, SparinglyError, UsageError
 from sparingly.bench import table as tables
-from sparingly.bench.entry import Entry
-from sparingly.bench.grid import Grid
-from sparingly.bench.part import opened
-from sparingly.bench.replay import FAILED
-from sparingly.bench.sets import Judged, SetFile, set_files
+from sparingly.bench.grid import Entry, Grid, with_metric
+from sparingly.bench.replay import FAILED, Cell, replay_entry
+from sparingly.bench.sets import Judged, SetFile, opened, opened_part, set_files
 from sparingly.bench.table import Row
-from sparingly.bench.task import Job, Task, asked_of, finished
 
 if TYPE_CHECKING:
     import polars as pl
+
+# --- what one process computes at a time -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Job:
+    """An entry to be replayed with some seeds at some budgets."""
+
+    entry: Entry
+    seeds: tuple[int, ...]
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one process computes at a time: jobs on one set, or on one resample of it."""
+
+    file: SetFile
+    digest: str
+    resample: int
+    jobs: tuple[Job, ...]
+
+    def __str__(self) -> str:
+        """Return what is computed, for a line on the screen."""
+        names = ", ".join(dict.fromkeys(job.entry.name for job in self.jobs))
+        return f"{self.file.name}: {names}"
+
+
+def run_task(task: Task) -> list[Row]:
+    """Compute the rows of a task."""
+    part = opened_part(task.file, task.digest, task.resample)
+    about = {
+        "set": task.file.name,
+        "family": task.file.family,
+        "truth": part.truth,
+        "metric": part.judged.metric,
+        "strong": task.file.strong,
+        "counts": part.judged.counts,
+        "items": len(part.data),
+        "models": len(part.data.models),
+        "resample": task.resample,
+        "digest": task.digest,
+        "version": __version__,
+    }
+    return [
+        {
+            **about,
+            **asked_of(job.entry, part.judged.metric),
+            "kind": job.entry.kind,
+            "seed": seed,
+            **_row(cell),
+        }
+        # Seed by seed, so that entries that judge the same find what was judged.
+        for seed in sorted({seed for job in task.jobs for seed in job.seeds})
+        for job in task.jobs
+        if seed in job.seeds
+        for cell in replay_entry(part, job.entry, job.shares, seed)
+    ]
+
+
+def _row(cell: Cell) -> Row:
+    values = {name: value for name, value in vars(cell).items() if name != "measures"}
+    measures = {name: None if value != value else value for name, value in (cell.measures or {}).items()}
+    return {**values, **measures, "peak_mb": peak_megabytes()}
+
+
+def peak_megabytes() -> float | None:
+    """Return the most memory that this process has held so far; None where the system does not say."""
+    if sys.platform == "win32":
+        return None
+    from resource import RUSAGE_SELF, getrusage
+
+    # Kilobytes on Linux, bytes on macOS.
+    return getrusage(RUSAGE_SELF).ru_maxrss / (1024.0**2 if sys.platform == "darwin" else 1024.0)
+
+
+def asked_of(entry: Entry, metric: str | None) -> Row:
+    """Return what a row says of its entry."""
+    return {
+        "entry": entry.name,
+        "method": _text(entry.method, metric),
+        "estimator": None if entry.estimator is None else _text(entry.estimator, metric),
+        "p_values": entry.p_values,
+        "rounds": entry.rounds,
+        "stop": entry.stop,
+    }
+
+
+def _text(text: str, metric: str | None) -> str:
+    """Return a text with the metric, or as it is where the set has none."""
+    return text if metric is None else with_metric(text, metric)
+
+
+def finished(task: Task) -> tuple[Task, list[Row]]:
+    """Compute a task, and say which one it was."""
+    return task, run_task(task)
+
+
+# --- the same tasks on a Dask cluster: any number of machines that see the same data folder --------------
+
+
+# How often a task is tried again when its worker is lost.
+RETRIES = 3
+_PATIENCE = 30
+
+
+def on_cluster(tasks: Sequence[Task], address: str, workers: int) -> Iterator[tuple[Task, list[Row]]]:
+    """Yield tasks with their rows as workers finish them; what a lost worker had is done by the others.
+
+    Args:
+        tasks: What is to be computed.
+        address: Of the scheduler, such as ``tcp://10.0.0.1:8786``, or ``local`` for workers on this machine.
+        workers: How many local workers.
+    """
+    if not tasks:
+        return
+    with cluster_client(address, workers, "Playing a grid on a cluster", _PATIENCE) as client:
+        from distributed import as_completed
+
+        # The earlier tasks first, so that a worker keeps the set that it has read.
+        futures = [
+            client.submit(finished, task, retries=RETRIES, priority=-place, pure=False)
+            for place, task in enumerate(tasks)
+        ]
+        for future in as_completed(futures):  # type: ignore[no-untyped-call]
+            yield future.result()
+            future.release()
+
+
+# --- the grid --------------------------------------------------------------------------------------------
+
 
 # How many seeds one task takes: lists are quick, the rest is not.
 _SEEDS, _SEEDS_OF_LISTS = 5, 25
@@ -164,8 +294,6 @@ def _jobs(grid: Grid, places: dict[str, int], cells: Sequence[Row]) -> Iterator[
 def _computed(tasks: Sequence[Task], jobs: int, cluster: str | None) -> Iterator[tuple[Task, list[Row]]]:
     """Yield tasks with their rows as they are finished."""
     if cluster is not None:
-        from sparingly.bench.cluster import on_cluster
-
         yield from on_cluster(tasks, cluster, jobs)
     elif jobs == 1 or len(tasks) < 2:
         for task in tasks:
