@@ -88,7 +88,7 @@ def test_a_place_is_filled_in_only_where_it_was_unknown() -> None:
 def test_unknown_names_come_with_the_nearest() -> None:
     error = UnknownNameError("metric", "COMTE", ["chrF", "COMET", "BLEU"])
     assert str(error) == 'There is no metric "COMTE". Did you mean COMET?'
-    assert (error.kind, error.name, error.known) == ("metric", "COMTE", ("chrF", "COMET", "BLEU"))
+    assert (error.kind, error.name, error.names) == ("metric", "COMTE", ("chrF", "COMET", "BLEU"))
 
 
 def test_unknown_names_come_with_all_when_none_is_near() -> None:
@@ -132,7 +132,7 @@ def test_errors_are_value_errors_where_callers_expect_them() -> None:
 
 def test_listing_counts_what_it_cuts() -> None:
     assert listing(["a", "b"]) == "a, b"
-    assert listing("abcde", most=2) == "a, b and 3 more"
+    assert listing("abcde", limit=2) == "a, b and 3 more"
 
 
 def test_nearest_is_ordered() -> None:

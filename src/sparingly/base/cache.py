@@ -1,4 +1,4 @@
-"""Answers kept for as long as the arrays they were made from are in use."""
+"""Results that were computed lately, found again by what they were computed from."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ Result = TypeVar("Result")
 
 
 class ResultCache(Generic[Result]):
-    """The last few answers, each found again by the very arrays that it was made from, and a key.
+    """The last few results, each found again by a key and by the very arrays that it was computed from.
 
-    Arrays are told apart by where they lie in memory, and are not kept alive: an answer counts only while all
-    of its arrays are still there. So nothing that can be written to may be handed in.
+    Arrays are compared by identity and are not kept alive: a result counts only while all of its arrays
+    exist. So only arrays that nobody writes to may be handed in. Without arrays the key alone decides.
 
     Examples:
         >>> import numpy as np
-        >>> cache = ResultCache[float](most=2)
+        >>> cache = ResultCache[float](size=2)
         >>> scores = np.ones(3)
-        >>> cache.of([scores], "total", lambda: float(scores.sum()))
+        >>> cache.get([scores], "total", lambda: float(scores.sum()))
         3.0
-        >>> cache.of([scores], "total", lambda: -1.0)  # not made again
+        >>> cache.get([scores], "total", lambda: -1.0)  # not computed again
         3.0
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, size: int) -> None:
+        self._size = size
         self._lock = Lock()
-        self._held: OrderedDict[Hashable, tuple[tuple[ref[NDArray[Any]], ...], Result]] = OrderedDict()
+        self._entries: OrderedDict[Hashable, tuple[tuple[ref[NDArray[Any]], ...], Result]] = OrderedDict()
 
-    def of(self, arrays: Sequence[NDArray[Any]], key: Hashable, make: Callable[[], Result]) -> Result:
-        """Return the answer for some arrays and a key, made now where it is not kept."""
-        whole = (tuple(map(id, arrays)), key)
+    def get(self, arrays: Sequence[NDArray[Any]], key: Hashable, compute: Callable[[], Result]) -> Result:
+        """Return the result for some arrays and a key; compute it now if it is not cached."""
+        full_key = (tuple(map(id, arrays)), key)
         with self._lock:
-            known = self._held.get(whole)
-            if known is not None and all(one() is array for one, array in zip(known[0], arrays, strict=True)):
-                self._held.move_to_end(whole)
-                return known[1]
-        made = make()
+            entry = self._entries.get(full_key)
+            if entry is not None and all(a() is array for a, array in zip(entry[0], arrays, strict=True)):
+                self._entries.move_to_end(full_key)
+                return entry[1]
+        result = compute()
         with self._lock:
-            self._held[whole] = (tuple(map(ref, arrays)), made)
-            self._held.move_to_end(whole)
-            self._drop()
-        return made
+            self._entries[full_key] = (tuple(map(ref, arrays)), result)
+            self._entries.move_to_end(full_key)
+            self._evict()
+        return result
 
-    def _drop(self) -> None:
-        """Forget what no array stands behind any more, then the oldest ones over the limit."""
-        for key in [key for key, (refs, _) in self._held.items() if any(one() is None for one in refs)]:
-            del self._held[key]
-        while len(self._held) > self._most:
-            self._held.popitem(last=False)
+    def _evict(self) -> None:
+        """Drop results whose arrays no longer exist, then the oldest ones beyond the size."""
+        for key in [key for key, (refs, _) in self._entries.items() if any(a() is None for a in refs)]:
+            del self._entries[key]
+        while len(self._entries) > self._size:
+            self._entries.popitem(last=False)

@@ -15,25 +15,25 @@ LOCAL, EXTRA = "local", "cluster"
 
 
 @contextmanager
-def cluster_client(address: str, workers: int, what: str, patience: float = 30) -> Iterator[Client]:
+def cluster_client(address: str, workers: int, purpose: str, patience: float = 30) -> Iterator[Client]:
     """Yield the client of a cluster.
 
     Args:
-        address: Of the scheduler, such as ``tcp://10.0.0.1:8786``, or ``local`` for workers on this machine.
-        workers: How many local workers.
-        what: What it is needed for, said where the packages are missing.
-        patience: The seconds to wait for the scheduler.
+        address: The scheduler's, such as ``tcp://10.0.0.1:8786``, or ``local`` for workers on this machine.
+        workers: The number of local workers.
+        purpose: What the cluster is for; named in the error when the packages are missing.
+        patience: How many seconds to wait for the scheduler.
     """
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise ExtraMissingError(what, EXTRA) from None
+        raise ExtraMissingError(purpose, EXTRA) from None
     if address == LOCAL:
         with (
             LocalCluster(  # type: ignore[no-untyped-call]
                 n_workers=workers, threads_per_worker=1, dashboard_address=":0"
-            ) as own,
-            Client(own) as client,  # type: ignore[no-untyped-call]
+            ) as local_cluster,
+            Client(local_cluster) as client,  # type: ignore[no-untyped-call]
         ):
             yield client
         return

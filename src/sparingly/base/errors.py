@@ -35,13 +35,13 @@ class UsageError(SparinglyError, ValueError):
 
 
 class UnknownNameError(UsageError):
-    """A name that does not exist, told together with the nearest names that do."""
+    """A name that does not exist; the message suggests the nearest ones that do."""
 
-    def __init__(self, kind: str, name: object, known: Iterable[str], hint: str = "") -> None:
+    def __init__(self, kind: str, name: object, names: Iterable[str], hint: str = "") -> None:
         self.kind = kind
         self.name = str(name)
-        self.known = tuple(known)
-        super().__init__(_unknown_sentence(kind, name, self.known, hint))
+        self.names = tuple(names)
+        super().__init__(_unknown_sentence(kind, name, self.names, hint))
 
 
 class DataError(SparinglyError, ValueError):
@@ -74,7 +74,7 @@ class InputError(DataError):
         if self.field is not None:
             place.append(f"field {self.field}")
         sentence = f"{', '.join(place)}: {self.problem}" if place else self.problem
-        return one_line(_ended(sentence) + (f" {_ended(self.fix)}" if self.fix else ""))
+        return one_line(_with_stop(sentence) + (f" {_with_stop(self.fix)}" if self.fix else ""))
 
     def at(
         self, *, file: str | Path | None = None, line: int | None = None, field: str | None = None
@@ -110,45 +110,42 @@ def exit_code(error: BaseException) -> int:
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line: what would break the line or the terminal is written as its escape."""
+    """Return a text on one line; characters that break the line or the terminal are escaped."""
     return _BREAKING.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
 
 
-def _ended(sentence: str) -> str:
-    """Return a sentence with its full stop, or with the question mark that it has."""
+def _with_stop(sentence: str) -> str:
+    """Return a sentence that ends in one full stop, or in its question mark."""
     return sentence if sentence.endswith("?") else f"{sentence.rstrip('.')}."
 
 
-def listing(names: Iterable[str], most: int = 12) -> str:
-    """Join names for a sentence, cutting a long list and saying how many were cut."""
-    shown = list(names)
-    rest = len(shown) - most
-    return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "")
+def listing(names: Iterable[str], limit: int = 12) -> str:
+    """Join names for a sentence; of a long list name the first ones and count the rest."""
+    all_names = list(names)
+    more = len(all_names) - limit
+    return ", ".join(all_names[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
-def nearest(name: object, known: Iterable[str], most: int = 3) -> list[str]:
-    """Return the known names that look like the given one, best first."""
+def nearest(name: object, names: Iterable[str], limit: int = 3) -> list[str]:
+    """Return the names that look like the given one, best first."""
     from rapidfuzz import process, utils
 
     matches = process.extract(
-        str(name), list(known), limit=most, score_cutoff=60, processor=utils.default_process
+        str(name), list(names), limit=limit, score_cutoff=60, processor=utils.default_process
     )
     return [match[0] for match in matches]
 
 
-def _unknown_sentence(kind: str, name: object, known: tuple[str, ...], hint: str) -> str:
+def _unknown_sentence(kind: str, name: object, names: tuple[str, ...], hint: str) -> str:
     is_text = isinstance(name, str)
     sentence = f'There is no {kind} "{name}".' if is_text else f"There is no {kind} {name}: names are text."
-    close = nearest(name, known)
+    close = nearest(name, names)
     if close:
         # The number 1 and the text "1" look the same without quotes.
-        sentence += f" Did you mean {' or '.join(close if is_text else map(_quoted, close))}?"
-    elif known:
-        sentence += f" There are: {listing(known)}."
+        quoted = close if is_text else [f'"{other}"' for other in close]
+        sentence += f" Did you mean {' or '.join(quoted)}?"
+    elif names:
+        sentence += f" There are: {listing(names)}."
     else:
         sentence += f" There is no {kind} at all."
     return one_line(f"{sentence} {hint}".rstrip())
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'

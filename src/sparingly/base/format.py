@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 NO_INTERVAL = "no interval"
-_LEAST = 0.001
+_SMALLEST = 0.001
 
 
-def percent(chance: float | None) -> str:
-    """Return a chance as a percentage that never says 0 or 100: a simulated zero is only "under 0.1 %".
+def percent(probability: float | None) -> str:
+    """Return a probability as a percentage that never says 0 or 100: a simulated zero is "under 0.1 %".
 
-    Whole percent from 1 to 99, one decimal beyond; a dash where there is none. Use it for every chance that
+    Whole percent from 1 to 99, one decimal beyond; a dash for None and NaN. Use it for every probability that
     was simulated or computed from a model, so that nobody reads certainty into few draws.
 
     Examples:
@@ -21,17 +21,17 @@ def percent(chance: float | None) -> str:
         >>> percent(0.894), percent(0.004), percent(0.0), percent(1.0), percent(None)
         ('89 %', '0.4 %', 'under 0.1 %', 'over 99.9 %', '-')
     """
-    if chance is None or chance != chance:
+    if probability is None or probability != probability:
         return "-"
-    if chance < _LEAST:
-        return f"under {100 * _LEAST:.1f} %"
-    if chance > 1 - _LEAST:
-        return f"over {100 * (1 - _LEAST):.1f} %"
-    return f"{100 * chance:.0f} %" if 0.01 <= chance <= 0.99 else f"{100 * chance:.1f} %"
+    if probability < _SMALLEST:
+        return f"under {100 * _SMALLEST:.1f} %"
+    if probability > 1 - _SMALLEST:
+        return f"over {100 * (1 - _SMALLEST):.1f} %"
+    return f"{100 * probability:.{0 if 0.01 <= probability <= 0.99 else 1}f} %"
 
 
 def share_text(share: float | None, digits: int = 1) -> str:
-    """Return a share as a percentage, a dash where there is none; almost all is not all, almost none not 0.
+    """Return a share as a percentage; a share below 1 never reads 100 %, one above 0 never 0 %.
 
     Examples:
         >>> from sparingly.base.format import share_text
@@ -47,14 +47,15 @@ def share_text(share: float | None, digits: int = 1) -> str:
 
 
 def number_text(value: float | None, digits: int = 4) -> str:
-    """Return a number with so many digits, never a negative zero; a dash where there is none."""
+    """Return a number with so many significant digits, never a negative zero; a dash for None and NaN."""
     return "-" if value is None or value != value else f"{value + 0.0:.{digits}g}"
 
 
 def score_text(score: float | None, *, is_rate: bool) -> str:
     """Return a score: a rate (a share of passes or wins) in percent, any other as a number.
 
-    Every table and page prints scores by this function, errors by ``error_text``, intervals by ``ends_text``.
+    Every table and page prints scores with this function, errors with ``error_text``, intervals with
+    ``ends_text``.
     """
     return share_text(score) if is_rate else number_text(score)
 
@@ -67,35 +68,32 @@ def error_text(error: float | None, *, is_rate: bool) -> str:
 
 
 def ends_text(low: float | None, high: float | None, *, is_rate: bool = False) -> str:
-    """Return an interval in words: its two ends, the one end that is supported, or that there is none.
+    """Return an interval in words: both ends, the one end that is finite, or that there is none.
 
-    Ends of rates are rounded outwards, so that what is printed holds as well.
+    Ends of rates are rounded outwards, so that the printed interval holds as well.
     """
-    least, most = (None if end is None or not math.isfinite(end) else end for end in (low, high))
-    below, above = _low_end(least, is_rate), _high_end(most, is_rate)
-    if least is None or most is None:
-        one = f"at most {above}" if least is None else f"at least {below}"
-        return NO_INTERVAL if least is None and most is None else one
+    low, high = (None if end is None or not math.isfinite(end) else end for end in (low, high))
+    low_text, high_text = (_end_text(low, is_rate, math.floor), _end_text(high, is_rate, math.ceil))
+    if low is None:
+        return NO_INTERVAL if high is None else f"at most {high_text}"
+    if high is None:
+        return f"at least {low_text}"
     if is_rate:
-        return f"{below} to {above}" if least < most else share_text(least)
-    return f"[{below}, {above}]"
+        return f"{low_text} to {high_text}" if low < high else share_text(low)
+    return f"[{low_text}, {high_text}]"
 
 
-def _low_end(end: float | None, is_rate: bool) -> str:
+def _end_text(end: float | None, is_rate: bool, rounding: Callable[[float], int]) -> str:
     if end is None or not is_rate:
         return number_text(end)
-    return f"{math.floor(1000 * end + 1e-9) / 10 + 0.0:.1f} %"
+    # The slack keeps an end that is a whole tenth but for its last bits where it is.
+    slack = 1e-9 if rounding is math.floor else -1e-9
+    return f"{rounding(1000 * end + slack) / 10 + 0.0:.1f} %"
 
 
-def _high_end(end: float | None, is_rate: bool) -> str:
-    if end is None or not is_rate:
-        return number_text(end)
-    return f"{math.ceil(1000 * end - 1e-9) / 10 + 0.0:.1f} %"
-
-
-def counted(count: int, one: str, more: str | None = None) -> str:
+def counted(count: int, singular: str, plural: str | None = None) -> str:
     """Return a number with its noun: 1 item, 2 items."""
-    return f"{count} {one if count == 1 else more or one + 's'}"
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
 # Tables

@@ -6,12 +6,12 @@ from sparingly.base.errors import UsageError
 
 
 def check_level(level: float) -> None:
-    """Complain about a level of intervals that is none."""
+    """Raise UsageError unless 0 < level < 1."""
     if not 0.0 < level < 1.0:
         raise UsageError(f"A level lies between 0 and 1, such as 0.95, not {level}.")
 
 
 def check_alpha(alpha: float) -> None:
-    """Complain about an error rate that is none."""
+    """Raise UsageError unless 0 < alpha < 1."""
     if not 0.0 < alpha < 1.0:
         raise UsageError(f"The error rate alpha must lie between 0 and 1, such as 0.05, not {alpha}.")

@@ -41,8 +41,8 @@ def _keys_of_block(ids: Sequence[str]) -> Keys:
     text = "".join(ids)
     encoded = ids if text.isascii() else [name.encode("utf-8", "surrogatepass") for name in ids]
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
-    joined = text.encode() if text.isascii() else b"".join(cast("list[bytes]", encoded))
-    letters = np.frombuffer(joined, np.uint8)
+    all_bytes = text.encode() if text.isascii() else b"".join(cast("list[bytes]", encoded))
+    letters = np.frombuffer(all_bytes, np.uint8)
     starts = np.cumsum(lengths) - lengths
     keys = scramble(lengths.astype(np.uint64) + _GOLDEN)
     # Ids of different lengths are folded in separate groups, so that one long id costs no memory.
@@ -84,11 +84,11 @@ def generator(seed: int, *purpose: str) -> np.random.Generator:
 
 
 def order(values: Floats, keys: Keys | Callable[[NDArray[np.int64]], Keys], seed: int) -> NDArray[np.int64]:
-    """Order positions by value, highest first, with ties settled by a hash of (seed, key).
+    """Order positions by value, highest first; a hash of (seed, key) breaks ties.
 
     Values are first rounded to 1e-9 of their range, so that the last bits of a sum, which differ between
     machines, cannot change the order. NaN comes last. Keys may be given as a function of positions,
-    which is asked for the tied ones only.
+    which is called for the tied ones only.
     """
     # Sorting whole numbers that carry their position is several times as fast as sorting positions.
     packed = (_descending(values) << _HALF) | np.arange(len(values), dtype=np.uint64)
@@ -98,9 +98,9 @@ def order(values: Floats, keys: Keys | Callable[[NDArray[np.int64]], Keys], seed
     equal = codes[1:] == codes[:-1]
     tied = np.flatnonzero(np.r_[equal, False] | np.r_[False, equal])
     if len(tied):
-        among = order[tied]
-        known = keys(among) if callable(keys) else keys[among]
-        order[tied] = among[np.lexsort((stream(known, seed, "ties"), codes[tied]))]
+        positions = order[tied]
+        tied_keys = keys(positions) if callable(keys) else keys[positions]
+        order[tied] = positions[np.lexsort((stream(tied_keys, seed, "ties"), codes[tied]))]
     return order
 
 

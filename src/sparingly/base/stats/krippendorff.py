@@ -1,4 +1,4 @@
-"""Krippendorff's α: how far people agree beyond chance, whoever judged what.
+"""Krippendorff's α: how far raters agree beyond chance, whoever judged what.
 
 α = 1 − D_o/D_e. D_o is the mean squared distance δ² between two values given to the same unit, every unit's
 pairs weighted by 1/(m_u − 1) where m_u people judged it; D_e is that of any two values of units that can be
@@ -6,6 +6,10 @@ paired (Krippendorff 2019, chapter 12). α is 1 where all agree, 0 where a value
 
 The distance depends on the level of measurement. Nominal: 0 or 1. Interval: v − v'. Ordinal: the difference
 of mid-ranks, which is Krippendorff's Σ n_g − (n_c + n_k)/2. Ratio: (v − v')/(v + v').
+
+Our own code, because the package ``krippendorff`` (0.9) has no interval and builds units × values × values:
+two raters with 11,000 distinct scores of 5,500 units need 5 TB. Here interval and ordinal distances are
+moments, and a bootstrap of 1,000 draws is one matrix product.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ _BLOCK = 512
 
 
 class Alpha(NamedTuple):
-    """α with an interval, and how many units and values it rests on; NaN where it cannot be told."""
+    """α with an interval, and how many units and values it rests on; NaN where it is undefined."""
 
     alpha: float
     low: float
@@ -35,7 +39,7 @@ class Alpha(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Paired:
+class PairedValues:
     """The values of units that two or more people judged: the unit and the value of every judgement."""
 
     unit: Ints
@@ -55,10 +59,10 @@ def krippendorff_alpha(values: Floats, level: Level = "interval") -> float:
         >>> round(krippendorff_alpha(two, "nominal"), 3)
         0.766
     """
-    paired = _paired(values, level)
+    paired = _pair_values(values, level)
     if not len(paired.unit):
         return float("nan")
-    distances = _Distances(paired, level)
+    distances = PairDistances(paired, level)
     return float(_alphas(distances, np.ones((1, len(paired.count))))[0])
 
 
@@ -71,128 +75,126 @@ def alpha_interval(
     draws: int = 1000,
     confidence: float = 0.95,
 ) -> Alpha:
-    """Return α with the interval of a bootstrap over units, or over groups of them that hang together.
+    """Return α with the interval of a bootstrap over units, or over groups of dependent units.
 
     Distances are those of the whole sample; the interval is NaN with fewer than two groups.
 
     Args:
         values: units × raters, NaN where a rater did not judge a unit.
         level: The level of measurement.
-        random: Where the draws come from.
+        random: The generator of the draws.
         groups: The group of every unit, such as its item; every unit by itself unless given.
         draws: How often groups are drawn.
         confidence: The level of the interval.
     """
     values = np.asarray(values, np.float64)
-    paired = _paired(values, level)
+    paired = _pair_values(values, level)
     units = len(paired.count)
     if not units:
         return Alpha(float("nan"), float("nan"), float("nan"), 0, 0)
-    distances = _Distances(paired, level)
+    distances = PairDistances(paired, level)
     alpha = float(_alphas(distances, np.ones((1, units)))[0])
-    kept = (~np.isnan(values)).sum(axis=1) > 1
-    codes = np.unique(np.arange(len(values))[kept] if groups is None else groups[kept], return_inverse=True)[
-        1
-    ]
-    held = int(codes.max()) + 1
+    several = (~np.isnan(values)).sum(axis=1) > 1
+    labels = np.arange(len(values)) if groups is None else groups
+    codes = np.unique(labels[several], return_inverse=True)[1]
+    group_count = int(codes.max()) + 1
     low = high = float("nan")
-    if held > 1 and not np.isnan(alpha):
-        often = random.multinomial(held, np.full(held, 1.0 / held), size=draws).astype(np.float64)
-        found = _alphas(distances, often[:, codes])
+    if group_count > 1 and not np.isnan(alpha):
+        equal = np.full(group_count, 1.0 / group_count)
+        multiplicity = random.multinomial(group_count, equal, size=draws).astype(np.float64)
+        alphas = _alphas(distances, multiplicity[:, codes])
         tail = (1.0 - confidence) / 2.0
-        low, high = (float(end) for end in np.nanquantile(found, [tail, 1.0 - tail]))
+        low, high = (float(end) for end in np.nanquantile(alphas, [tail, 1.0 - tail]))
     return Alpha(alpha, low, high, units, len(paired.value))
 
 
-def _paired(values: Floats, level: str) -> _Paired:
+def _pair_values(values: Floats, level: str) -> PairedValues:
     values = np.asarray(values, np.float64)
     if values.ndim != 2:
         raise UsageError(f"Agreement needs units × raters, not shape {values.shape}.")
     if level not in LEVELS:
         raise UnknownNameError("level of measurement", level, LEVELS)
-    there = ~np.isnan(values)
-    kept = there.sum(axis=1) > 1
-    unit, rater = np.nonzero(there[kept])
-    value = values[kept][unit, rater]
+    present = ~np.isnan(values)
+    several = present.sum(axis=1) > 1
+    unit, rater = np.nonzero(present[several])
+    value = values[several][unit, rater]
     if level == "ratio" and (value < 0).any():
         raise UsageError("Ratios need scores of 0 or more: take the level interval for this scale.")
-    return _Paired(unit, value, there[kept].sum(axis=1).astype(np.float64))
+    return PairedValues(unit, value, present[several].sum(axis=1).astype(np.float64))
 
 
-class _Distances:
+class PairDistances:
     """Within every unit, the sum of squared distances of its pairs; between units, sums that give D_e."""
 
-    def __init__(self, paired: _Paired, level: str) -> None:
+    def __init__(self, paired: PairedValues, level: str) -> None:
         self.count, self.by_moments = paired.count, level in ("interval", "ordinal")
-        known, code, often = np.unique(paired.value, return_inverse=True, return_counts=True)
+        distinct, code, counts = np.unique(paired.value, return_inverse=True, return_counts=True)
         if level == "ordinal":
-            known = np.cumsum(often) - (often - 1) / 2.0
+            distinct = np.cumsum(counts) - (counts - 1) / 2.0
         if self.by_moments:
             # Distances do not change with the zero point; near the mean they lose no digits.
-            known = known - float(often @ known) / often.sum()
-            sums = [self._sum(paired.unit, known[code] ** power) for power in (1, 2)]
+            distinct = distinct - float(counts @ distinct) / counts.sum()
+            sums = [self._sum(paired.unit, distinct[code] ** power) for power in (1, 2)]
             self.moments = np.stack([paired.count, *sums], axis=1)
-            within = 2.0 * (paired.count * sums[1] - sums[0] ** 2)
+            within_sums = 2.0 * (paired.count * sums[1] - sums[0] ** 2)
         else:
-            self.table = _tabled(paired.unit, code, len(paired.count), len(known))
-            self.known, self.level = known, level
-            within = self._within(paired)
-        self.within = np.maximum(within, 0.0) / (paired.count - 1.0)
+            self.table = _count_table(paired.unit, code, len(paired.count), len(distinct))
+            self.distinct, self.level = distinct, level
+            within_sums = self._sum_within(paired)
+        self.within = np.maximum(within_sums, 0.0) / (paired.count - 1.0)
 
     def _sum(self, unit: Ints, value: Floats) -> Floats:
         return np.bincount(unit, value, minlength=len(self.count)).astype(np.float64)
 
-    def _within(self, paired: _Paired) -> Floats:
+    def _sum_within(self, paired: PairedValues) -> Floats:
         # The values of every unit side by side; rows of ``paired`` stand in the order of their units.
         place = np.arange(len(paired.unit)) - np.repeat(
             np.cumsum(paired.count) - paired.count, paired.count.astype(np.int64)
         ).astype(np.int64)
-        beside = np.full((len(paired.count), int(paired.count.max())), np.nan)
-        beside[paired.unit, place] = paired.value
+        side_by_side = np.full((len(paired.count), int(paired.count.max())), np.nan)
+        side_by_side[paired.unit, place] = paired.value
         total = np.zeros(len(paired.count))
-        for column in beside.T:
-            total += np.nansum(_apart(column[:, None], beside, self.level), axis=1)
+        for column in side_by_side.T:
+            total += np.nansum(_squared_distances(column[:, None], side_by_side, self.level), axis=1)
         return total
 
-    def _blocks(self) -> list[tuple[slice, Floats]]:
-        """Return the squared distances of all values from those of every block."""
-        starts = range(0, len(self.known), _BLOCK)
-        blocks = [slice(start, start + _BLOCK) for start in starts]
-        return [(block, _apart(self.known[block, None], self.known[None, :], self.level)) for block in blocks]
-
-    def between(self, often: Floats) -> Floats:
-        """Return Σ_c Σ_k n_c n_k δ²(c, k) for units that count so often (draws × units)."""
+    def between(self, multiplicity: Floats) -> Floats:
+        """Return Σ_c Σ_k n_c n_k δ²(c, k) for units with these multiplicities (draws × units)."""
         if self.by_moments:
-            count, first, second = (often @ self.moments).T
+            count, first, second = (multiplicity @ self.moments).T
             return np.asarray(2.0 * (count * second - first**2))
-        counts = np.asarray((self.table.T @ often.T).T)
-        parts = [np.einsum("bc,bc->b", counts[:, block] @ apart, counts) for block, apart in self._blocks()]
-        return np.asarray(np.sum(parts, axis=0))
+        counts = np.asarray((self.table.T @ multiplicity.T).T)
+        total = np.zeros(len(counts))
+        for start in range(0, len(self.distinct), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            distances = _squared_distances(self.distinct[block, None], self.distinct[None, :], self.level)
+            total += np.einsum("bc,bc->b", counts[:, block] @ distances, counts)
+        return total
 
 
-def _apart(one: Floats, other: Floats, level: str) -> Floats:
+def _squared_distances(first: Floats, second: Floats, level: str) -> Floats:
     """Return δ² of nominal or ratio values; NaN where one is missing."""
-    missing = np.where(np.isnan(one) | np.isnan(other), np.nan, 0.0)
+    missing = np.where(np.isnan(first) | np.isnan(second), np.nan, 0.0)
     if level == "nominal":
-        return np.asarray((one != other) + missing)
-    total = one + other
+        return np.asarray((first != second) + missing)
+    total = first + second
     share = np.divide(
-        one - other, total, out=np.zeros(np.broadcast_shapes(one.shape, other.shape)), where=total > 0
+        first - second, total, out=np.zeros(np.broadcast_shapes(first.shape, second.shape)), where=total > 0
     )
     return np.asarray(share**2 + missing)
 
 
-def _tabled(unit: Ints, code: Ints, units: int, values: int) -> Any:
-    """Return how often every value was given to every unit."""
+def _count_table(unit: Ints, code: Ints, units: int, values: int) -> Any:
+    """Return how often every unit got every value, units × values."""
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(len(unit)), (unit, code)), shape=(units, values))
 
 
-def _alphas(distances: _Distances, often: Floats) -> Floats:
-    """Return α where every unit counts so often (draws × units); NaN where no two values differ."""
-    total = often @ distances.count
-    between = distances.between(often)
+def _alphas(distances: PairDistances, multiplicity: Floats) -> Floats:
+    """Return α for units with these multiplicities (draws × units); NaN where no two values differ."""
+    total = multiplicity @ distances.count
+    between = distances.between(multiplicity)
     differ = between > 1e-12 * total
     chance = np.where(differ, between, 1.0) / np.maximum(total - 1.0, 1.0)
-    return np.where(differ, 1.0 - (often @ distances.within) / chance, np.nan)
+    return np.where(differ, 1.0 - (multiplicity @ distances.within) / chance, np.nan)

@@ -8,9 +8,6 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 
-# --- Means and variances over the models of every item, missing scores left out
-
-
 _BLOCK = 4096
 
 
@@ -42,7 +39,7 @@ def row_variances(scores: Floats) -> Floats:
     return variances
 
 
-# --- Which of a few numbers lie far from the rest
+# Outliers
 
 
 Side = Literal["both", "low", "high"]
@@ -50,43 +47,42 @@ FEWEST = 4
 
 
 def outlier_p_values(values: Floats, errors: Floats, side: Side = "both") -> Floats:
-    """Return, for every number, the chance of lying so far from the others if it were one of them.
+    """Return, for every number, the probability of lying so far from the others if it were one of them.
 
-    NaN marks a number that is not there, and all are NaN with fewer than four: of three, none can be called
-    odd. See ``outlier_p_value``.
+    NaN stays NaN, and all are NaN with fewer than four: of three, none can be called an outlier. See
+    ``outlier_p_value``.
 
     Args:
         values: The numbers.
-        errors: Their standard errors, 0 where they are known.
+        errors: Their standard errors; 0 for exact numbers.
         side: Which deviations count: both, or only those below or above.
     """
-    found = np.full(len(values), np.nan)
+    p_values = np.full(len(values), np.nan)
     for place in np.flatnonzero(~np.isnan(values)):
-        rest = np.delete(values, place), np.delete(errors, place)
-        found[place] = outlier_p_value(float(values[place]), float(errors[place]), *rest, side)
-    return found
+        others = np.delete(values, place), np.delete(errors, place)
+        p_values[place] = outlier_p_value(float(values[place]), float(errors[place]), *others, side)
+    return p_values
 
 
 def outlier_p_value(
-    value: float, error: float, others: Floats, other_errors: Floats, side: Side = "both"
+    value: float, error: float, references: Floats, reference_errors: Floats, side: Side = "both"
 ) -> float:
-    """Return the chance of lying so far from others if it were one of them; NaN with too few others.
+    """Return the probability of lying so far from references if it were one of them; NaN with too few.
 
-    t = (x − mean of the others)/√(v·(1 + 1/k)) with k others of variance v and Student's t at k − 1 degrees
-    of
-    freedom: the externally studentised deviation. A number that is known less well than the others are gets
-    the difference of squared errors on top of v; v is at least the others' mean squared error.
+    t = (x − mean of the references)/√(v·(1 + 1/k)) with k references of variance v and Student's t at k − 1
+    degrees of freedom: the externally studentised deviation. A number with a larger error than the references
+    gets the difference of squared errors on top of v; v is at least their mean squared error.
     """
     from scipy.special import stdtr
 
-    there = ~np.isnan(others)
-    count = int(there.sum())
+    present = ~np.isnan(references)
+    count = int(present.sum())
     if count < FEWEST - 1:
         return float("nan")
-    noise = float(np.mean(other_errors[there] ** 2))
-    spread = max(float(others[there].var(ddof=1)), noise)
+    noise = float(np.mean(reference_errors[present] ** 2))
+    spread = max(float(references[present].var(ddof=1)), noise)
     variance = spread * (1.0 + 1.0 / count) + max(error**2 - noise, 0.0)
-    gap = value - float(others[there].mean())
+    gap = value - float(references[present].mean())
     if variance <= 0.0:
         return 1.0 if abs(gap) <= 1e-12 * max(1.0, abs(value)) else 0.0
     low = float(stdtr(count - 1.0, gap / np.sqrt(variance)))

@@ -10,14 +10,12 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 
-# --- Holm's correction for many tests
-
 
 def holm(p_values: Floats) -> Floats:
     """Return adjusted p-values: below α only where Holm's step-down test at level α rejects.
 
     Of m p-values in ascending order, adjusted p₍ₖ₎ = max over l ≤ k of min(1, (m − l + 1) p₍ₗ₎) (Holm 1979).
-    The chance of calling any true null hypothesis false stays below α, whatever the dependence between the
+    The probability of rejecting any true null hypothesis stays below α, whatever the dependence between the
     tests. NaN marks a test that was not made: it stays NaN and does not count.
 
     Examples:
@@ -27,14 +25,11 @@ def holm(p_values: Floats) -> Floats:
     """
     flat = np.asarray(p_values, np.float64)
     adjusted = np.full(flat.shape, np.nan)
-    made = np.flatnonzero(~np.isnan(flat))
-    order = made[np.argsort(flat[made], kind="stable")]
+    tested = np.flatnonzero(~np.isnan(flat))
+    order = tested[np.argsort(flat[tested], kind="stable")]
     stepped = np.arange(len(order), 0, -1) * flat[order]
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
     return adjusted
-
-
-# --- Shaffer's correction for the tests of all pairs
 
 
 def shaffer(p_values: Floats) -> Floats:
@@ -44,7 +39,7 @@ def shaffer(p_values: Floats) -> Floats:
     the greatest number of pairs that can be equal together when l − 1 are not (Shaffer 1986, the static
     step-down). Equal pairs come in blocks, Σ x(x − 1)/2 over a partition of M into sizes x, so that tₗ is
     never above Holm's m − l + 1: of three models with one difference one pair can be equal, not two. The
-    chance of calling any equal pair different stays below α, whatever the dependence between the tests.
+    probability of calling any equal pair different stays below α, whatever the dependence between tests.
 
     NaN marks a test that was not made: it stays NaN and is no rejection.
 
@@ -62,11 +57,11 @@ def shaffer(p_values: Floats) -> Floats:
     if flat.ndim != 1 or models * (models - 1) // 2 != flat.size:
         raise UsageError(f"The correction needs one p-value for every pair of models, not {flat.shape}.")
     adjusted = np.full(flat.shape, np.nan)
-    made = np.flatnonzero(~np.isnan(flat))
-    order = made[np.argsort(flat[made], kind="stable")]
+    tested = np.flatnonzero(~np.isnan(flat))
+    order = tested[np.argsort(flat[tested], kind="stable")]
     # Pairs without a test can be neither rejected nor wrong, so that Holm's number is a bound, too.
-    left = np.minimum(most_equal(models)[: len(order)], np.arange(len(order), 0, -1))
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(left * flat[order]))
+    multipliers = np.minimum(most_equal(models)[: len(order)], np.arange(len(order), 0, -1))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(multipliers * flat[order]))
     return adjusted
 
 
@@ -81,8 +76,8 @@ def most_equal(models: int) -> Floats:
             sums |= reachable[count - block] << (block * (block - 1) // 2)
         reachable.append(sums)
     pairs = models * (models - 1) // 2
-    there = np.array([reachable[models] >> equal & 1 for equal in range(pairs + 1)], bool)
-    most = np.maximum.accumulate(np.where(there, np.arange(pairs + 1), 0))
-    found = most[:0:-1].astype(np.float64)
-    found.flags.writeable = False
-    return found
+    possible = np.array([reachable[models] >> equal & 1 for equal in range(pairs + 1)], bool)
+    largest = np.maximum.accumulate(np.where(possible, np.arange(pairs + 1), 0))
+    bounds = largest[:0:-1].astype(np.float64)
+    bounds.flags.writeable = False
+    return bounds

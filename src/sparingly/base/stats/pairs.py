@@ -1,4 +1,8 @@
-"""Pairs of models: their order, their differences, ties, and what is read off all pairs."""
+"""Pairs of models: order, differences, ties, growing subsets, soft pairwise accuracy, the lead of one.
+
+Everything over pairs of models is a vector in the order of ``numpy.triu_indices(models, 1)``:
+(0, 1), (0, 2), …, (1, 2), …
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,8 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 
-# --- Pairs of models: their order, their differences, and the stretches of a growing subset
+# Scores such as 0.4 and 0.3 differ by a little more or less than 0.1 in binary.
+_SLACK = 1e-9
 
 
 def pair_count(models: int) -> int:
@@ -54,12 +59,14 @@ class Stretch(NamedTuple):
 
 def checked_sizes(sizes: Sequence[int] | Ints, items: int) -> tuple[Ints, Ints]:
     """Return the distinct sizes in ascending order and the place of every given size among them."""
-    given = np.asarray(sizes, np.int64)
-    if given.ndim != 1 or given.size == 0:
+    requested = np.asarray(sizes, np.int64)
+    if requested.ndim != 1 or requested.size == 0:
         raise UsageError("Give at least one subset size.")
-    if given.min() < 1 or given.max() > items:
-        raise UsageError(f"Subset sizes must lie between 1 and {items}, not {given.min()} to {given.max()}.")
-    distinct, places = np.unique(given, return_inverse=True)
+    if requested.min() < 1 or requested.max() > items:
+        raise UsageError(
+            f"Subset sizes must lie between 1 and {items}, not {requested.min()} to {requested.max()}."
+        )
+    distinct, places = np.unique(requested, return_inverse=True)
     return distinct, places.astype(np.int64)
 
 
@@ -69,54 +76,42 @@ def stretches(sizes: Ints, block: int) -> Iterator[tuple[slice, list[Stretch]]]:
     One pass over these stretches, adding up as it goes, visits every nested subset: nothing that belongs to
     a smaller size is ever computed again for a larger one.
     """
-    cut = 0
+    next_size = 0
     for start in range(0, int(sizes[-1]), block):
         stop = min(start + block, int(sizes[-1]))
         inside: list[Stretch] = []
         begin = start
-        while cut < len(sizes) and sizes[cut] <= stop:
-            inside.append(Stretch(begin - start, int(sizes[cut]) - start, cut))
-            begin = int(sizes[cut])
-            cut += 1
+        while next_size < len(sizes) and sizes[next_size] <= stop:
+            inside.append(Stretch(begin - start, int(sizes[next_size]) - start, next_size))
+            begin = int(sizes[next_size])
+            next_size += 1
         if begin < stop:
             inside.append(Stretch(begin - start, stop - start, None))
         yield slice(start, stop), inside
 
 
-# --- When two scores count as equal: the one rule behind preferences, winners and winning distances
-# Ashury Tahan et al. 2024 (Label-Efficient Model Selection for Text Generation, section 5) call two outputs
-# tied when their scores are close. Everything that turns scores into wins asks here, so that a set's
-# preferences and the winners of a comparison never disagree about a pair.
-
-
-# Scores such as 0.4 and 0.3 differ by a little more or less than 0.1 in binary.
-_SLACK = 1e-9
-
-
 def preferred(differences: Floats, tie: float = 0.0) -> Floats:
-    """Return who wins by each difference of two scores: 1 the first, -1 the second, 0 a tie, NaN unknown.
+    """Return the winner for each difference of two scores: 1 the first, -1 the second, 0 a tie, NaN unknown.
 
-    A tie is |difference| <= tie, where the width is taken a billionth larger than it is written.
+    A tie is |difference| <= tie (Ashury Tahan et al. 2024, section 5), with the width taken a billionth
+    larger than written. Everything that turns scores into wins calls this, so that a set's preferences and
+    the winners of a comparison never disagree about a pair.
     """
     check_tie(tie)
     return np.where(np.abs(differences) <= tie * (1.0 + _SLACK), 0.0, np.sign(differences))
 
 
 def check_tie(tie: float) -> None:
-    """Complain about a tie width that is negative or not a number."""
+    """Raise UsageError unless tie >= 0."""
     if not tie >= 0.0:
         raise UsageError(f"The tie width is zero or more, not {tie}.")
-
-
-# --- Soft pairwise accuracy: is a subset as sure of every comparison of two models as the full set is?
 
 
 def soft_pairwise_accuracy(p_subset: Floats, p_full: Floats) -> Floats:
     """Return SPA = 1 − mean over pairs of |p_subset − p_full| (Zouhar et al. 2025, eq. 17).
 
     Due to Thompson et al. 2024. Takes one-sided p-values (… × pairs). It asks whether the subset is as sure
-    of every comparison as the full set is, and so also blames a subset for being too sure. Use it to compare
-    selections.
+    of every comparison as the full set is, so being too sure costs as well. Use it to compare selections.
     """
     return np.asarray(1.0 - np.abs(p_subset - p_full).mean(axis=-1))
 
@@ -125,7 +120,7 @@ def limit_p_values(sums: Floats, squares: Floats) -> Floats:
     """Return the normal limit of the sign-flip test, Φ(−Σd / √Σd²), from sums over items (… × pairs).
 
     Sums of a set and of what extends it add up, so that an extension costs no more than its own items. Two
-    models that never differ are a coin toss.
+    models that never differ get 0.5.
     """
     from scipy.special import ndtr
 
@@ -133,11 +128,8 @@ def limit_p_values(sums: Floats, squares: Floats) -> Floats:
     return np.asarray(ndtr(-np.divide(sums, spread, out=np.zeros(sums.shape), where=spread > 0)))
 
 
-# --- How likely a lead in votes is by chance: the reliability threshold of iterative selection
-
-
 def chance_of_lead(items: int, judged: NDArray[np.int64], votes: NDArray[np.int64]) -> Floats:
-    """Return P(X ≥ k) for X hypergeometric: k of n votes by chance, were the models equal.
+    """Return P(X ≥ k) for X hypergeometric: k of n votes by chance if the models were equal.
 
     sf(k − 1; N, K = N/2, n), with N items, of which half are won by each model, n judged ones (ties count)
     and k votes for the model that leads (Ashury Tahan et al. 2024, appendix A.3). K is rounded up for an odd

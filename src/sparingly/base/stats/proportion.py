@@ -101,16 +101,16 @@ def effective_proportion_interval(
         error: Its standard error, the finite-population factor included where the size is finite.
         n: The number of labels.
         size: The number of items that the estimate speaks of.
-        level: How often the interval is to hold the truth.
+        level: The coverage of the interval.
         share: The share of successes among the labels (weighted where they are); the estimate if not given.
         freedom: Degrees of freedom of the error; n − 1 if not given. Fewer divide n_eff by (t(df)/t(n−1))².
     """
     check_level(level)
     centre, labels, items = _broadcast(np.clip(estimate, 0.0, 1.0), n, size)
     _check_size(labels, items)
-    own = np.clip(centre if share is None else _as(share, centre), 0.0, 1.0)
-    plain = own * (1.0 - own) * _factor(labels, items)
-    rarer = labels * np.minimum(own, 1.0 - own)
+    label_share = np.clip(centre if share is None else _as(share, centre), 0.0, 1.0)
+    plain = label_share * (1.0 - label_share) * _factor(labels, items)
+    rarer = labels * np.minimum(label_share, 1.0 - label_share)
     effect = _design_effect(_as(error, centre), plain, rarer, labels, freedom, level)
     count = _effective(labels, items) / effect
     return _real_ends(centre, count, items, (1.0 - level) / 2.0, TAIL_SHARE)
@@ -142,13 +142,13 @@ def paired_difference_interval(
     if min(np.min(x, initial=0.0) for x in (a, b, c, d)) < 0:
         raise UsageError("Counts of agreements and disagreements cannot be negative.")
     n = a + b + c + d
-    some = np.maximum(n, 1e-9)
-    difference, discordant = (b - c) / some, (b + c) / some
+    total = np.maximum(n, 1e-9)
+    difference, discordant = (b - c) / total, (b + c) / total
     n, difference, discordant, items = _broadcast(n, difference, discordant, size)
     _check_size(n, items)
     low, high = _difference_ends(difference, discordant, _effective(n, items), n - 1.0, level)
-    drawn = np.where(np.isfinite(items), n / items, 0.0)
-    return _on_lattice(low, high, items, difference * drawn, 1.0 - drawn)
+    sampled_share = np.where(np.isfinite(items), n / items, 0.0)
+    return _on_lattice(low, high, items, difference * sampled_share, 1.0 - sampled_share)
 
 
 def effective_difference_interval(
@@ -175,7 +175,7 @@ def effective_difference_interval(
         discordant: The share of labelled items on which the two differ.
         n: The number of items with labels of both.
         size: The number of items that the difference speaks of.
-        level: How often the interval is to hold the truth.
+        level: The coverage of the interval.
         own: The difference among the labels; the estimated difference if not given.
         freedom: Degrees of freedom of the error; n − 1 if not given.
     """
@@ -197,7 +197,9 @@ def effective_difference_interval(
 
 
 def _broadcast(*values: ArrayLike) -> tuple[Floats, ...]:
-    return tuple(np.array(one) for one in np.broadcast_arrays(*(np.asarray(v, np.float64) for v in values)))
+    return tuple(
+        np.array(array) for array in np.broadcast_arrays(*(np.asarray(v, np.float64) for v in values))
+    )
 
 
 def _as(value: ArrayLike, like: Floats) -> Floats:
@@ -205,45 +207,45 @@ def _as(value: ArrayLike, like: Floats) -> Floats:
 
 
 def _counts(successes: ArrayLike, n: ArrayLike, size: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """Return the counts, broadcast; complain where they cannot be counts of one sample."""
+    """Return the counts, broadcast; raise UsageError unless they can be counts of one sample."""
     k, labels, items = _broadcast(successes, n, size)
-    wrong = np.flatnonzero(((k < 0) | (k > labels + 1e-9)).ravel())
-    if len(wrong):
-        first = wrong[0]
+    impossible = np.flatnonzero(((k < 0) | (k > labels + 1e-9)).ravel())
+    if len(impossible):
+        first = impossible[0]
         raise UsageError(f"{k.ravel()[first]:g} successes of {labels.ravel()[first]:g} is not a proportion.")
     _check_size(labels, items)
     return np.minimum(k, labels), labels, items
 
 
 def _check_size(labels: Floats, items: Floats) -> None:
-    wrong = np.flatnonzero((labels > items).ravel())
-    if len(wrong):
-        first = wrong[0]
+    impossible = np.flatnonzero((labels > items).ravel())
+    if len(impossible):
+        first = impossible[0]
         raise UsageError(f"{labels.ravel()[first]:g} labels cannot come from {items.ravel()[first]:g} items.")
 
 
 def _effective(labels: Floats, items: Floats) -> Floats:
-    """Return n·(N − 1)/(N − n): as many labels of an infinite population tell as much; infinite for n = N."""
+    """Return n·(N − 1)/(N − n), the labels from an infinite population worth as much; inf for n = N."""
     with np.errstate(divide="ignore", invalid="ignore"):
         finite = labels * (items - 1.0) / (items - labels)
     return np.where(np.isinf(items), labels, np.where(labels >= items, np.inf, finite))
 
 
 def _factor(labels: Floats, items: Floats) -> Floats:
-    """Return (1 − n/N)/(n − 1): what a sample variance is multiplied by."""
+    """Return (1 − n/N)/(n − 1), the factor of a sample variance."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.maximum(1.0 - labels / items, 0.0) / np.maximum(labels - 1.0, 0.0)
 
 
 def _design_effect(
-    error: Floats, plain: Floats, telling: Floats, labels: Floats, freedom: ArrayLike | None, level: float
+    error: Floats, plain: Floats, informative: Floats, labels: Floats, freedom: ArrayLike | None, level: float
 ) -> Floats:
     """Return error²/plain, gains shrunk towards none; 1 where the labels do not vary."""
     from scipy.special import stdtrit
 
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.where(plain > 0, error * error / plain, 1.0)
-    shrunk = (effect * telling + LABELS_WITHOUT_GAIN) / (telling + LABELS_WITHOUT_GAIN)
+    shrunk = (effect * informative + LABELS_WITHOUT_GAIN) / (informative + LABELS_WITHOUT_GAIN)
     effect = np.where(effect < 1.0, shrunk, effect)
     if freedom is not None:
         tail = 0.5 + level / 2.0
@@ -270,11 +272,11 @@ def _ends(k: Floats, n: Floats, size: Floats, tail: float, weight: float) -> tup
         & (n > 0)
     )
     if exact.any():
-        rows, where = np.unique(np.stack([k[exact], n[exact], size[exact]], 1), axis=0, return_inverse=True)
-        where = where.ravel()
+        rows, row_of = np.unique(np.stack([k[exact], n[exact], size[exact]], 1), axis=0, return_inverse=True)
+        row_of = row_of.ravel()
         wins, labels, items = rows.astype(np.int64).T
-        low[exact] = (_lowest_count(wins, labels, items, tail, weight) / items)[where]
-        high[exact] = (1.0 - _lowest_count(labels - wins, labels, items, tail, weight) / items)[where]
+        low[exact] = (_lowest_count(wins, labels, items, tail, weight) / items)[row_of]
+        high[exact] = (1.0 - _lowest_count(labels - wins, labels, items, tail, weight) / items)[row_of]
     return low, high
 
 
@@ -311,9 +313,9 @@ def _real_ends(p: Floats, n: Floats, size: Floats, tail: float, weight: float) -
     count = np.where(np.isfinite(n), n, 0.0)
     low = _beta_low(p * count, count, tail, weight)
     high = 1.0 - _beta_low((1.0 - p) * count, count, tail, weight)
-    everything = np.isinf(n)
-    low, high = np.where(everything, p, low), np.where(everything, p, high)
-    return _on_lattice(low, high, size, p, np.where(everything, 0.0, 1.0), least=0.0)
+    is_census = np.isinf(n)
+    low, high = np.where(is_census, p, low), np.where(is_census, p, high)
+    return _on_lattice(low, high, size, p, np.where(is_census, 0.0, 1.0), minimum=0.0)
 
 
 def _beta_low(k: Floats, n: Floats, tail: float, weight: float) -> Floats:
@@ -326,30 +328,30 @@ def _beta_low(k: Floats, n: Floats, tail: float, weight: float) -> Floats:
 
     k, n = np.broadcast_arrays(k, n)
     result = np.array(np.where(np.isnan(k) | np.isnan(n), np.nan, 0.0))
-    some = k > 1e-9
-    wins = np.asarray(k[some], np.float64)
-    rest = np.maximum(n[some] - wins, 0.0)
-    all_won = rest < 1e-9
-    rest_or_one = np.where(all_won, 1.0, rest)
-    low = betaincinv(wins, rest + 1.0, tail)
-    high = np.where(all_won, 1.0, betaincinv(wins + 1.0, rest_or_one, tail))
+    positive = k > 1e-9
+    wins = np.asarray(k[positive], np.float64)
+    losses = np.maximum(n[positive] - wins, 0.0)
+    all_won = losses < 1e-9
+    losses_or_one = np.where(all_won, 1.0, losses)
+    low = betaincinv(wins, losses + 1.0, tail)
+    high = np.where(all_won, 1.0, betaincinv(wins + 1.0, losses_or_one, tail))
     at = 0.5 * (low + high)
-    scale, more_scale = betaln(wins, rest + 1.0), betaln(wins + 1.0, rest_or_one)
+    scale, more_scale = betaln(wins, losses + 1.0), betaln(wins + 1.0, losses_or_one)
     for _ in range(60):
-        more = np.where(all_won, 0.0, betainc(wins + 1.0, rest_or_one, at))
-        value = weight * betainc(wins, rest + 1.0, at) + (1.0 - weight) * more - tail
+        more = np.where(all_won, 0.0, betainc(wins + 1.0, losses_or_one, at))
+        value = weight * betainc(wins, losses + 1.0, at) + (1.0 - weight) * more - tail
         low, high = np.where(value < 0, at, low), np.where(value < 0, high, at)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             log_at, log_other = np.log(at), np.log1p(-at)
-            density = np.exp((wins - 1.0) * log_at + rest * log_other - scale)
-            beyond = np.exp(wins * log_at + (rest_or_one - 1.0) * log_other - more_scale)
+            density = np.exp((wins - 1.0) * log_at + losses * log_other - scale)
+            beyond = np.exp(wins * log_at + (losses_or_one - 1.0) * log_other - more_scale)
             step = at - value / (weight * density + (1.0 - weight) * np.where(all_won, 0.0, beyond))
         step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
         moved = np.max(np.abs(step - at), initial=0.0)
         at = step
         if moved < 1e-13:
             break
-    result[some] = at
+    result[positive] = at
     return result
 
 
@@ -362,19 +364,19 @@ def _difference_ends(
     """Return d̃ ± t·√((q̃ − d̃²)/(n + 2)) with one item added to each kind of disagreement."""
     from scipy.special import stdtrit
 
-    everything = np.isinf(n)
-    count = np.where(everything, 0.0, n)
+    is_census = np.isinf(n)
+    count = np.where(is_census, 0.0, n)
     centre = difference * count / (count + 2.0)
     varying = (discordant * count + 2.0) / (count + 2.0) - centre * centre
     with np.errstate(invalid="ignore"):
         quantile = np.where(freedom > 0, stdtrit(np.maximum(freedom, 1e-9), 0.5 + level / 2.0), np.inf)
         half = quantile * np.sqrt(np.maximum(varying, 0.0) / (count + 2.0))
     low, high = np.maximum(centre - half, -1.0), np.minimum(centre + half, 1.0)
-    return np.where(everything, difference, low), np.where(everything, difference, high)
+    return np.where(is_census, difference, low), np.where(is_census, difference, high)
 
 
 def _on_lattice(
-    low: Floats, high: Floats, size: Floats, centre: Floats, slack: Floats, least: float = -1.0
+    low: Floats, high: Floats, size: Floats, centre: Floats, slack: Floats, minimum: float = -1.0
 ) -> tuple[Floats, Floats]:
     """Round outwards to multiples of 1/size, and stay within what the items not drawn leave open."""
     finite = np.isfinite(size) & (slack > 0)
@@ -383,4 +385,4 @@ def _on_lattice(
     high = np.where(finite, np.ceil(high * items - 1e-9) / items, high)
     low = np.where(np.isfinite(size), np.maximum(low, centre - slack), low)
     high = np.where(np.isfinite(size), np.minimum(high, centre + slack), high)
-    return np.clip(low, least, 1.0), np.clip(high, least, 1.0)
+    return np.clip(low, minimum, 1.0), np.clip(high, minimum, 1.0)

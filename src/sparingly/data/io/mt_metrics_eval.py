@@ -219,7 +219,7 @@ class _Tree:
         if system in self.references:
             return None
         if self.has_outputs:
-            close = nearest(system, [*self.builder.models.codes, *self.references], most=1)
+            close = nearest(system, [*self.builder.models.codes, *self.references], limit=1)
             raise InputError(
                 f"the system {shown(system)} has no output in {OUTPUTS}/{self.pair}",
                 file=file,

@@ -155,13 +155,13 @@ class MetricFit(NamedTuple):
 
 
 # What is judged, what is estimated and what is expected all learn from the same labels.
-_known: ResultCache[MetricFit] = ResultCache(most=8)
+_known: ResultCache[MetricFit] = ResultCache(size=8)
 
 
 def fit_metrics(data: EvalSet, labels: Floats) -> MetricFit:
     """Learn from labels (items × models, NaN without one) what the metrics say of all items."""
     key = (data.keys.tobytes(), data.models, hashlib.sha256(labels.tobytes()).digest())
-    return _known.of([data.store.items, *feature_arrays(data)], key, lambda: _learned(data, labels))
+    return _known.get([data.store.items, *feature_arrays(data)], key, lambda: _learned(data, labels))
 
 
 def _learned(data: EvalSet, labels: Floats) -> MetricFit:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Lock
 from typing import Literal
 
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.cache import ResultCache
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.data.evalset import EvalSet
@@ -77,27 +76,21 @@ def learn(data: EvalSet, labels: Floats, regressor: str | None, seed: int) -> Le
     return Learned(told, labels - told, True)
 
 
-# Every look derives the same predictions again, and they are dear: the last few are kept.
-_KEPT = 64
-_kept: OrderedDict[tuple[str, str, str, int], Floats] = OrderedDict()
-_lock = Lock()
+# Every look derives the same predictions again, and they are expensive.
+_predictions: ResultCache[Floats] = ResultCache(size=64)
 
 
 def _cross_fitted(data: EvalSet, labels: Floats, regressor: str, seed: int) -> Floats:
     from sparingly.signals.predict import predict_scores
 
-    read = data.digest(regressor_fields(data, regressor))
-    key = (read, hashlib.sha256(labels.tobytes()).hexdigest(), regressor, seed)
-    with _lock:
-        known = _kept.get(key)
-    if known is None:
-        known = predict_scores(data, labels, regressor=regressor, seed=seed).held_out
-        known.flags.writeable = False
-        with _lock:
-            _kept[key] = known
-            while len(_kept) > _KEPT:
-                _kept.popitem(last=False)
-    return known
+    def predict() -> Floats:
+        predictions = predict_scores(data, labels, regressor=regressor, seed=seed).held_out
+        predictions.flags.writeable = False
+        return predictions
+
+    inputs = data.digest(regressor_fields(data, regressor))
+    key = (inputs, hashlib.sha256(labels.tobytes()).hexdigest(), regressor, seed)
+    return _predictions.get((), key, predict)
 
 
 def _means(labels: Floats) -> Floats:

@@ -361,7 +361,7 @@ class FeatureTable:
 
 
 # Sets that differ in their labels alone share the arrays that features are made of, and so the features.
-_prepared: ResultCache[FeatureTable] = ResultCache(most=8)
+_tables: ResultCache[FeatureTable] = ResultCache(size=8)
 
 
 def prepare_features(data: EvalSet, wanted: Features) -> FeatureTable:
@@ -372,7 +372,7 @@ def prepare_features(data: EvalSet, wanted: Features) -> FeatureTable:
     """
     if wanted.embedding is not None:
         return _made(data, wanted)
-    return _prepared.of(
+    return _tables.get(
         feature_arrays(data), (data.keys.tobytes(), data.models, wanted), lambda: _made(data, wanted)
     )
 
