@@ -34,7 +34,7 @@ EMPTY = frozenset(
     each earned ended every everything few filled first_of fitted fitting for_all found from_here full
     gained gave given gone got had heard held here him it its joined judged_by kept kind_of known laid
     learned least left let likely made many marked meant met missing_of most much named needed none
-    nothing now of of_all on_it one ones only other others out own part_of placed played put read_of
+    nothing now of of_all on_it one ones only other others own part_of placed played put read_of
     ready reached rest said same seen sent settled shown side_of small some such taken that the_one
     the_rest their them there these they thing things this those told took turned used wanted was
     weighed well went what when where which who whole whose with_it within without word_of worked

@@ -86,10 +86,10 @@ def agree(
     from sparingly.infer.rank import compare
     from sparingly.show.terminal.agreement import show_comparison
 
-    held, chosen = reading.load(data), Selection.load(selection)
+    evalset, chosen = reading.load(data), Selection.load(selection)
     with working("comparing"):
-        compared = compare.agree(held, chosen, truth, tie=tie, **vars(testing))
-        parts = _replayed(held, chosen, truth, tie, replay, testing)
+        compared = compare.agree(evalset, chosen, truth, tie=tie, **vars(testing))
+        parts = _replayed(evalset, chosen, truth, tie, replay, testing)
     if json:
         emit({**compared.to_dict(), **{name: part and part.to_dict() for name, part in parts.items()}})
         return
@@ -98,7 +98,7 @@ def agree(
 
 
 def _replayed(
-    held: EvalSet, chosen: Selection, truth: str, tie: float, replay: Replay, testing: Testing
+    evalset: EvalSet, chosen: Selection, truth: str, tie: float, replay: Replay, testing: Testing
 ) -> dict[str, Any]:
     """Do what else is asked for; what is not asked for is None."""
     from sparingly.infer.rank import compare
@@ -119,9 +119,9 @@ def _replayed(
     how = {"measure": replay.measure, "runs": replay.runs, **vars(testing), **shared}
     often = {"runs": replay.draws, "tie": tie, **shared}
     return {
-        "curve": compare.curve(held, method, truth, **how) if replay.curve else None,
-        "parity": compare.parity(held, method, truth, **how) if replay.parity else None,
-        "draws": draws(held, method, _items_each(chosen), truth, **often) if replay.draws else None,
+        "curve": compare.curve(evalset, method, truth, **how) if replay.curve else None,
+        "parity": compare.parity(evalset, method, truth, **how) if replay.parity else None,
+        "draws": draws(evalset, method, _items_each(chosen), truth, **often) if replay.draws else None,
     }
 
 

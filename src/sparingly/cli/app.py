@@ -81,9 +81,9 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; every error is one sentence on standard error."""
     _write_what_can_be_written()
     # A flag that is a command is found wherever it stands: --json --cite is --cite --json.
-    ordered = sorted(arguments, key=lambda given: given != "--cite")
+    ordered = sorted(arguments, key=lambda argument: argument != "--cite")
     try:
-        if odd := next((given for given in arguments if "\0" in given), None):
+        if odd := next((argument for argument in arguments if "\0" in argument), None):
             raise UsageError(f'The argument "{odd}" holds a NUL character, and no name or value may.')
         result = build(import_all=not ordered or ordered[0].startswith("-"))(ordered)
         sys.stdout.flush()
@@ -94,8 +94,8 @@ def run(arguments: Sequence[str]) -> int:
     except (SparinglyError, CycloptsError) as error:
         return _complain(str(error), error)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{where}{error.strerror or error}.", error)
+        location = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{location}{error.strerror or error}.", error)
     return result if isinstance(result, int) else EXIT_DONE
 
 

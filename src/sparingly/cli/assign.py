@@ -56,23 +56,23 @@ def assign(
 
     if bool(controls) != (controls_out is not None):
         raise UsageError("Control items need both: --controls SHARE and --controls-out FILE.")
-    held, chosen = reading.load(data), Selection.load(selection)
+    evalset, chosen = reading.load(data), Selection.load(selection)
     names = [name.strip() for name in raters.split(",") if name.strip()]
     with working("handing out"):
-        hidden = _controls(held, chosen, controls, seed) if controls else None
-        found = hand_out(
-            chosen, names, data=held, overlap=overlap, load=load, unit=unit, controls=hidden, seed=seed
+        hidden = _controls(evalset, chosen, controls, seed) if controls else None
+        assignment = hand_out(
+            chosen, names, data=evalset, overlap=overlap, load=load, unit=unit, controls=hidden, seed=seed
         )
     if hidden is not None and controls_out is not None:
         io.save(hidden, controls_out)
     if out is not None:
-        found.save(out)
-    emit(found.to_dict()) if json else show_assignment(found, out)
+        assignment.save(out)
+    emit(assignment.to_dict()) if json else show_assignment(assignment, out)
 
 
-def _controls(held: EvalSet, chosen: Selection, share: float, seed: int) -> EvalSet:
+def _controls(evalset: EvalSet, chosen: Selection, share: float, seed: int) -> EvalSet:
     """Make control items of every kind that the data allows."""
     from sparingly.run.raters.controls import KINDS, control_items
 
-    kinds = [kind for kind in KINDS if kind != "reference" or held.reference_texts is not None]
-    return control_items(held, chosen, kinds=kinds, share=share, seed=seed)
+    kinds = [kind for kind in KINDS if kind != "reference" or evalset.reference_texts is not None]
+    return control_items(evalset, chosen, kinds=kinds, share=share, seed=seed)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.estimate import DEFAULT_INTERVALS, EstimatorText, Intervals, Written
+from sparingly.cli.estimate import DEFAULT_INTERVALS, EstimatorText, Intervals, TableFormat
 from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, scale_ends, working
 from sparingly.cli.strengths import check_strengths
 
@@ -34,11 +34,11 @@ __all__ = [
 # --- data sets by name ----------------------------------------------------------------------------
 
 
-def named_sets(given: tuple[str, ...], reading: Reading) -> EvalSet | dict[str, EvalSet]:
+def named_sets(arguments: tuple[str, ...], reading: Reading) -> EvalSet | dict[str, EvalSet]:
     """Load one evaluation set, or several that are written NAME=FILE."""
-    if len(given) == 1 and ("=" not in given[0] or Path(given[0]).exists()):
-        return reading.load(Path(given[0]))
-    parts = [one.partition("=") for one in given]
+    if len(arguments) == 1 and ("=" not in arguments[0] or Path(arguments[0]).exists()):
+        return reading.load(Path(arguments[0]))
+    parts = [argument.partition("=") for argument in arguments]
     for name, sign, path in parts:
         if not (name and sign and path):
             raise UsageError(f'Several data sets are written NAME=FILE, and "{name}{sign}{path}" is not.')
@@ -54,7 +54,7 @@ _HELP = """Run a live evaluation: ask, record what people answer, ask again, sto
 
 A campaign lives in one database: a SQLite file, or PostgreSQL by its URL (postgresql+psycopg://user@host/name).
 """
-Where = Annotated[str, Parameter(help="The campaign's file, or the URL of its database.")]
+Address = Annotated[str, Parameter(help="The campaign's file, or the URL of its database.")]
 Name = Annotated[
     str | None, Parameter(help="The campaign's name, where the database holds several.", show_default=False)
 ]
@@ -89,7 +89,7 @@ DEFAULT_JUDGING = Judging()
 
 @campaign.command
 def new(
-    where: Where,
+    address: Address,
     data: Annotated[tuple[str, ...], Parameter(help="The evaluation set, or several as NAME=FILE.")],
     /,
     *,
@@ -131,7 +131,7 @@ def new(
 
     ends = scale_ends(judging.scale)
     with Campaign.new(
-        where,
+        address,
         named_sets(data, reading),
         strategy,
         budget,
@@ -142,8 +142,8 @@ def new(
         stop=stop,
         size=size,
         seed=seed,
-    ) as begun:
-        status, why = begun.status(), begun.why()
+    ) as running:
+        status, why = running.status(), running.why()
     if json:
         emit({**status.to_dict(), "why": why})
     else:
@@ -152,7 +152,7 @@ def new(
 
 @campaign.command(name="next")
 def next_(
-    where: Where,
+    address: Address,
     /,
     *,
     data: DataName = None,
@@ -174,23 +174,23 @@ def next_(
     """
     from sparingly.show.terminal.campaign import show_steps
 
-    with opened(where, name) as running:
+    with opened(address, name) as running:
         with working("drawing"):
             steps = running.next(data, early=early)
-        asked = () if out is None else running.questions(data)
-        if out is not None and asked:
+        questions = () if out is None else running.questions(data)
+        if out is not None and questions:
             from sparingly.cli.options import write_form
 
-            write_form(asked, out)
+            write_form(questions, out)
     if json:
         emit([step.to_dict() for step in steps])
     else:
-        show_steps(steps, str(out) if asked else None)
+        show_steps(steps, str(out) if questions else None)
 
 
 @campaign.command
 def record(
-    where: Where,
+    address: Address,
     answers: Annotated[
         str,
         Parameter(
@@ -222,7 +222,7 @@ def record(
 
     if batch < 1:
         raise UsageError(f"A batch is at least one answer, not {batch}.")
-    with opened(where, name) as running:
+    with opened(address, name) as running:
         recorded = running.record(
             answers, on_error=on_error, batch=batch, acknowledge=_acknowledge if json else None
         )
@@ -231,13 +231,13 @@ def record(
     return EXIT_NO if recorded.refused else EXIT_DONE
 
 
-def _acknowledge(one: Acknowledgement) -> None:
-    sys.stdout.write(text.dumps(one.to_dict(), ensure_ascii=False) + "\n")
+def _acknowledge(acknowledgement: Acknowledgement) -> None:
+    sys.stdout.write(text.dumps(acknowledgement.to_dict(), ensure_ascii=False) + "\n")
     sys.stdout.flush()
 
 
 @campaign.command
-def status(where: Where, /, *, at: At = None, name: Name = None, json: Json = False) -> None:
+def status(address: Address, /, *, at: At = None, name: Name = None, json: Json = False) -> None:
     """Say where a campaign stands, now or at any entry of its journal.
 
     ```
@@ -247,17 +247,17 @@ def status(where: Where, /, *, at: At = None, name: Name = None, json: Json = Fa
     """
     from sparingly.show.terminal.campaign import show_status
 
-    with opened(where, name) as running:
-        found = running.status(at)
+    with opened(address, name) as running:
+        current = running.status(at)
     if json:
-        emit(found.to_dict())
+        emit(current.to_dict())
     else:
-        show_status(found)
+        show_status(current)
 
 
 @campaign.command
 def estimate(
-    where: Where,
+    address: Address,
     /,
     *,
     data: DataName = None,
@@ -265,7 +265,7 @@ def estimate(
     estimator: EstimatorText = None,
     by: Annotated[str | None, Parameter(help="A column: also estimate its groups.")] = None,
     intervals: Intervals = DEFAULT_INTERVALS,
-    format: Written = "text",
+    format: TableFormat = "text",
     name: Name = None,
     json: Json = False,
 ) -> None:
@@ -282,26 +282,26 @@ def estimate(
     from sparingly.show.report.score_tables import score_table
     from sparingly.show.terminal.scores import show_estimate, show_strengths
 
-    asked: dict[str, Any] = {"estimator": estimator, "by": by, "scale": scale_ends(intervals.scale)}
-    asked |= {part: getattr(intervals, part) for part in ("target", "level", "interval")}
-    with opened(where, name) as running, working("estimating"):
+    settings: dict[str, Any] = {"estimator": estimator, "by": by, "scale": scale_ends(intervals.scale)}
+    settings |= {part: getattr(intervals, part) for part in ("target", "level", "interval")}
+    with opened(address, name) as running, working("estimating"):
         sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
         at = last_entry(running) if at is None else at
         compared = running.compares(sets[0])
         if compared:
-            check_strengths(asked, format)
-        found: dict[str, Any] = {
-            one: running.strengths(one, at=at, level=intervals.level)
+            check_strengths(settings, format)
+        estimates: dict[str, Any] = {
+            set_name: running.strengths(set_name, at=at, level=intervals.level)
             if compared
-            else running.estimate(one, at=at, **asked)
-            for one in sets
+            else running.estimate(set_name, at=at, **settings)
+            for set_name in sets
         }
     if json:
-        emit({one: part.to_dict() for one, part in found.items()})
+        emit({set_name: part.to_dict() for set_name, part in estimates.items()})
         return
-    for one, part in found.items():
-        if len(found) > 1:
-            sys.stdout.write(f"{one}\n")
+    for set_name, part in estimates.items():
+        if len(estimates) > 1:
+            sys.stdout.write(f"{set_name}\n")
         if compared:
             show_strengths(part)
         elif format == "text":
@@ -312,7 +312,7 @@ def estimate(
 
 @campaign.command
 def export(
-    where: Where,
+    address: Address,
     out: Annotated[Path, Parameter(help=".csv: every answer as it came in; else the judged evaluation set.")],
     /,
     *,
@@ -332,23 +332,23 @@ def export(
     from sparingly.data import io
     from sparingly.run.campaign.history import RATING_COLUMNS
 
-    with opened(where, name) as running:
+    with opened(address, name) as running:
         if out.suffix.lower() == ".csv":
             rows = running.ratings(at=at)
             write_rows(rows, RATING_COLUMNS, out)
-            written: dict[str, Any] = {"answers": len(rows)}
+            counts: dict[str, Any] = {"answers": len(rows)}
         else:
-            held = running.data(data, at=at)
-            written = {"items": len(held), "not_carried": io.save(held, out)}
+            evalset = running.data(data, at=at)
+            counts = {"items": len(evalset), "not_carried": io.save(evalset, out)}
     if json:
-        emit({**written, "written": str(out)})
+        emit({**counts, "written": str(out)})
     else:
         sys.stdout.write(f"written: {out}\n")
 
 
 @campaign.command
 def add_models(
-    where: Where,
+    address: Address,
     file: Annotated[Path, Parameter(help="The data set with more models; the rest of it is the same.")],
     /,
     *,
@@ -362,63 +362,63 @@ def add_models(
     sparingly campaign add-models wmt.db with-late-model.jsonl
     ```
     """
-    with opened(where, name) as running:
-        added = running.add_models(reading.load(file), data)
-    sys.stdout.write(f"added: {', '.join(added)}\n")
+    with opened(address, name) as running:
+        new_models = running.add_models(reading.load(file), data)
+    sys.stdout.write(f"added: {', '.join(new_models)}\n")
 
 
 @campaign.command
-def withdraw(where: Where, model: str, /, *, data: DataName = None, name: Name = None) -> None:
+def withdraw(address: Address, model: str, /, *, data: DataName = None, name: Name = None) -> None:
     """Take a model out: nobody is asked about it any more, and it leaves the estimates."""
-    with opened(where, name) as running:
+    with opened(address, name) as running:
         running.withdraw(model, data)
     sys.stdout.write(f"withdrawn: {model}\n")
 
 
 @campaign.command
-def verify(where: Where, /, *, name: Name = None, json: Json = False) -> int:
+def verify(address: Address, /, *, name: Name = None, json: Json = False) -> int:
     """Check that no entry was changed, and draw every round again; exit code 1 if something differs."""
-    return verify_campaign(where, name=name, json=json)
+    return verify_campaign(address, name=name, json=json)
 
 
 @campaign.command
-def close(where: Where, /, *, name: Name = None) -> None:
+def close(address: Address, /, *, name: Name = None) -> None:
     """End a campaign: it takes no more answers and draws no more rounds, and can still be read."""
-    with opened(where, name) as running:
+    with opened(address, name) as running:
         running.close()
         title = running.name
     sys.stdout.write(f"closed: {title}\n")
 
 
-def is_campaign(where: str | Path) -> bool:
+def is_campaign(address: str | Path) -> bool:
     """Say whether something given to a command is a campaign: a URL, or a file of SQLite."""
-    if "://" in str(where):
+    if "://" in str(address):
         return True
-    path = Path(where)
+    path = Path(address)
     if not path.is_file():
         return False
     with path.open("rb") as file:
         return file.read(16) == b"SQLite format 3\x00"
 
 
-def verify_campaign(where: str | Path, *, name: str | None = None, json: bool = False) -> int:
+def verify_campaign(address: str | Path, *, name: str | None = None, json: bool = False) -> int:
     """Draw every round of a campaign again, print what differs, and return the exit code."""
     from sparingly.show.terminal.campaign import show_campaign_verification
 
-    with opened(str(where), name) as running, working("drawing every round again"):
-        result, found = running.verify(), running.status()
+    with opened(str(address), name) as running, working("drawing every round again"):
+        result, current = running.verify(), running.status()
     if json:
         emit(result.to_dict())
     else:
-        show_campaign_verification(result, found)
+        show_campaign_verification(result, current)
     return EXIT_DONE if result.ok else EXIT_NO
 
 
-def opened(where: str, name: str | None) -> Campaign:
+def opened(address: str, name: str | None) -> Campaign:
     """Return a campaign, open."""
     from sparingly.run.campaign.campaign import Campaign
 
-    return Campaign(where, name)
+    return Campaign(address, name)
 
 
 # --- expect ---------------------------------------------------------------------------------------
@@ -426,7 +426,7 @@ def opened(where: str, name: str | None) -> Campaign:
 
 @campaign.command
 def expect(
-    where: Where,
+    address: Address,
     /,
     *,
     data: DataName = None,
@@ -445,16 +445,16 @@ def expect(
     from sparingly.run.campaign.progress import last_entry
     from sparingly.show.terminal.scores import show_expected
 
-    with opened(where, name) as running, working("expecting"):
+    with opened(address, name) as running, working("expecting"):
         sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
         at = last_entry(running) if at is None else at
-        found = {one: running.expected(one, at=at) for one in sets}
+        expected = {set_name: running.expected(set_name, at=at) for set_name in sets}
     if json:
-        emit({one: part.to_dict() for one, part in found.items()})
+        emit({set_name: part.to_dict() for set_name, part in expected.items()})
         return
-    for one, part in found.items():
-        if len(found) > 1:
-            sys.stdout.write(f"{one}\n")
+    for set_name, part in expected.items():
+        if len(expected) > 1:
+            sys.stdout.write(f"{set_name}\n")
         show_expected(part)
 
 
@@ -463,7 +463,7 @@ def expect(
 
 @campaign.command
 def pause(
-    where: Where,
+    address: Address,
     /,
     *,
     reason: Annotated[str, Parameter(help="Why, for those who look it up.")] = "",
@@ -478,12 +478,12 @@ def pause(
     """
     from sparingly.run.campaign.rounds import pause as begin_pause
 
-    with opened(where, name) as running:
-        _told("paused", running.name, begin_pause(running, reason), json)
+    with opened(address, name) as running:
+        _report_action("paused", running.name, begin_pause(running, reason), json)
 
 
 @campaign.command
-def resume(where: Where, /, *, name: Name = None, json: Json = False) -> None:
+def resume(address: Address, /, *, name: Name = None, json: Json = False) -> None:
     """Hand out questions again.
 
     ```
@@ -492,20 +492,20 @@ def resume(where: Where, /, *, name: Name = None, json: Json = False) -> None:
     """
     from sparingly.run.campaign.rounds import resume as end_pause
 
-    with opened(where, name) as running:
-        _told("resumed", running.name, end_pause(running), json)
+    with opened(address, name) as running:
+        _report_action("resumed", running.name, end_pause(running), json)
 
 
-def _told(what: str, campaign: str, seq: int, json: bool) -> None:
+def _report_action(action: str, campaign: str, seq: int, json: bool) -> None:
     if json:
-        emit({"campaign": campaign, what: seq})
+        emit({"campaign": campaign, action: seq})
     else:
-        sys.stdout.write(f"{what}: {campaign}, at entry {seq}\n")
+        sys.stdout.write(f"{action}: {campaign}, at entry {seq}\n")
 
 
 @campaign.command
 def hours(
-    where: Where,
+    address: Address,
     /,
     *,
     out: Annotated[
@@ -531,7 +531,7 @@ def hours(
     from sparingly.run.campaign.progress import sheet
     from sparingly.show.terminal.campaign import show_hours
 
-    with opened(where, name) as running:
+    with opened(address, name) as running:
         columns, rows = sheet(worked(running, at=at), rate)
     if out is not None:
         write_rows([without_formulas(row, ("rater",)) for row in rows], columns, out)
@@ -543,7 +543,7 @@ def hours(
 
 @campaign.command
 def release(
-    where: Where,
+    address: Address,
     out: Annotated[Path, Parameter(help="The folder to make, or a .zip file.")],
     /,
     *,
@@ -574,13 +574,13 @@ def release(
     from sparingly.run.campaign.release import release as write_release
     from sparingly.show.terminal.campaign import show_release
 
-    asked: dict[str, Any] = {"licence": licence, "title": title, "comments": comments, "seed": seed}
-    with opened(where, name) as running, working("writing"):
-        made = write_release(running, out, texts=not no_texts, **asked)
+    settings: dict[str, Any] = {"licence": licence, "title": title, "comments": comments, "seed": seed}
+    with opened(address, name) as running, working("writing"):
+        files = write_release(running, out, texts=not no_texts, **settings)
     if json:
-        emit(made.to_dict())
+        emit(files.to_dict())
     else:
-        show_release(made)
+        show_release(files)
 
 
 # --- marks ----------------------------------------------------------------------------------------
@@ -591,7 +591,7 @@ _COLUMNS = ("seq", "data", "round", "rater", "item", "model", "aspect", "score",
 
 @campaign.command
 def marks(
-    where: Where,
+    address: Address,
     out: Annotated[Path, Parameter(help="A JSON Lines file: one rating a line, with its marks.")],
     /,
     *,
@@ -611,7 +611,7 @@ def marks(
 
     if out.suffix.lower() != ".jsonl":
         raise UsageError(f'Marks are written as JSON Lines: name the file "{out.stem}.jsonl".')
-    with opened(where, name) as running:
+    with opened(address, name) as running:
         seq = running.status(at).seq
         with running.database.reading() as connection:
             rows = marked_rows(connection, running.name, seq)

@@ -33,9 +33,16 @@ def convert(
 
     if data.exists() and target.exists() and data.samefile(target):
         raise UsageError(f"{target} is the file to read from: name another one to write to.")
-    held = reading.load(data)
-    lost = io.save(held, target, to)
+    evalset = reading.load(data)
+    lost = io.save(evalset, target, to)
     if json:
-        emit({"items": len(held), "models": len(held.models), "written": str(target), "not_carried": lost})
+        emit(
+            {
+                "items": len(evalset),
+                "models": len(evalset.models),
+                "written": str(target),
+                "not_carried": lost,
+            }
+        )
     else:
-        show_conversion(held, target, lost)
+        show_conversion(evalset, target, lost)

@@ -66,18 +66,18 @@ def demo(
     if serve and json:
         raise UsageError("Pages are for people: leave out --serve or --json.")
     with working("choosing, comparing and estimating"):
-        story = _played(seed)
+        story = _play(seed)
     out.mkdir(parents=True, exist_ok=True)
     _tell(story, out, quiet=json)
-    left = _leave_files(out, story)
+    files = _leave_files(out, story)
     if serve:
         _serve(story.data, out / "campaign.db", seed, port)
     if json:
-        known = {"scores": story.scores.to_dict(), "ranking": story.ranking.to_dict()}
-        emit({"folder": str(out), "files": left, **story.compared.to_dict(), **known})
+        results = {"scores": story.scores.to_dict(), "ranking": story.ranking.to_dict()}
+        emit({"folder": str(out), "files": files, **story.compared.to_dict(), **results})
 
 
-def _played(seed: int) -> Story:
+def _play(seed: int) -> Story:
     """Do everything once; methods are shown the set without its labels, as in real life."""
     from sparingly.choose.select import select
     from sparingly.data.synthetic import load_demo
@@ -89,7 +89,7 @@ def _played(seed: int) -> Story:
     unjudged = data.without_labels()
     chosen = select(unjudged, METHOD, BUDGET, seed=seed)
     sample = select(unjudged, DESIGN, SHARE, seed=seed)
-    found, without = _reported(data, sample, seed)
+    page, no_figures = _reported(data, sample, seed)
     return Story(
         data=data,
         chosen=chosen,
@@ -98,8 +98,8 @@ def _played(seed: int) -> Story:
         sample=sample,
         scores=estimate(data, sample, TRUTH, seed=seed),
         ranking=rank(data, sample, TRUTH, target="set", seed=seed),
-        report=found,
-        without_pictures=without,
+        report=page,
+        without_pictures=no_figures,
     )
 
 
@@ -108,14 +108,14 @@ def _reported(data: EvalSet, sample: Selection, seed: int) -> tuple[Report, str]
     from sparingly.show.figures.library import need_report
     from sparingly.show.report.report import report
 
-    without = ""
+    no_figures = ""
     try:
         need_report()
     except ExtraMissingError as error:
-        without = str(error)
+        no_figures = str(error)
     title = "sparingly demo: eight models by overall"
-    found = report(data, sample, TRUTH, target="set", title=title, figures=not without, seed=seed)
-    return found, without
+    page = report(data, sample, TRUTH, target="set", title=title, figures=not no_figures, seed=seed)
+    return page, no_figures
 
 
 def _tell(story: Story, out: Path, *, quiet: bool) -> None:
@@ -164,27 +164,27 @@ def _leave_files(out: Path, story: Story) -> list[str]:
     story.sample.save(out / "drawn.json")
     story.scores.save(out / "scores.json")
     story.ranking.save(out / "ranking.json")
-    written = {
+    texts = {
         "agreement.json": text.dumps(story.compared.to_dict(), indent=2) + "\n",
         "curve.json": text.dumps(story.drawn.to_dict(), indent=2) + "\n",
         "writeup.md": writeup(story.chosen),
         "report.html": story.report.html(),
     }
-    for name, content in written.items():
+    for name, content in texts.items():
         write_text(out / name, content)
     saved = ["data.jsonl", "drawn.json", "ranking.json", "scores.json", "selection.json"]
-    return sorted([*saved, *written])
+    return sorted([*saved, *texts])
 
 
-def _serve(data: EvalSet, where: Path, seed: int, port: int) -> None:
+def _serve(data: EvalSet, folder: Path, seed: int, port: int) -> None:
     """Serve the pages of a campaign on the demo's data, until somebody ends it; one that is there goes on."""
     from sparingly.cli.serve import Serving
     from sparingly.cli.serve import serve as pages
     from sparingly.run.campaign.campaign import Campaign
 
-    if not where.exists():
-        begun = Campaign.new(
-            where, data.without_labels(), STRATEGY, ITEMS, name=NAME, aspects=TRUTH, scale=SCALE, seed=seed
+    if not folder.exists():
+        campaign = Campaign.new(
+            folder, data.without_labels(), STRATEGY, ITEMS, name=NAME, aspects=TRUTH, scale=SCALE, seed=seed
         )
-        begun.disconnect()
-    pages(str(where), raters=RATERS, serving=Serving(port=port))
+        campaign.disconnect()
+    pages(str(folder), raters=RATERS, serving=Serving(port=port))

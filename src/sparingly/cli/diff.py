@@ -55,15 +55,15 @@ def diff(
         if second is not None:
             raise UsageError(f"Two points of one campaign are compared. {_TWO}")
         with opened(first, name) as running, working("comparing"):
-            found = _points(running, data, at, round)
+            difference = _points(running, data, at, round)
     else:
         if second is None or at or round or data is not None or name is not None:
             raise UsageError("Give two files, sparingly diff A B; the options are for campaigns.")
-        found = _files(Path(first), second)
+        difference = _files(Path(first), second)
     if json:
-        emit(found.to_dict())
+        emit(difference.to_dict())
     else:
-        show_changes(found)
+        show_changes(difference)
 
 
 def _files(first: Path, second: Path) -> Changes:
@@ -76,24 +76,24 @@ def _result(path: Path) -> Estimate | Ranking:
     from sparingly.data.selection import Selection
     from sparingly.run.verify import load_result
 
-    found = load_result(path)
-    if isinstance(found, Selection):
+    result = load_result(path)
+    if isinstance(result, Selection):
         raise UsageError(f"{path} is a selection: give the files that estimate or rank wrote with --out.")
-    return found
+    return result
 
 
 def _points(running: Campaign, data: str | None, at: tuple[int, ...], round: tuple[int, ...]) -> Changes:
     from sparingly.infer.changes import changes
 
     name = running.settings.data_named(data)
-    before, after = _entries(running, name, at, round)
+    earlier, after = _entries(running, name, at, round)
     if running.compares(name):
-        results, heads = zip(*(_strengths(running, name, seq) for seq in (before, after)), strict=True)
-        found = changes(results[0], results[1], nested=before < after, unit="comparisons")
-        return replace(found, before=heads[0], after=heads[1])
-    rankings = [_ranked(running, name, seq) for seq in (before, after)]
-    counts = _labels(running, name, before), _labels(running, name, after)
-    return changes(rankings[0], rankings[1], labels=counts, nested=before < after)
+        results, heads = zip(*(_strengths(running, name, seq) for seq in (earlier, after)), strict=True)
+        difference = changes(results[0], results[1], nested=earlier < after, unit="comparisons")
+        return replace(difference, before=heads[0], after=heads[1])
+    rankings = [_ranked(running, name, seq) for seq in (earlier, after)]
+    counts = _labels(running, name, earlier), _labels(running, name, after)
+    return changes(rankings[0], rankings[1], labels=counts, nested=earlier < after)
 
 
 def _ranked(running: Campaign, name: str, seq: int) -> Estimate | Ranking:
@@ -103,26 +103,26 @@ def _ranked(running: Campaign, name: str, seq: int) -> Estimate | Ranking:
     from sparingly.infer.rank.rank import rank_estimates
     from sparingly.infer.rank.ranking import RankingSignature
 
-    scores, decisions = (running.estimate(name, at=seq, target=one) for one in targets_of())
+    scores, decisions = (running.estimate(name, at=seq, target=target) for target in targets_of())
     try:
-        found = rank_estimates(scores, decisions)
+        ranking = rank_estimates(scores, decisions)
     except DataError:
         return scores
     signed = scores.signature
     if signed is not None:
-        signature = RankingSignature(signed, found.test, found.groups_by, found.alpha, found.target)
-        found = replace(found, signature=signature)
-    return replace(found, selection=scores.selection)
+        signature = RankingSignature(signed, ranking.test, ranking.groups_by, ranking.alpha, ranking.target)
+        ranking = replace(ranking, signature=signature)
+    return replace(ranking, selection=scores.selection)
 
 
 def _strengths(running: Campaign, name: str, seq: int) -> tuple[Estimate, str]:
     """Return strengths in the form of scores, and what they are in one line."""
     from sparingly.show.report.evidence import estimate_from_strengths
 
-    found = running.strengths(name, at=seq)
-    drawn = all(one.probability is not None for one in running.rounds(name, at=seq))
-    head = f"strengths of {len(found.models)} models from {found.comparisons} comparisons"
-    return estimate_from_strengths(found, running.settings.aspect, drawn=drawn), head
+    strengths = running.strengths(name, at=seq)
+    all_random = all(selection.probability is not None for selection in running.rounds(name, at=seq))
+    head = f"strengths of {len(strengths.models)} models from {strengths.comparisons} comparisons"
+    return estimate_from_strengths(strengths, running.settings.aspect, drawn=all_random), head
 
 
 def _entries(running: Campaign, name: str, at: tuple[int, ...], round: tuple[int, ...]) -> tuple[int, int]:
@@ -142,6 +142,6 @@ def _entries(running: Campaign, name: str, at: tuple[int, ...], round: tuple[int
 
 def _labels(running: Campaign, name: str, seq: int) -> dict[str, int]:
     """Return how many answers about every model count at an entry of the journal."""
-    held = running.data(name, at=seq)
-    counts = Counter(held.ratings.model.tolist())
-    return {model: counts.get(place, 0) for place, model in enumerate(held.models)}
+    evalset = running.data(name, at=seq)
+    counts = Counter(evalset.ratings.model.tolist())
+    return {model: counts.get(place, 0) for place, model in enumerate(evalset.models)}

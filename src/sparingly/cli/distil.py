@@ -80,8 +80,8 @@ class Encoding:
         """Return how to train; None where no transformer is named."""
         from sparingly.choose.distil.encoder.settings import EncoderTraining
 
-        given = {name: value for name, value in vars(self).items() if name != "base"}
-        return None if self.base is None else EncoderTraining(self.base, **given)
+        settings = {name: value for name, value in vars(self).items() if name != "base"}
+        return None if self.base is None else EncoderTraining(self.base, **settings)
 
 
 DEFAULT_LEARNING, DEFAULT_ENCODING = Learning(), Encoding()
@@ -191,17 +191,17 @@ def apply(
     from sparingly.choose.distil.storage import load_distilled
     from sparingly.show.terminal.pool import show_applied
 
-    known, held = load_distilled(model), _sources(sources, reading)
+    distilled, evalset = load_distilled(model), _sources(sources, reading)
     with working("scoring"):
-        applied = apply_distilled(known, held, utility, kind, embedding)
+        applied = apply_distilled(distilled, evalset, utility, kind, embedding)
     _write(applied, out)
-    written = [f"{name}{SUFFIX}" for name in applied.names]
+    columns = [f"{name}{SUFFIX}" for name in applied.names]
     if json:
         flagged = sum(map(bool, applied.scored.unlike))
-        told = {"model": str(model), "digest": known.digest, "items": len(held), "unlike": flagged}
-        emit({**told, "columns": written, "notes": applied.notes, "written": str(out)})
+        summary = {"model": str(model), "digest": distilled.digest, "items": len(evalset), "unlike": flagged}
+        emit({**summary, "columns": columns, "notes": applied.notes, "written": str(out)})
     else:
-        show_applied(applied, written, out)
+        show_applied(applied, columns, out)
 
 
 @distil.command
@@ -215,25 +215,27 @@ def info(model: ModelFile, /, *, json: Json = False) -> None:
     from sparingly.choose.distil.storage import load_distilled
     from sparingly.show.terminal.pool import show_model
 
-    known = load_distilled(model)
-    emit({**known.card.to_dict(), "digest": known.digest}) if json else show_model(known)
+    distilled = load_distilled(model)
+    emit({**distilled.card.to_dict(), "digest": distilled.digest}) if json else show_model(distilled)
 
 
-def _sets(given: tuple[str, ...], reading: Reading) -> dict[str, EvalSet]:
+def _sets(arguments: tuple[str, ...], reading: Reading) -> dict[str, EvalSet]:
     """Load data sets by name: NAME=FILE, or the file's name without its extensions."""
-    found: dict[str, EvalSet] = {}
-    for one in given:
-        name, sign, path = one.partition("=")
-        named = bool(sign and name and path) and not Path(one).exists()
-        name, path = (name, path) if named else (Path(one).name.partition(".")[0] or one, one)
-        if name in found:
+    evalsets: dict[str, EvalSet] = {}
+    for argument in arguments:
+        name, sign, path = argument.partition("=")
+        has_name = bool(sign and name and path) and not Path(argument).exists()
+        name, path = (
+            (name, path) if has_name else (Path(argument).name.partition(".")[0] or argument, argument)
+        )
+        if name in evalsets:
             raise UsageError(f'Two data sets are called "{name}": write NAME=FILE to tell them apart.')
-        found[name] = reading.load(Path(path))
-    return found
+        evalsets[name] = reading.load(Path(path))
+    return evalsets
 
 
-def _pairs(given: tuple[str, ...], form: str) -> dict[str, str]:
-    pairs = [one.rpartition("=") for one in given]
+def _pairs(arguments: tuple[str, ...], form: str) -> dict[str, str]:
+    pairs = [argument.rpartition("=") for argument in arguments]
     for name, sign, value in pairs:
         if not (name and sign and value):
             raise UsageError(f'"{name}{sign}{value}" is not of the form {form}.')
@@ -268,9 +270,9 @@ def _write(applied: Applied, out: Path) -> None:
     texts = applied.data.sources
     for place in applied.data.file_order.tolist():
         numbers = applied.scored.values[place].tolist()
-        told = [None if number != number else number for number in numbers]
+        values = [None if number != number else number for number in numbers]
         why = ", ".join(applied.scored.unlike[place]) or None
         source = None if texts is None else texts[place]
-        row = [applied.data.items[place], source, *told, why]
+        row = [applied.data.items[place], source, *values, why]
         rows.append(dict(zip(columns, row, strict=True)))
     write_rows(rows, columns, out)

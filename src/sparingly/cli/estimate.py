@@ -33,7 +33,7 @@ Aspect = Annotated[
 EstimatorText = Annotated[
     str | None, Parameter(name=["--estimator", "-e"], help="Such as weighted_mean, greg, control_variate:….")
 ]
-Written = Annotated[Literal["text", "markdown", "latex"], Parameter(help="How the table is written.")]
+TableFormat = Annotated[Literal["text", "markdown", "latex"], Parameter(help="How the table is written.")]
 
 
 @Parameter(name="*")
@@ -66,7 +66,7 @@ def estimate(
     raters: Annotated[
         bool, Parameter(negative=(), help="Let errors count that other raters would have scored otherwise.")
     ] = False,
-    format: Written = "text",
+    format: TableFormat = "text",
     seed: Seed = 0,
     intervals: Intervals = DEFAULT_INTERVALS,
     out: OutFile = None,
@@ -90,14 +90,14 @@ def estimate(
     from sparingly.infer.estimate.estimate import estimate as infer
     from sparingly.infer.estimate.rater_effects import with_rater_errors
 
-    held = reading.load(data)
-    asked = the_aspect(held, aspect)
+    evalset = reading.load(data)
+    name = the_aspect(evalset, aspect)
     chosen = None if selection is None else Selection.load(selection)
     with working("estimating"):
-        found = infer(
-            held,
+        result = infer(
+            evalset,
             chosen,
-            asked,
+            name,
             estimator=estimator,
             target=intervals.target,
             level=intervals.level,
@@ -106,22 +106,22 @@ def estimate(
             by=by,
             seed=seed,
         )
-        found = with_rater_errors(found, held) if raters else found
-    _tell(found, format, out, json)
+        result = with_rater_errors(result, evalset) if raters else result
+    _tell(result, format, out, json)
 
 
 def _tell(
-    found: Estimate, format: Literal["text", "markdown", "latex"], out: Path | None, json: bool
+    result: Estimate, format: Literal["text", "markdown", "latex"], out: Path | None, json: bool
 ) -> None:
     """Write an estimate to its file, and print it."""
     from sparingly.show.report.score_tables import score_table
     from sparingly.show.terminal.scores import show_estimate
 
     if out is not None:
-        found.save(out)
+        result.save(out)
     if json:
-        emit(found.to_dict())
+        emit(result.to_dict())
     elif format == "text":
-        show_estimate(found, out)
+        show_estimate(result, out)
     else:
-        sys.stdout.write(score_table(found, format))
+        sys.stdout.write(score_table(result, format))

@@ -123,38 +123,38 @@ def export(
         return
     if data is None or out is None:
         raise UsageError("Name the data, the selection and a folder: export DATA SELECTION --to … --out DIR.")
-    asked = {**asking.given(), "to": to, "folder": out, "options": pairs_of(tool_option)}
+    settings = {**asking.given(), "to": to, "folder": out, "options": pairs_of(tool_option)}
     with working("writing tasks"):
         if selection is None:
-            found = _from_campaign(data, name, asking, {**asked, "key": key})
+            exported = _from_campaign(data, name, asking, {**settings, "key": key})
         else:
             more = {"key": key, "seed": seed, "aspects": asking.aspect or None}
-            found = _from_selection(Path(data), selection, handing, reading, {**asked, **more})
-    emit(found.to_dict()) if json else show_exported(found)
+            exported = _from_selection(Path(data), selection, handing, reading, {**settings, **more})
+    emit(exported.to_dict()) if json else show_exported(exported)
 
 
-def pairs_of(given: tuple[str, ...]) -> dict[str, str]:
+def pairs_of(arguments: tuple[str, ...]) -> dict[str, str]:
     """Return options that are written key=value."""
-    parts = [text.partition("=") for text in given]
+    parts = [text.partition("=") for text in arguments]
     for name, sign, _ in parts:
         if not sign or not name:
             raise UsageError(f'The option "{name}" is not of the form key=value.')
     return {name: value for name, _, value in parts}
 
 
-def campaign_key(where: str) -> Path | None:
+def campaign_key(address: str) -> Path | None:
     """Return where the key of a campaign in a file is kept: beside it; a database has no such place."""
-    return None if "://" in where else Path(f"{where}.key.json")
+    return None if "://" in address else Path(f"{address}.key.json")
 
 
 def _list(json: bool) -> None:
     from sparingly.run.exchange.tool import annotation_tools
 
-    emit([{"tool": one.name, "summary": one.summary, "kinds": list(one.kinds)} for one in annotation_tools()])
+    emit([{"tool": tool.name, "summary": tool.summary, "kinds": list(tool.kinds)} for tool in annotation_tools()])
 
 
 def _from_selection(
-    data: Path, selection: Path, handing: Handing, reading: Reading, asked: dict[str, Any]
+    data: Path, selection: Path, handing: Handing, reading: Reading, settings: dict[str, Any]
 ) -> Exported:
     from sparingly.data import io
     from sparingly.data.selection import Selection
@@ -166,15 +166,15 @@ def _from_selection(
         Selection.load(selection),
         assignment=None if handing.assignment is None else Assignment.load(handing.assignment),
         controls=None if handing.controls is None else io.load(handing.controls),
-        **asked,
+        **settings,
     )
 
 
-def _from_campaign(where: str, name: str | None, asking: Asking, asked: dict[str, Any]) -> Exported:
+def _from_campaign(address: str, name: str | None, asking: Asking, settings: dict[str, Any]) -> Exported:
     from sparingly.run.campaign.campaign import Campaign
     from sparingly.run.exchange.export_import import export_tasks
 
     if asking.aspect:
         raise UsageError("A campaign knows what people judge: leave out --aspect.")
-    with Campaign(where, name) as campaign:
-        return export_tasks(campaign, **{**asked, "key": asked["key"] or campaign_key(where)})
+    with Campaign(address, name) as campaign:
+        return export_tasks(campaign, **{**settings, "key": settings["key"] or campaign_key(address)})

@@ -92,36 +92,36 @@ def import_(
     from sparingly.show.terminal.campaign import show_recorded, show_taken
 
     with working("reading answers"):
-        taken = import_answers(
+        imported = import_answers(
             files,
             key=_key(key, receiving.campaign),
             tool=tool,
             scale=answering.scale,
-            raters=pairs_of(tuple(one for one in answering.raters.split(",") if one)),
+            raters=pairs_of(tuple(pair for pair in answering.raters.split(",") if pair)),
             rater=answering.rater,
             assigned=answering.assigned,
             strict=answering.strict,
             options=pairs_of(tool_option),
         )
-    _write(taken, receiving, reading)
-    recorded = _record(taken, receiving)
+    _write(imported, receiving, reading)
+    recorded = _record(imported, receiving)
     if json:
-        emit({**taken.to_dict(), **({} if recorded is None else {"recorded": recorded.to_dict()})})
+        emit({**imported.to_dict(), **({} if recorded is None else {"recorded": recorded.to_dict()})})
     else:
-        show_taken(taken, receiving.out)
+        show_taken(imported, receiving.out)
         if recorded is not None:
             show_recorded(recorded)
     return EXIT_NO if recorded is not None and recorded.refused else EXIT_DONE
 
 
-def _key(given: Path | None, campaign: str | None) -> Path:
-    found = given or (None if campaign is None else campaign_key(campaign))
-    if found is None:
+def _key(path: Path | None, campaign: str | None) -> Path:
+    key = path or (None if campaign is None else campaign_key(campaign))
+    if key is None:
         raise UsageError("Name the key that the export wrote: --key FOLDER.key.json.")
-    return found
+    return key
 
 
-def _write(taken: ImportReport, receiving: Receiving, reading: Reading) -> None:
+def _write(imported: ImportReport, receiving: Receiving, reading: Reading) -> None:
     from sparingly.data import io
 
     if receiving.data is not None and receiving.out is None:
@@ -129,18 +129,18 @@ def _write(taken: ImportReport, receiving: Receiving, reading: Reading) -> None:
     if (receiving.controls is None) != (receiving.controls_out is None):
         raise UsageError("Ratings of control items need both: --controls FILE and --controls-out FILE.")
     if receiving.controls is not None and receiving.controls_out is not None:
-        io.save(taken.controls_into(io.load(receiving.controls)), receiving.controls_out)
+        io.save(imported.controls_into(io.load(receiving.controls)), receiving.controls_out)
     if receiving.out is not None and receiving.data is None:
-        taken.save(receiving.out)
+        imported.save(receiving.out)
     elif receiving.out is not None and receiving.data is not None:
-        io.save(taken.into(reading.load(receiving.data)), receiving.out)
+        io.save(imported.into(reading.load(receiving.data)), receiving.out)
 
 
-def _record(taken: ImportReport, receiving: Receiving) -> RecordedCounts | None:
+def _record(imported: ImportReport, receiving: Receiving) -> RecordedCounts | None:
     if receiving.campaign is None:
         return None
     from sparingly.run.campaign.campaign import Campaign
     from sparingly.run.exchange.report import record_answers
 
     with Campaign(receiving.campaign, receiving.name) as running:
-        return record_answers(running, taken)
+        return record_taken(running, imported)

@@ -36,12 +36,12 @@ def info(
     from sparingly.data.selection import Selection
     from sparingly.show.terminal.describe import show_description, show_representation
 
-    held = reading.load(data)
+    evalset = reading.load(data)
     if selection is not None:
-        shares = representation(held, Selection.load(selection))
+        shares = representation(evalset, Selection.load(selection))
         emit(shares.to_dict()) if json else show_representation(shares)
         return
-    description = describe(held)
+    description = describe(evalset)
     if json:
         emit(description.to_dict())
     else:

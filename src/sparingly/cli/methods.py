@@ -31,8 +31,8 @@ def methods(
     if kind is not None and kind not in KINDS:
         raise UsageError(f'"{kind}" is no kind of method. Kinds are: {", ".join(KINDS)}.')
     if name is not None:
-        found = method_class(name)
-        emit(describe_method(found)) if json else show_method(found)
+        named = method_class(name)
+        emit(describe_method(named)) if json else show_method(named)
         return
     listed = [method for method in registered().values() if kind in (None, method.kind)]
     if json:

@@ -134,20 +134,20 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     from sparingly.data.files import write_atomically
 
-    def put(file: IO[bytes]) -> None:
+    def write(file: IO[bytes]) -> None:
         file.write(text.encode("utf-8", "backslashreplace"))
 
-    write_atomically(path, put)
+    write_atomically(path, write)
 
 
 # --- progress -------------------------------------------------------------------------------------
 
 
-Told = Callable[[int, int, str], None]
+OnProgress = Callable[[int, int, str], None]
 
 
 @contextmanager
-def progress(first: str) -> Iterator[Told | None]:
+def progress(first: str) -> Iterator[OnProgress | None]:
     """Yield what is told how many parts are done, of how many, and what comes next; None in a pipe."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -160,10 +160,10 @@ def progress(first: str) -> Iterator[Told | None]:
     with Progress(*columns, console=console) as bar:
         row = bar.add_task(first, total=None)
 
-        def told(done: int, total: int, what: str) -> None:
-            bar.update(row, completed=done, total=total, description=what)
+        def on_progress(position: int, total: int, action: str) -> None:
+            bar.update(row, completed=position, total=total, description=action)
 
-        yield told
+        yield on_progress
 
 
 # --- tables to fill in ----------------------------------------------------------------------------

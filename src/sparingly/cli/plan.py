@@ -153,8 +153,8 @@ def plan(
     pilot = None if selection is None else Selection.load(selection)
     with working("planning"):
         options = {**vars(draw), **vars(goals), **vars(prices), "scale": scale_ends(draw.scale)}
-        found = look_ahead(loaded, pilot, name, budgets=budget or None, seed=seed, **options)
-    emit(found.to_dict()) if json else show_plan(found, str(data))
+        result = look_ahead(loaded, pilot, name, budgets=budget or None, seed=seed, **options)
+    emit(result.to_dict()) if json else show_plan(result, str(data))
 
 
 def _by_formula(data: Path | None, goals: Goals, formula: Formula, reading: Reading, json: bool) -> None:
@@ -169,9 +169,9 @@ def _by_formula(data: Path | None, goals: Goals, formula: Formula, reading: Read
             "or --detect 0.3sd."
         )
     if data is not None and not (formula.win_rate or formula.pass_rate):
-        named = " and ".join(f"--{name}" for name in questions)
-        raise UsageError(f"{named} is for plans without data: leave out {data.name}.")
+        options = " and ".join(f"--{name}" for name in questions)
+        raise UsageError(f"{options} is for plans without data: leave out {data.name}.")
     if data is not None and formula.pass_rate is not None and formula.of is None:
         questions["of"] = len(reading.load(data))
-    found = sample_size(**questions, **vars(goals))
-    emit(found.to_dict()) if json else show_sample_size(found, "DATA" if data is None else str(data))
+    result = sample_size(**questions, **vars(goals))
+    emit(result.to_dict()) if json else show_sample_size(result, "DATA" if data is None else str(data))

@@ -219,7 +219,7 @@ def score(
     from sparingly.choose.pool.score import score_pool
     from sparingly.show.terminal.pool import show_scored
 
-    asked: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "id": columns.id,
         "text": columns.text,
         "keep": columns.keep or None,
@@ -227,9 +227,17 @@ def score(
         "embed": embed,
         **tongues.chosen,
     }
-    with progress("reading") as told:
+    with progress("reading") as on_progress:
         scored = score_pool(
-            paths, out, by=by, near=near, bad=bad, longest=max_bytes, progress=told, **asked, **vars(work)
+            paths,
+            out,
+            by=by,
+            near=near,
+            bad=bad,
+            longest=max_bytes,
+            progress=on_progress,
+            **settings,
+            **vars(work),
         )
     emit(scored.to_dict()) if json else show_scored(scored)
 
@@ -285,8 +293,8 @@ def select(
     for path in out:
         chosen.save(path)
     if json:
-        about = {"scored": chosen.scored, "removed": dict(chosen.removed)}
-        emit({**chosen.selection.to_dict(), **about, "pool_notes": list(chosen.pool_notes)})
+        facts = {"scored": chosen.scored, "removed": dict(chosen.removed)}
+        emit({**chosen.selection.to_dict(), **facts, "pool_notes": list(chosen.pool_notes)})
     else:
         show_pool_selection(chosen, out)
 
@@ -310,10 +318,10 @@ def verify(
     from sparingly.run.verify import verify_pool
     from sparingly.show.terminal.selection import show_verification
 
-    held = Selection.load(selection)
+    chosen = Selection.load(selection)
     with working("verifying"):
-        result = verify_pool(held, ScoredPool.load(scored))
-    emit(result.to_dict()) if json else show_verification(result, held)
+        result = verify_pool(chosen, ScoredPool.load(scored))
+    emit(result.to_dict()) if json else show_verification(result, chosen)
     return EXIT_DONE if result.ok else EXIT_NO
 
 

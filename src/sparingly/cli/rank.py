@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.estimate import Aspect, Chosen, EstimatorText, Written
+from sparingly.cli.estimate import Aspect, Chosen, EstimatorText, TableFormat
 from sparingly.cli.options import (
     DEFAULT_READING,
     Data,
@@ -42,8 +42,8 @@ class Claim:
 
     def test(self, ranking: Ranking) -> Ranking:
         """Return the ranking with the answer; as it is where nothing is claimed."""
-        given = (self.model, self.against, self.margin)
-        if all(value is None for value in given):
+        parts = (self.model, self.against, self.margin)
+        if all(value is None for value in parts):
             return ranking
         if self.model is None or self.against is None or self.margin is None:
             raise UsageError("A claim needs all three of --model, --against and --margin.")
@@ -87,7 +87,7 @@ def rank(
     *,
     aspect: Aspect = None,
     estimator: EstimatorText = None,
-    format: Written = "text",
+    format: TableFormat = "text",
     deciding: Deciding = DEFAULT_DECIDING,
     claim: Claim = NO_CLAIM,
     out: OutFile = None,
@@ -114,12 +114,12 @@ def rank(
 
     if deciding.expect and format != "text":
         raise UsageError("What is expected is printed as text or JSON: leave out --expect or --format.")
-    held = reading.load(data)
-    asked = the_aspect(held, aspect)
+    evalset = reading.load(data)
+    name = the_aspect(evalset, aspect)
     chosen = None if selection is None else Selection.load(selection)
     with working("ranking"):
         how = {**vars(deciding), "scale": scale_ends(deciding.scale)}
-        ranking = claim.test(order(held, chosen, asked, estimator=estimator, **how))
+        ranking = claim.test(order(evalset, chosen, name, estimator=estimator, **how))
     answer = ranking.claim
     if out is not None:
         ranking.save(out)

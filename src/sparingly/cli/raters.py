@@ -41,10 +41,10 @@ def raters(
     from sparingly.run.raters.report import rater_report
     from sparingly.show.terminal.raters import show_raters
 
-    held = reading.load(data)
+    evalset = reading.load(data)
     checked = None if controls is None else Reading().load(controls)
     with working("comparing raters"):
-        found = rater_report(
-            held, aspect, level=level, metric=metric, controls=checked, alpha=alpha, seed=seed
+        result = rater_report(
+            evalset, aspect, level=level, metric=metric, controls=checked, alpha=alpha, seed=seed
         )
-    emit(found.to_dict()) if json else show_raters(found)
+    emit(result.to_dict()) if json else show_raters(result)

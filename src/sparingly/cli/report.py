@@ -109,18 +109,18 @@ def report(
     """
     with working("writing the report"):
         if is_campaign(source):
-            found = _of_campaign(source, selection, ratings, asked, campaign)
+            page = _of_campaign(source, selection, ratings, asked, campaign)
         else:
             campaign.check_unused()
-            found = _of_files(Path(source), selection, ratings, asked, reading)
-        written = found.save(out, None if format is None else [part.strip() for part in format.split(",")])
+            page = _of_files(Path(source), selection, ratings, asked, reading)
+        files = page.save(out, None if format is None else [part.strip() for part in format.split(",")])
     if json:
-        emit({"written": [str(path) for path in written], **found.to_dict()})
+        emit({"written": [str(path) for path in files], **page.to_dict()})
         return
     from sparingly.show.terminal.console import line, make_console
 
     console = make_console()
-    for sentence in (found.title, *found.lead, *(f"written to {path}" for path in written)):
+    for sentence in (page.title, *page.lead, *(f"written to {path}" for path in files)):
         line(console, sentence.replace("`", ""))
 
 
@@ -141,17 +141,17 @@ def _of_files(
     from sparingly.data.selection import Selection
     from sparingly.show.report.report import report as tell
 
-    held = _judged(reading.load(source), ratings)
-    return tell(held, None if selection is None else Selection.load(selection), **asked.values())
+    evalset = _judged(reading.load(source), ratings)
+    return tell(evalset, None if selection is None else Selection.load(selection), **asked.values())
 
 
-def _judged(held: EvalSet, ratings: Path | None) -> EvalSet:
+def _judged(evalset: EvalSet, ratings: Path | None) -> EvalSet:
     if ratings is None:
-        return held
+        return evalset
     from sparingly.data import io
     from sparingly.run.raters.ratings import with_ratings_of
 
-    return with_ratings_of(held, io.load(ratings))
+    return with_ratings_of(evalset, io.load(ratings))
 
 
 # --- writeup --------------------------------------------------------------------------------------

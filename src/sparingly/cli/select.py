@@ -98,12 +98,12 @@ def select(
     from sparingly.data.selection import Selection
     from sparingly.show.terminal.selection import show_selection
 
-    held = reading.load(data)
+    evalset = reading.load(data)
     first = None if pool is None else Selection.load(pool)
     shut = [] if never is None else read_ids(never)
-    asked: dict[str, Any] = {"question": question, "seed": seed, "pool": first, "never": shut}
+    settings: dict[str, Any] = {"question": question, "seed": seed, "pool": first, "never": shut}
     with working("choosing"):
-        chosen = choose(held, method, budget, **asked, **sides.chosen, **vars(design))
+        chosen = choose(evalset, method, budget, **settings, **sides.chosen, **vars(design))
     if out is not None:
         chosen.save(out)
     if json:

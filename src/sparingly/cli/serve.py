@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import InputError, UsageError
-from sparingly.cli.campaign import Name, Where, opened
+from sparingly.cli.campaign import Name, Address, opened
 from sparingly.cli.options import Json, emit
 from sparingly.data.files import naming_target
 
@@ -53,7 +53,7 @@ class Showing:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Serving:
-    """Where the pages are."""
+    """Address the pages are."""
 
     host: Annotated[str, Parameter(help="The address to listen at; only this machine unless given.")] = (
         "127.0.0.1"
@@ -103,7 +103,7 @@ DEFAULT_SHOWING, DEFAULT_SERVING = Showing(), Serving()
 
 
 def serve(
-    where: Where,
+    address: Address,
     /,
     *,
     raters: Annotated[
@@ -129,9 +129,9 @@ def serve(
     from sparingly.show.web.server import run
 
     app = create_app(
-        where,
+        address,
         name,
-        secret=_secret(where, serving.secret_file, name),
+        secret=_secret(address, serving.secret_file, name),
         form=showing.form,
         texts=showing.texts,
         assignment=None if showing.assignment is None else Assignment.load(showing.assignment),
@@ -162,8 +162,8 @@ def serve(
 
 def _begin(web: Web) -> None:
     """Draw the first round, where nothing was asked yet, and read the data before anybody waits for it."""
-    found = web.campaign.status()
-    if not found.closed and not any(one.rounds for one in found.sets):
+    status = web.campaign.status()
+    if not status.closed and not any(evalset.rounds for evalset in status.sets):
         web.campaign.next()
     web.board.refresh()
 
@@ -178,14 +178,14 @@ def _links(web: Web, names: list[str], address: str) -> dict[str, str]:
 def _tell(links: dict[str, str], file: Path | None, *, json: bool) -> None:
     """Tell the links, this once."""
     if file is not None:
-        _write_private(file, "".join(f"{whose}\t{link}\n" for whose, link in links.items()), replace=True)
-        shown = {"written": str(file)}
+        _write_private(file, "".join(f"{person}\t{link}\n" for person, link in links.items()), replace=True)
+        summary = {"written": str(file)}
     else:
-        shown = links
+        summary = links
     if json:
-        emit(shown)
+        emit(summary)
     else:
-        sys.stdout.write("".join(f"{whose}: {link}\n" for whose, link in shown.items()))
+        sys.stdout.write("".join(f"{person}: {link}\n" for person, link in summary.items()))
         sys.stdout.write("Serving until Ctrl-C.\n")
     sys.stdout.flush()
 
@@ -195,8 +195,8 @@ def _listening(serving: Serving) -> socket.socket:
     if not 0 <= serving.port <= _LAST_PORT:
         raise UsageError(f"A port is a number from 0 to {_LAST_PORT}, not {serving.port}.")
     try:
-        found = socket.getaddrinfo(serving.host, serving.port, type=socket.SOCK_STREAM)
-        listener = socket.create_server(found[0][4][:2], family=found[0][0], backlog=512)
+        addresses = socket.getaddrinfo(serving.host, serving.port, type=socket.SOCK_STREAM)
+        listener = socket.create_server(addresses[0][4][:2], family=addresses[0][0], backlog=512)
     except OSError as error:
         raise UsageError(
             f"The pages cannot be at {serving.host}, port {serving.port} ({error.strerror}). "
@@ -215,15 +215,15 @@ def _address(serving: Serving, listener: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
 
 
-def _secret(where: str, file: Path | None, name: str | None = None) -> str:
+def _secret(address: str, file: Path | None, name: str | None = None) -> str:
     """Return what signs sessions, the same after a restart; made on the first start."""
-    if file is None and "://" in where:
+    if file is None and "://" in address:
         sys.stderr.write("sparingly: sessions end with this process; keep them with --secret-file.\n")
         return secrets.token_urlsafe(32)
-    path = Path(f"{where}.secret") if file is None else file
+    path = Path(f"{address}.secret") if file is None else file
     if not path.exists():
         # Nothing is written beside a file that is no campaign.
-        opened(where, name).disconnect()
+        opened(address, name).disconnect()
         _write_private(path, secrets.token_urlsafe(32))
     secret = path.read_text(encoding="utf-8").strip()
     if len(secret) < 32:

@@ -60,23 +60,25 @@ def strengths(
     from sparingly.infer.estimate.bradley_terry import bradley_terry
     from sparingly.show.terminal.scores import show_strengths
 
-    held = reading.load(data)
+    evalset = reading.load(data)
     if from_scores is not None:
-        held = held.with_preferences_from(from_scores, tie)
+        evalset = evalset.with_preferences_from(from_scores, tie)
     elif tie:
         raise UsageError("A tie margin is about scores: name them, too, with --from-scores.")
-    elif not len(held.preferences):
+    elif not len(evalset.preferences):
         raise UsageError("The evaluation set has no preferences: derive them with --from-scores ASPECT.")
     with working("estimating"):
-        drawn = [Selection.load(path) for path in rounds]
-        found = bradley_terry(held, aspect, ties=ties, covariates=covariate, rounds=drawn, level=level)
-    emit(found.to_dict()) if json else show_strengths(found)
+        selections = [Selection.load(path) for path in rounds]
+        result = bradley_terry(
+            evalset, aspect, ties=ties, covariates=covariate, rounds=selections, level=level
+        )
+    emit(result.to_dict()) if json else show_strengths(result)
 
 
-def check_strengths(asked: dict[str, Any], format: str) -> None:
+def check_strengths(options: dict[str, Any], format: str) -> None:
     """Refuse options that mean nothing for strengths: they must not be lost in silence."""
     usual = {"target": DEFAULT_INTERVALS.target, "interval": DEFAULT_INTERVALS.interval}
-    for name, value in asked.items():
+    for name, value in options.items():
         if name != "level" and value != usual.get(name):
             raise UsageError(f"Comparisons give strengths, which have no {name}: leave out --{name}.")
     if format != "text":

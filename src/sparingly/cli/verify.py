@@ -52,12 +52,12 @@ def verify(
     from sparingly.run.verify import verify as rederive
     from sparingly.show.terminal.selection import show_verification
 
-    held = load_result(file)
+    artefact = load_result(file)
     loaded = reading.load(data)
     with working("verifying"):
-        result = rederive(held, loaded, earlier=[Selection.load(path) for path in earlier])
+        result = rederive(artefact, loaded, earlier=[Selection.load(path) for path in earlier])
     if json:
         emit(result.to_dict())
     else:
-        show_verification(result, held)
+        show_verification(result, artefact)
     return EXIT_DONE if result.ok else EXIT_NO
