@@ -122,7 +122,7 @@ def _strengths(running: Campaign, name: str, seq: int) -> tuple[Estimate, str]:
     strengths = running.strengths(name, at=seq)
     all_random = all(selection.probability is not None for selection in running.rounds(name, at=seq))
     head = f"strengths of {len(strengths.models)} models from {strengths.comparisons} comparisons"
-    return estimate_from_strengths(strengths, running.settings.aspect, drawn=all_random), head
+    return estimate_from_strengths(strengths, running.settings.aspect, random_draw=all_random), head
 
 
 def _entries(running: Campaign, name: str, at: tuple[int, ...], round: tuple[int, ...]) -> tuple[int, int]:

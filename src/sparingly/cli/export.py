@@ -150,7 +150,12 @@ def campaign_key(address: str) -> Path | None:
 def _list(json: bool) -> None:
     from sparingly.run.exchange.tool import annotation_tools
 
-    emit([{"tool": tool.name, "summary": tool.summary, "kinds": list(tool.kinds)} for tool in annotation_tools()])
+    emit(
+        [
+            {"tool": tool.name, "summary": tool.summary, "kinds": list(tool.kinds)}
+            for tool in annotation_tools()
+        ]
+    )
 
 
 def _from_selection(

@@ -89,7 +89,7 @@ def import_(
     ```
     """
     from sparingly.run.exchange.export_import import import_answers
-    from sparingly.show.terminal.campaign import show_recorded, show_taken
+    from sparingly.show.terminal.campaign import show_imported, show_recorded
 
     with working("reading answers"):
         imported = import_answers(
@@ -108,7 +108,7 @@ def import_(
     if json:
         emit({**imported.to_dict(), **({} if recorded is None else {"recorded": recorded.to_dict()})})
     else:
-        show_taken(imported, receiving.out)
+        show_imported(imported, receiving.out)
         if recorded is not None:
             show_recorded(recorded)
     return EXIT_NO if recorded is not None and recorded.refused else EXIT_DONE
@@ -143,4 +143,4 @@ def _record(imported: ImportReport, receiving: Receiving) -> RecordedCounts | No
     from sparingly.run.exchange.report import record_answers
 
     with Campaign(receiving.campaign, receiving.name) as running:
-        return record_taken(running, imported)
+        return record_answers(running, imported)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import InputError, UsageError
-from sparingly.cli.campaign import Name, Address, opened
+from sparingly.cli.campaign import Address, Name, opened
 from sparingly.cli.options import Json, emit
 from sparingly.data.files import naming_target
 

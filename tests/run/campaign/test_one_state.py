@@ -18,7 +18,7 @@ from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.rater_pages import PageBoard
 from sparingly.run.campaign.release import bundle_files, release_files
 from sparingly.run.exchange.tasks import make_campaign_tasks
-from sparingly.show.report.evidence import Wanted, from_campaign
+from sparingly.show.report.evidence import ReportRequest, from_campaign
 from tests.run.campaign.made import answer_all, begin, made_set, row
 from tools.postgres_server import Server
 
@@ -212,9 +212,9 @@ def test_tasks_ask_what_was_open(where: str, meddler: Meddler, disturbed: Callab
 def test_a_report_is_of_one_entry(where: str, meddler: Meddler, disturbed: Callable[[], Any]) -> None:
     with Campaign(where) as campaign:
         with disturbed():
-            found = from_campaign(campaign, None, Wanted())
+            found = from_campaign(campaign, None, ReportRequest())
         assert found.status is not None
-        again = from_campaign(campaign, None, Wanted(), at=found.status.seq)
+        again = from_campaign(campaign, None, ReportRequest(), at=found.status.seq)
         assert found.estimate is not None
         assert again.estimate is not None
         assert found.estimate.to_dict() == again.estimate.to_dict()

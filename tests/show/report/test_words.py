@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sparingly.base.errors import one_line
 from sparingly.show.report.markup import code, pieces
-from sparingly.show.report.words import aligned, ended, p_text, time_text
+from sparingly.show.report.words import aligned, p_text, time_text, with_full_stop
 
 
 def test_numbers_of_a_column_have_the_same_decimals() -> None:
@@ -33,8 +33,8 @@ def test_times_are_in_the_unit_that_suits_them(seconds: float, text: str) -> Non
 
 
 def test_sentences() -> None:
-    assert ended(" nothing more") == "Nothing more."
-    assert ended("Why?") == "Why?"
+    assert with_full_stop(" nothing more") == "Nothing more."
+    assert with_full_stop("Why?") == "Why?"
 
 
 @given(st.text(min_size=1))

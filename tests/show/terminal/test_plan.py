@@ -49,7 +49,7 @@ def test_differences_on_this_set(demo: EvalSet) -> None:
 def test_the_weakest_metrics_are_left_out(demo: EvalSet) -> None:
     kept = StringIO()
     pilot = sparingly.select(demo, "uniform", 60, seed=1)
-    show_plan(sparingly.plan(demo, pilot, "overall"), console=make_console(kept), most=2)
+    show_plan(sparingly.plan(demo, pilot, "overall"), console=make_console(kept), limit=2)
     assert "… and 2 weaker ones (--json shows all)" in kept.getvalue()
     assert "noisy" not in kept.getvalue()
 

@@ -39,7 +39,7 @@ _PAGE = """<!DOCTYPE html>
 
 def html_page(title: str, lead: Sequence[str], sections: Sequence[Section], version: str) -> str:
     """Return the page; every text is escaped."""
-    entries = (f'<li><a href="#{one.name}">{_text(one.title)}</a></li>' for one in sections)
+    entries = (f'<li><a href="#{section.name}">{_text(section.title)}</a></li>' for section in sections)
     return _PAGE.format(
         title=_plain(title),
         style=resources.files(__package__).joinpath("report.css").read_text(encoding="utf-8"),
@@ -99,11 +99,11 @@ def _(part: Table) -> str:
 
 
 def _row(table: Table, place: int, kinds: Sequence[str]) -> str:
-    first, *others = table.rows[place]
+    first, *values = table.rows[place]
     cells = [f'<th scope="row">{_plain(first)}</th>']
-    for column, (value, kind) in enumerate(zip(others, kinds[1:], strict=True), 1):
-        marked = " marked" if (place, column) in table.marked else ""
-        cells.append(f'<td class="{kind}{marked}">{_plain(value)}</td>')
+    for column, (value, kind) in enumerate(zip(values, kinds[1:], strict=True), 1):
+        style = " marked" if (place, column) in table.marked else ""
+        cells.append(f'<td class="{kind}{style}">{_plain(value)}</td>')
     opening = '<tr class="break">' if place in table.breaks else "<tr>"
     return f"{opening}{''.join(cells)}</tr>"
 

@@ -109,24 +109,26 @@ def picture(name: str, chart: VConcatChart, words: str) -> Picture:
     title = inner.pop("title", {})
     spec.pop("title", None)
     spec.update(background=None, padding=4)
-    caption = " – ".join(_joined(title.get(part)) for part in ("text", "subtitle") if title.get(part))
+    caption = " – ".join(_join(title.get(part)) for part in ("text", "subtitle") if title.get(part))
     return Picture(name, caption, words, spec)
 
 
-def svg(held: Picture) -> str:
+def svg(picture_: Picture) -> str:
     """Return a picture as SVG to stand in a page; whose colours the style sheet of the page may change."""
     need_report()
     import vl_convert
 
-    drawn = vl_convert.vegalite_to_svg(drawable(dict(held.spec)), vl_version=vega_lite_version())
+    text = vl_convert.vegalite_to_svg(drawable(dict(picture_.spec)), vl_version=vega_lite_version())
     # Names inside one picture must not be those of another on the same page, nor count earlier pictures.
     places: dict[str, int] = {}
-    drawn = _ID.sub(lambda found: f"{found[1]}{held.name}-{places.setdefault(found[2], len(places))}", drawn)
+    text = _ID.sub(
+        lambda match: f"{match[1]}{picture_.name}-{places.setdefault(match[2], len(places))}", text
+    )
     # The picture has a text as a whole; its parts have none.
-    drawn = _ROLES.sub("", drawn)
-    label = escape(one_line(held.words), quote=True)
-    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    text = _ROLES.sub("", text)
+    label = escape(one_line(picture_.words), quote=True)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
-def _joined(text: Any) -> str:
+def _join(text: Any) -> str:
     return " ".join(text) if isinstance(text, list) else str(text)

@@ -33,33 +33,33 @@ if TYPE_CHECKING:
 # --- comparisons ----------------------------------------------------------------------------------
 
 
-def estimate_from_strengths(found: BradleyTerry, aspect: str, *, drawn: bool) -> Estimate:
+def estimate_from_strengths(strengths: BradleyTerry, aspect: str, *, random_draw: bool) -> Estimate:
     """Return strengths as scores; ``drawn`` says whether the comparisons were drawn by known chances."""
-    told = np.isfinite(found.low) & np.isfinite(found.high)
+    bounded = np.isfinite(strengths.low) & np.isfinite(strengths.high)
     return Estimate(
-        models=found.models,
-        scores=found.strengths,
-        standard_errors=found.standard_errors,
-        low=found.low,
-        high=found.high,
-        intervals=tuple("t" if one else "none" for one in told),
-        covariance=found.covariance,
-        freedom=found.freedom,
-        target="population" if drawn else CHOSEN_ITEMS,
-        level=found.level,
+        models=strengths.models,
+        scores=strengths.strengths,
+        standard_errors=strengths.standard_errors,
+        low=strengths.low,
+        high=strengths.high,
+        intervals=tuple("t" if has_interval else "none" for has_interval in bounded),
+        covariance=strengths.covariance,
+        freedom=strengths.freedom,
+        target="population" if random_draw else CHOSEN_ITEMS,
+        level=strengths.level,
         aspect=f"strength by {aspect}",
         estimator="bradley_terry",
-        n=found.comparisons,
-        size=found.comparisons,
-        outcome=IntervalOutcome(printed=int(told.sum()), withheld=int((~told).sum())),
-        notes=(*found.notes, *_without(found)),
+        n=strengths.comparisons,
+        size=strengths.comparisons,
+        outcome=IntervalOutcome(printed=int(bounded.sum()), withheld=int((~bounded).sum())),
+        notes=(*strengths.notes, *_names_without_interval(strengths)),
     )
 
 
-def _without(found: BradleyTerry) -> list[str]:
+def _names_without_interval(strengths: BradleyTerry) -> list[str]:
     return [
         f"{model} has no strength: {why}."
-        for model, why in zip(found.models, found.status, strict=True)
+        for model, why in zip(strengths.models, strengths.status, strict=True)
         if why
     ]
 
@@ -73,7 +73,7 @@ MOST_REPLAYED = 2000
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReportRequest:
     """How numbers are to be found.
 
     Attributes:
@@ -163,31 +163,31 @@ def _outside(data: EvalSet, selection: Selection) -> int:
     return max(0, first.of - len(data))
 
 
-def from_selection(data: EvalSet, selection: Selection | None, wanted: Wanted) -> Evidence:
+def from_selection(data: EvalSet, selection: Selection | None, request: ReportRequest) -> Evidence:
     """Gather what follows from an evaluation set and what was chosen of it."""
     rounds = () if selection is None else (selection,)
     if rounds and selection is not None and selection.pairs is not None:
-        return _compared(data, rounds, wanted)
+        return _compared(data, rounds, request)
     aspect = (
         the_only("aspect", None, data.aspects, "Name one: aspect=….")
-        if wanted.aspect is None
-        else wanted.aspect
+        if request.aspect is None
+        else request.aspect
     )
-    how: dict[str, Any] = {"estimator": wanted.estimator, "seed": wanted.seed}
-    held = estimate(data, selection, aspect, level=wanted.level, target=wanted.targets.scores, **how)
-    how |= {"target": wanted.target, "alpha": wanted.alpha}
+    how: dict[str, Any] = {"estimator": request.estimator, "seed": request.seed}
+    scores = estimate(data, selection, aspect, level=request.level, target=request.targets.scores, **how)
+    how |= {"target": request.target, "alpha": request.alpha}
     ranking, unranked = _ranked(data, selection, aspect, how)
-    drawn, no_curve = _curve(data, selection, aspect) if wanted.curve else (None, "")
+    comparison, no_curve = _curve(data, selection, aspect) if request.curve else (None, "")
     return completed(
         Evidence(
             data=seen_of(data, rounds),
             rounds=rounds,
             aspect=aspect,
-            estimate=held,
+            estimate=scores,
             ranking=ranking,
             unranked=unranked,
-            growth=growth([held]),
-            curve=drawn,
+            growth=growth([scores]),
+            curve=comparison,
             no_curve=no_curve,
             why="" if selection is None else selection.why,
         ),
@@ -195,13 +195,13 @@ def from_selection(data: EvalSet, selection: Selection | None, wanted: Wanted) -
     )
 
 
-def completed(held: Evidence, data: EvalSet) -> Evidence:
+def completed(evidence: Evidence, data: EvalSet) -> Evidence:
     """Return the evidence with whom the selection represents, and what is to be said of the raters."""
-    chosen = list(dict.fromkeys(name for one in held.rounds for name in one.items))
-    source: Any = held.rounds[0] if len(held.rounds) == 1 else chosen
-    raters, unrated = _raters(held.data, held.aspect)
+    chosen = list(dict.fromkeys(name for selection in evidence.rounds for name in selection.items))
+    source: Any = evidence.rounds[0] if len(evidence.rounds) == 1 else chosen
+    raters, unrated = _raters(evidence.data, evidence.aspect)
     represented = representation(data, source) if chosen else None
-    return replace(held, representation=represented, raters=raters, unrated=unrated)
+    return replace(evidence, representation=represented, raters=raters, unrated=unrated)
 
 
 def seen_of(data: EvalSet, rounds: Sequence[Selection]) -> EvalSet:
@@ -220,15 +220,15 @@ def ranking_of(scores: Estimate, decisions: Estimate, alpha: float, seed: int) -
 
 
 def compared_evidence(
-    data: EvalSet, rounds: tuple[Selection, ...], found: BradleyTerry, aspect: str, wanted: Wanted
+    data: EvalSet, rounds: tuple[Selection, ...], strengths: BradleyTerry, aspect: str, request: ReportRequest
 ) -> Evidence:
     """Gather what follows from comparisons of two outputs at a time."""
-    drawn = all(one.probability is not None for one in rounds)
-    held = estimate_from_strengths(found, aspect, drawn=drawn)
+    random_draw = all(selection.probability is not None for selection in rounds)
+    scores = estimate_from_strengths(strengths, aspect, random_draw=random_draw)
     ranking, unranked = None, ""
     try:
-        of = {"aspect": held.aspect, "target": held.target}
-        ranking = rank_strengths(found, **of, alpha=wanted.alpha, seed=wanted.seed)
+        labels = {"aspect": scores.aspect, "target": scores.target}
+        ranking = rank_strengths(strengths, **labels, alpha=request.alpha, seed=request.seed)
     except DataError as error:
         unranked = str(error)
     return completed(
@@ -236,8 +236,8 @@ def compared_evidence(
             data=seen_of(data, rounds),
             rounds=rounds,
             aspect=aspect,
-            estimate=held,
-            strengths=found,
+            estimate=scores,
+            strengths=strengths,
             ranking=ranking,
             unranked=unranked,
         ),
@@ -245,11 +245,13 @@ def compared_evidence(
     )
 
 
-def _compared(data: EvalSet, rounds: tuple[Selection, ...], wanted: Wanted) -> Evidence:
-    seen = seen_of(data, rounds)
-    drawn = all(one.probability is not None for one in rounds)
-    found = bradley_terry(seen, wanted.aspect, rounds=rounds if drawn else (), level=wanted.level)
-    return compared_evidence(data, rounds, found, wanted.aspect or "preference", wanted)
+def _compared(data: EvalSet, rounds: tuple[Selection, ...], request: ReportRequest) -> Evidence:
+    judged = seen_of(data, rounds)
+    random_draw = all(selection.probability is not None for selection in rounds)
+    strengths = bradley_terry(
+        judged, request.aspect, rounds=rounds if random_draw else (), level=request.level
+    )
+    return compared_evidence(data, rounds, strengths, request.aspect or "preference", request)
 
 
 def _ranked(
@@ -266,9 +268,9 @@ def _raters(data: EvalSet, aspect: str) -> tuple[RaterReport | None, str]:
     table = data.ratings
     if aspect not in table.aspects:
         return None, ""
-    own = (table.aspect == table.aspects.index(aspect)) & (table.rater >= 0) & ~np.isnan(table.score)
-    own &= table.model < len(data.models)
-    if len(np.unique(table.rater[own])) < 2:
+    ratings = (table.aspect == table.aspects.index(aspect)) & (table.rater >= 0) & ~np.isnan(table.score)
+    ratings &= table.model < len(data.models)
+    if len(np.unique(table.rater[ratings])) < 2:
         return None, ""
     try:
         return rater_report(data, aspect), ""
@@ -298,34 +300,36 @@ def _curve(data: EvalSet, selection: Selection | None, aspect: str) -> tuple[Cur
 # --- campaigns ------------------------------------------------------------------------------------
 
 
-def from_campaign(running: Campaign, data: str | None, wanted: Wanted, at: int | None = None) -> Evidence:
+def from_campaign(
+    running: Campaign, data: str | None, request: ReportRequest, at: int | None = None
+) -> Evidence:
     """Gather what follows from the answers of a campaign so far, about one of its data sets."""
     name = running.settings.data_named(data)
-    if wanted.aspect not in (None, running.settings.aspect):
+    if request.aspect not in (None, running.settings.aspect):
         raise UsageError(
-            f"The campaign is about {running.settings.aspect}, which cannot be changed to {wanted.aspect}."
+            f"The campaign is about {running.settings.aspect}, which cannot be changed to {request.aspect}."
         )
     status = running.status(at)
     # Everything below is of this entry, although people may answer meanwhile.
     at, rounds = status.seq, running.rounds(name, at=status.seq)
-    part = next(one for one in status.sets if one.data == name)
-    about: dict[str, Any] = {"status": status, "part": part, "why": running.why().get(name, "")}
-    held, aspect = running.data(name, at=at), running.settings.aspect
+    part = next(evalset for evalset in status.sets if evalset.data == name)
+    facts: dict[str, Any] = {"status": status, "part": part, "why": running.why().get(name, "")}
+    evalset_, aspect = running.data(name, at=at), running.settings.aspect
     if running.compares(name):
-        found = running.strengths(name, at=at, level=wanted.level)
-        return replace(compared_evidence(held, rounds, found, aspect, wanted), **about)
-    scores = _estimate(running, name, at, wanted, wanted.targets.scores)
-    ranking, unranked = _campaign_ranking(running, name, at, scores, wanted)
+        strengths = running.strengths(name, at=at, level=request.level)
+        return replace(compared_evidence(evalset_, rounds, strengths, aspect, request), **facts)
+    scores = _estimate(running, name, at, request, request.targets.scores)
+    ranking, unranked = _campaign_ranking(running, name, at, scores, request)
     gathered = Evidence(
-        data=seen_of(held, rounds),
+        data=seen_of(evalset_, rounds),
         rounds=rounds,
         aspect=aspect,
         estimate=scores,
         ranking=ranking,
         unranked=unranked,
-        growth=growth([*_earlier(running, name, status.seq, wanted), scores]),
+        growth=growth([*_earlier(running, name, status.seq, request), scores]),
     )
-    return replace(completed(gathered, held), **about)
+    return replace(completed(gathered, evalset_), **facts)
 
 
 def ends_of_rounds(running: Campaign, data: str, last: int) -> list[int]:
@@ -341,38 +345,40 @@ def ends_of_rounds(running: Campaign, data: str, last: int) -> list[int]:
     return ends
 
 
-def _estimate(running: Campaign, name: str, at: int | None, wanted: Wanted, target: Target) -> Estimate:
+def _estimate(
+    running: Campaign, name: str, at: int | None, request: ReportRequest, target: Target
+) -> Estimate:
     return running.estimate(
-        name, at=at, estimator=wanted.estimator, target=target, level=wanted.level, seed=wanted.seed
+        name, at=at, estimator=request.estimator, target=target, level=request.level, seed=request.seed
     )
 
 
-def _earlier(running: Campaign, name: str, seq: int, wanted: Wanted) -> list[Estimate]:
+def _earlier(running: Campaign, name: str, seq: int, request: ReportRequest) -> list[Estimate]:
     """Return the estimates after the rounds before the last one; one too early for scores is left out."""
-    found = []
+    estimates = []
     for end in ends_of_rounds(running, name, seq)[:-1]:
         try:
-            found.append(_estimate(running, name, end, wanted, wanted.targets.scores))
+            estimates.append(_estimate(running, name, end, request, request.targets.scores))
         except SparinglyError:
             continue
-    return found
+    return estimates
 
 
 def _campaign_ranking(
-    running: Campaign, name: str, at: int | None, scores: Estimate, wanted: Wanted
+    running: Campaign, name: str, at: int | None, scores: Estimate, request: ReportRequest
 ) -> tuple[Ranking | None, str]:
     """Rank by the joint errors of all rounds; items that were picked, by what they show."""
-    alpha = wanted.alpha
+    alpha = request.alpha
     if scores.target != CHOSEN_ITEMS or np.isnan(scores.scores).all():
         base = scores
-        if wanted.targets.decisions != wanted.targets.scores:
-            base = _estimate(running, name, at, wanted, wanted.targets.decisions)
-        return ranking_of(scores, base, alpha, wanted.seed)
+        if request.targets.decisions != request.targets.scores:
+            base = _estimate(running, name, at, request, request.targets.decisions)
+        return ranking_of(scores, base, alpha, request.seed)
     chosen = merged(running.rounds(name, at=at))
     try:
-        found = rank(
-            running.data(name, at=at), chosen, running.settings.aspect, alpha=alpha, seed=wanted.seed
+        ranking = rank(
+            running.data(name, at=at), chosen, running.settings.aspect, alpha=alpha, seed=request.seed
         )
     except SparinglyError as error:
         return None, str(error)
-    return found, ""
+    return ranking, ""

@@ -24,7 +24,7 @@ from sparingly.show.report.as_html import html_page
 from sparingly.show.report.as_latex import latex_text
 from sparingly.show.report.as_markdown import markdown_text
 from sparingly.show.report.document import Section
-from sparingly.show.report.evidence import Evidence, Target, Wanted, from_selection
+from sparingly.show.report.evidence import Evidence, ReportRequest, Target, from_selection
 from sparingly.show.report.words import answer, effort, estimand, question
 
 if TYPE_CHECKING:
@@ -67,23 +67,23 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, as its JSON file holds it; what is not known is None."""
-        held = self.evidence
+        evidence = self.evidence
         optional = ("representation", "raters", "growth", "curve", "strengths", "ranking", "status")
         return {
             "format": FORMAT,
             "version": VERSION,
             "made_by": __version__,
             "title": self.title,
-            "question": question(held),
+            "question": question(evidence),
             "answer": list(self.lead),
-            "estimand": estimand(held),
-            "data": plain(describe(held.data).to_dict()),
-            "why": held.why or None,
-            "selections": [one.to_dict() for one in held.rounds],
-            "estimate": held.estimate.to_dict(),
-            "unranked": held.unranked or None,
-            "costs": vars(sections.effort_of(held)),
-            **{name: _values(getattr(held, name)) for name in optional},
+            "estimand": estimand(evidence),
+            "data": plain(describe(evidence.data).to_dict()),
+            "why": evidence.why or None,
+            "selections": [selection.to_dict() for selection in evidence.rounds],
+            "estimate": evidence.estimate.to_dict(),
+            "unranked": evidence.unranked or None,
+            "costs": vars(sections.effort_of(evidence)),
+            **{name: _values(getattr(evidence, name)) for name in optional},
         }
 
     def save(self, path: str | Path, formats: Iterable[str] | None = None) -> list[Path]:
@@ -94,7 +94,7 @@ class Report:
             formats: ``html``, ``md``, ``tex``, ``json``: a file for each, ``path`` with its ending.
         """
         path = Path(path)
-        kinds = [_kind_of(path)] if formats is None else list(dict.fromkeys(formats))
+        kinds = [_format_by_suffix(path)] if formats is None else list(dict.fromkeys(formats))
         for kind in kinds:
             if kind not in KINDS:
                 raise UnknownNameError("format of a report", kind, KINDS)
@@ -160,11 +160,11 @@ def report(
     """
     if figures:
         need_report()
-    wanted = Wanted(aspect, estimator, target, level, seed, curve)
+    request = ReportRequest(aspect, estimator, target, level, seed, curve)
     if isinstance(source, EvalSet):
         if data is not None or at is not None:
             raise UsageError("A data set's name and an entry of the journal are for campaigns.")
-        held = from_selection(source.with_scale(aspect, scale), selection, wanted)
+        evidence = from_selection(source.with_scale(aspect, scale), selection, request)
     else:
         if selection is not None:
             raise UsageError("A campaign knows its own selections: leave the selection out.")
@@ -172,14 +172,14 @@ def report(
             raise UsageError("A campaign knows the scale of its scores: leave the scale out.")
         from sparingly.show.report.evidence import from_campaign
 
-        held = from_campaign(source, data, wanted, at)
-    return report_on(held, title=title, figures=figures)
+        evidence = from_campaign(source, data, request, at)
+    return report_on(evidence, title=title, figures=figures)
 
 
 def report_on(evidence: Evidence, *, title: str | None = None, figures: bool = True) -> Report:
     """Return the report on the evidence."""
     spent = sections.effort_of(evidence)
-    everything = (
+    parts = (
         sections.question_section(evidence),
         sections.data_section(evidence),
         sections.selection_section(evidence),
@@ -197,14 +197,14 @@ def report_on(evidence: Evidence, *, title: str | None = None, figures: bool = T
     if title is None:
         verb = "judged" if models == 1 else "compared"
         title = f"{counted(models, 'model')} {verb} on {evidence.aspect}"
-    return Report(title, lead, tuple(section for section in everything if section is not None), evidence)
+    return Report(title, lead, tuple(section for section in parts if section is not None), evidence)
 
 
-def _values(found: Any) -> Any:
-    return None if found is None else plain(found.to_dict())
+def _values(result: Any) -> Any:
+    return None if result is None else plain(result.to_dict())
 
 
-def _kind_of(path: Path) -> str:
+def _format_by_suffix(path: Path) -> str:
     for kind, suffix in KINDS.items():
         if path.suffix.lower() == suffix:
             return kind
@@ -214,7 +214,7 @@ def _kind_of(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    def put(file: IO[bytes]) -> None:
+    def write(file: IO[bytes]) -> None:
         file.write(text.encode("utf-8", "backslashreplace"))
 
-    write_atomically(path, put)
+    write_atomically(path, write)

@@ -30,7 +30,7 @@ from sparingly.show.figures.shares import KINDS_IN_WORDS, draw_shares
 from sparingly.show.report.document import Commands, Facts, Notes, Part, Section, Table, Words, picture
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.markup import code
-from sparingly.show.report.words import aligned, ended, estimand, p_text, question, time_text
+from sparingly.show.report.words import aligned, estimand, p_text, question, time_text, with_full_stop
 from sparingly.show.report.writeup import is_from_pool, paragraph, table_rows
 from sparingly.show.terminal.console import fixed
 
@@ -40,58 +40,65 @@ from sparingly.show.terminal.console import fixed
 _MOST_ODD, _MOST_REASONS, _MOST_SHARES, _MOST_METRICS = 6, 8, 12, 3
 
 
-def question_section(held: Evidence) -> Section:
+def question_section(evidence: Evidence) -> Section:
     """Say what was asked, and what the answer speaks about."""
-    parts = (Words(question(held)), Words(estimand(held), important=True))
+    parts = (Words(question(evidence)), Words(estimand(evidence), important=True))
     return Section("question", "The question", parts)
 
 
-def data_section(held: Evidence) -> Section:
+def data_section(evidence: Evidence) -> Section:
     """Say what is in the set, and what is odd about it."""
-    told = describe(held.data)
+    description = describe(evidence.data)
     rows = [
-        ("set", code(Path(told.name).name) if told.name else "without a name"),
-        ("items", str(told.items)),
-        ("models", f"{len(told.models)}: {', '.join(map(code, told.models))}"),
+        ("set", code(Path(description.name).name) if description.name else "without a name"),
+        ("items", str(description.items)),
+        ("models", f"{len(description.models)}: {', '.join(map(code, description.models))}"),
     ]
-    names = [("metrics", [one.name for one in told.metrics]), ("domains", list(told.domains))]
-    rows += [(kind, listing(map(code, found), 8)) for kind, found in names if found]
-    if told.documents is not None:
-        rows.append(("documents", str(told.documents.count)))
-    if told.absent:
-        rows.append(("not there", ", ".join(told.absent)))
+    names = [
+        ("metrics", [metric.name for metric in description.metrics]),
+        ("domains", list(description.domains)),
+    ]
+    rows += [(kind, listing(map(code, values), 8)) for kind, values in names if values]
+    if description.documents is not None:
+        rows.append(("documents", str(description.documents.count)))
+    if description.absent:
+        rows.append(("not there", ", ".join(description.absent)))
     parts: list[Part] = [Facts("What is in the evaluation set", tuple(rows))]
-    if odd := [one.text for one in told.odd[:_MOST_ODD]]:
-        more = len(told.odd) - len(odd)
+    if odd := [metric.text for metric in description.odd[:_MOST_ODD]]:
+        more = len(description.odd) - len(odd)
         parts.append(Notes((*odd, *((f"and {more} more: see sparingly info.",) if more else ()))))
     return Section("data", "The data", tuple(parts))
 
 
-def selection_section(held: Evidence) -> Section:
+def selection_section(evidence: Evidence) -> Section:
     """Say what was chosen to be judged, how, and why."""
-    if not held.rounds:
+    if not evidence.rounds:
         text = "No selection was given: the judged items are taken for a uniform sample of the set."
         return Section("selection", "What was judged", (Words(text),))
-    parts: list[Part] = [] if not held.why else [Words(held.why)]
-    if len(held.rounds) == 1 and held.status is None:
-        chosen = held.rounds[0]
+    parts: list[Part] = [] if not evidence.why else [Words(evidence.why)]
+    if len(evidence.rounds) == 1 and evidence.status is None:
+        chosen = evidence.rounds[0]
         facts = [row for row in table_rows(chosen) if row[0] != "signature"]
-        parts += [Words(paragraph(chosen)), Facts("The selection", tuple(facts)), *_reasons(held.rounds)]
-        parts += [Notes(tuple(map(ended, chosen.notes)))] if chosen.notes else []
+        parts += [Words(paragraph(chosen)), Facts("The selection", tuple(facts)), *_reasons(evidence.rounds)]
+        parts += [Notes(tuple(map(with_full_stop, chosen.notes)))] if chosen.notes else []
     else:
-        parts += [Words(_campaign_words(held)), _rounds_table(held.rounds), *_reasons(held.rounds)]
+        parts += [
+            Words(_campaign_words(evidence)),
+            _rounds_table(evidence.rounds),
+            *_reasons(evidence.rounds),
+        ]
     return Section("selection", "What was selected, and why", tuple(parts))
 
 
-def _campaign_words(held: Evidence) -> str:
-    status, part = held.status, held.part
+def _campaign_words(evidence: Evidence) -> str:
+    status, part = evidence.status, evidence.part
     if status is None or part is None:
-        return f"{counted(len(held.rounds), 'round')} drawn."
+        return f"{counted(len(evidence.rounds), 'round')} drawn."
     stops = f", stopping by {listing(map(code, status.stops))}" if status.stops else ""
     text = (
         f"The campaign {code(status.campaign)} draws with {code(status.strategy)} under a budget of "
         f"{status.budget}{stops}. {counted(part.rounds, 'round')} asked for {part.spent} of {part.limit} "
-        f"{'comparisons' if held.strengths else 'outputs'}; "
+        f"{'comparisons' if evidence.strengths else 'outputs'}; "
         + (
             f"{part.outstanding} of {counted(part.asked, 'answer')} still to come."
             if part.outstanding
@@ -103,7 +110,7 @@ def _campaign_words(held: Evidence) -> str:
         for word, names in (("Came late", part.late), ("Withdrawn", part.withdrawn))
         if names
     ]
-    ending = f" It ended: {part.finished}" if part.finished else ""
+    ending = f" It with_full_stop: {part.finished}" if part.finished else ""
     return f"{text}{''.join(models)}{ending}"
 
 
@@ -111,12 +118,12 @@ def _rounds_table(rounds: Sequence[Selection]) -> Table:
     rows = tuple(
         (
             str(number_),
-            str(len(one)),
-            "yes" if one.is_probability_sample else "no",
-            one.signature.inputs,
-            one.signature.labels or "none",
+            str(len(selection)),
+            "yes" if selection.is_probability_sample else "no",
+            selection.signature.inputs,
+            selection.signature.labels or "none",
         )
-        for number_, one in enumerate(rounds, 1)
+        for number_, selection in enumerate(rounds, 1)
     )
     columns = ("round", "rows", "drawn by known chances", "digest of what it read", "digest of labels used")
     return Table("The rounds", columns, rows, texts=5)
@@ -124,67 +131,67 @@ def _rounds_table(rounds: Sequence[Selection]) -> Table:
 
 def _reasons(rounds: Sequence[Selection]) -> Iterator[Part]:
     """Yield why the items were chosen, the commonest reasons first."""
-    counts = Counter(row.reason for one in rounds for row in one if row.reason)
+    counts = Counter(row.reason for selection in rounds for row in selection if row.reason)
     if not counts:
         return
     rows = [(reason, str(count)) for reason, count in counts.most_common(_MOST_REASONS)]
     if len(counts) > len(rows):
-        rest = sum(counts.values()) - sum(count for _, count in counts.most_common(_MOST_REASONS))
-        rows.append((f"{len(counts) - len(rows)} other reasons", str(rest)))
+        hidden = sum(counts.values()) - sum(count for _, count in counts.most_common(_MOST_REASONS))
+        rows.append((f"{len(counts) - len(rows)} other reasons", str(hidden)))
     yield Table("Why rows were chosen", ("reason", "rows"), tuple(rows))
 
 
-def representation_section(held: Evidence, *, figures: bool) -> Section | None:
+def representation_section(evidence: Evidence, *, figures: bool) -> Section | None:
     """Say whom the selection over- and under-represents; None where nothing is known of that."""
-    found, title = held.representation, "Whom the selection represents"
-    if found is None:
+    representation, title = evidence.representation, "Whom the selection represents"
+    if representation is None:
         return None
     outside: list[Part] = []
-    if held.outside:
-        told = f"{held.outside:,} of the items that were drawn from are not in the data"
-        if found.n == found.of:
-            text = f"{told}, so whom the selection over- or under-represents cannot be told from it."
+    if evidence.outside:
+        sentence = f"{evidence.outside:,} of the items that were drawn from are not in the data"
+        if representation.n == representation.of:
+            text = f"{sentence}, so whom the selection over- or under-represents cannot be told from it."
             return Section("representation", title, (Words(text),))
-        outside = [Words(f"{told}: shares below are among the {found.of:,} that are.")]
-    kinds = [(kind, share) for kind, shares in found.kinds.items() for share in shares]
+        outside = [Words(f"{sentence}: shares below are among the {representation.of:,} that are.")]
+    kinds = [(kind, share) for kind, shares in representation.kinds.items() for share in shares]
     if not kinds:
         return None
-    lean = tuple(ended(one.text) for one in found.leanings)
+    lean = tuple(with_full_stop(leaning.text) for leaning in representation.leanings)
     text = "Nothing is badly over- or under-represented." if not lean else "Mind what is badly represented:"
     parts: list[Part] = [*outside, Words(text)]
-    parts += [Notes((*lean, *found.notes))] if lean or found.notes else []
-    if figures and any(len(shares) > 1 for shares in found.kinds.values()):
+    parts += [Notes((*lean, *representation.notes))] if lean or representation.notes else []
+    if figures and any(len(shares) > 1 for shares in representation.kinds.values()):
         words = f"Shares of the set and of the selection in {len(kinds)} groups; the table below has them."
-        parts.append(picture("representation", draw_shares(found), words))
-    parts += [_coverage(found), *_shares(found)]
+        parts.append(picture("representation", draw_shares(representation), words))
+    parts += [_coverage(representation), *_shares(representation)]
     return Section("representation", title, tuple(parts))
 
 
-def _coverage(found: Representation) -> Table:
+def _coverage(representation: Representation) -> Table:
     rows = tuple(
-        (one.what, str(one.selected), str(one.of), share_text(one.share))
-        for one in found.coverage[:_MOST_SHARES]
+        (row.what, str(row.selected), str(row.of), share_text(row.share))
+        for row in representation.coverage[:_MOST_SHARES]
     )
     return Table("What the selection touches", ("what", "selected", "of", "share"), rows)
 
 
-def _shares(found: Representation) -> Iterator[Part]:
+def _shares(representation: Representation) -> Iterator[Part]:
     """Yield the shares of all groups; of the metrics, the first few and those that are badly represented."""
     columns = ("group", "by", "items of the set", "selected", "share of the set", "share selected", "ratio")
-    lean = {one.by for one in found.leanings}
-    metrics = [kind for kind in found.kinds if kind.startswith("metric ")]
+    lean = {leaning.by for leaning in representation.leanings}
+    metrics = [kind for kind in representation.kinds if kind.startswith("metric ")]
     left_out = {kind for kind in metrics[_MOST_METRICS:] if kind not in lean}
     rows: list[tuple[str, ...]] = []
     breaks: list[int] = []
-    for kind, shares in found.kinds.items():
+    for kind, shares in representation.kinds.items():
         if shares and kind not in left_out:
             breaks.append(len(rows))
             rows += [_share_row(kind, share) for share in shares[:_MOST_SHARES]]
     yield Table("Shares by group", columns, tuple(rows), texts=2, breaks=frozenset(breaks[1:]))
-    cut = [kind for kind, shares in found.kinds.items() if len(shares) > _MOST_SHARES]
-    if left_out or cut:
+    shortened = [kind for kind, shares in representation.kinds.items() if len(shares) > _MOST_SHARES]
+    if left_out or shortened:
         more = [f"{counted(len(left_out), 'further metric')}"] if left_out else []
-        more += [f"the smaller groups by {kind}" for kind in cut]
+        more += [f"the smaller groups by {kind}" for kind in shortened]
         yield Words(f"Left out here: {listing(more)}; sparingly info --selection shows all.")
 
 
@@ -207,51 +214,54 @@ def _share_row(kind: str, share: Share) -> tuple[str, ...]:
 _MOST_COLUMNS = 12
 
 
-def score_section(held: Evidence, *, figures: bool) -> Section:
+def score_section(evidence: Evidence, *, figures: bool) -> Section:
     """Show the scores with their intervals, those of parts of the set, and what to mind."""
-    found = held.estimate
+    estimate = evidence.estimate
     parts: list[Part] = []
-    if figures and np.isfinite(found.scores).any():
-        best = found.models[found.order[0]]
+    if figures and np.isfinite(estimate.scores).any():
+        best = estimate.models[estimate.order[0]]
         words = (
-            f"{best} has the highest score of {counted(len(found.models), 'model')}; "
+            f"{best} has the highest score of {counted(len(estimate.models), 'model')}; "
             "the table below has all numbers."
         )
-        parts.append(picture("scores", draw_scores(found), words))
-    strengths = held.strengths is not None
-    what = "Strengths" if strengths else f"Scores of {target_text(found.target)}"
-    parts.append(_scores(found, f"{what} by {found.aspect}, estimated by {found.estimator_used}"))
+        parts.append(picture("scores", draw_scores(estimate), words))
+    strengths = evidence.strengths is not None
+    caption = "Strengths" if strengths else f"Scores of {target_text(estimate.target)}"
+    parts.append(_scores(estimate, f"{caption} by {estimate.aspect}, estimated by {estimate.estimator_used}"))
     parts += [
-        _scores(part, f"{name}: {counted(part.n, 'judged item')}") for name, part in found.groups.items()
+        _scores(part, f"{name}: {counted(part.n, 'judged item')}") for name, part in estimate.groups.items()
     ]
-    parts.append(Notes(tuple(map(ended, found.notes))))
-    title = "Strengths with intervals" if held.strengths else "Scores with intervals"
+    parts.append(Notes(tuple(map(with_full_stop, estimate.notes))))
+    title = "Strengths with intervals" if evidence.strengths else "Scores with intervals"
     return Section("scores", title, tuple(parts))
 
 
-def _scores(found: Estimate, caption: str) -> Table:
-    order = found.order
-    scores, errors = aligned(found.scores[order]), aligned([found.shown_error(place) for place in order], 3)
-    if found.is_rate:
-        scores, errors = list(map(found.score_text, order)), list(map(found.error_text, order))
+def _scores(estimate: Estimate, caption: str) -> Table:
+    order = estimate.order
+    scores, errors = (
+        aligned(estimate.scores[order]),
+        aligned([estimate.shown_error(place) for place in order], 3),
+    )
+    if estimate.is_rate:
+        scores, errors = list(map(estimate.score_text, order)), list(map(estimate.error_text, order))
     rows = tuple(
-        (found.models[place], scores[at], errors[at], found.interval_text(place))
+        (estimate.models[place], scores[at], errors[at], estimate.interval_text(place))
         for at, place in enumerate(order)
     )
-    return Table(caption, ("model", "score", "standard error", f"{100 * found.level:g} % interval"), rows)
+    return Table(caption, ("model", "score", "standard error", f"{100 * estimate.level:g} % interval"), rows)
 
 
-def rank_section(held: Evidence, *, figures: bool) -> Section:
+def rank_section(evidence: Evidence, *, figures: bool) -> Section:
     """Show possible ranks, groups, and chances to be the best; or say why there are none."""
-    ranking = held.ranking
+    ranking = evidence.ranking
     if ranking is None:
-        return Section("ranks", "Ranks and groups", (Words(ended(held.unranked)),))
+        return Section("ranks", "Ranks and groups", (Words(with_full_stop(evidence.unranked)),))
     parts: list[Part] = [Words(_how(ranking))]
     if figures:
-        words = "; ".join(f"{one.model}: rank {one.ranks}" for one in ranking.models)
+        words = "; ".join(f"{model.model}: rank {model.ranks}" for model in ranking.models)
         parts.append(picture("ranks", draw_ranks(ranking), f"Possible ranks. {words}."))
-    own = [note for note in ranking.notes if note not in held.estimate.notes]
-    parts += [_ranks(ranking), *([Notes(tuple(map(ended, own)))] if own else [])]
+    notes = [note for note in ranking.notes if note not in evidence.estimate.notes]
+    parts += [_ranks(ranking), *([Notes(tuple(map(with_full_stop, notes)))] if notes else [])]
     return Section("ranks", "Ranks and groups", tuple(parts))
 
 
@@ -270,31 +280,31 @@ def _how(ranking: Ranking) -> str:
 
 
 def _ranks(ranking: Ranking) -> Table:
-    scores = aligned(one.score for one in ranking.models)
+    scores = aligned(model.score for model in ranking.models)
     if ranking.is_rate:
-        scores = [ranking.score_text(one) for one in ranking.models]
+        scores = [ranking.score_text(model) for model in ranking.models]
     grouped = len(ranking.groups) > 1
     rows = tuple(
         (
-            one.model,
-            one.ranks,
-            scores[one.rank - 1],
-            fixed(one.standardised),
-            percent(one.chance_of_best),
-            *(("-" if one.group is None else str(one.group),) if grouped else ()),
+            model.model,
+            model.ranks,
+            scores[model.rank - 1],
+            fixed(model.standardised),
+            percent(model.chance_of_best),
+            *(("-" if model.group is None else str(model.group),) if grouped else ()),
         )
-        for one in ranking.models
+        for model in ranking.models
     )
-    groups = [one.group for one in ranking.models]
+    groups = [model.group for model in ranking.models]
     breaks = frozenset(place for place in range(1, len(groups)) if groups[place] != groups[place - 1])
     columns = ("model", ranking.ranks_head, ranking.scores_head, "standardised", "chance to be best")
     caption = "Models in order, groups set off by a line" if grouped else "Models in order"
     return Table(caption, (*columns, "group") if grouped else columns, rows, breaks=breaks)
 
 
-def pair_section(held: Evidence, *, figures: bool) -> Section | None:
+def pair_section(evidence: Evidence, *, figures: bool) -> Section | None:
     """Show the tests of all pairs, and the chance that one model is better than another."""
-    ranking = held.ranking
+    ranking = evidence.ranking
     if ranking is None:
         return None
     parts: list[Part] = []
@@ -320,10 +330,10 @@ def _matrix(ranking: Ranking) -> Iterator[Table]:
         places = range(start, min(start + _MOST_COLUMNS, count))
         rows = tuple(
             (
-                f"{row + 1}. {one.model}",
+                f"{row + 1}. {model.model}",
                 *("–" if row == at else p_text(ranking.corrected[row, at]) for at in places),
             )
-            for row, one in enumerate(ranking.models)
+            for row, model in enumerate(ranking.models)
         )
         marked = frozenset(
             (row, at - start + 1)
@@ -364,68 +374,79 @@ class Effort:
     timed: int
 
 
-def effort_of(held: Evidence) -> Effort:
+def effort_of(evidence: Evidence) -> Effort:
     """Count the judgements that were asked for and came in, and their time."""
-    data = held.data
-    if held.strengths is not None:
+    data = evidence.data
+    if evidence.strengths is not None:
         table = data.preferences
-        known = table.seconds[~np.isnan(table.seconds)]
+        timed = table.seconds[~np.isnan(table.seconds)]
         items, labels = len(np.unique(table.item)), len(table)
-        size = len(data) + held.outside
-        return Effort(labels, 0, items, size, float(known.sum()) if len(known) else None, len(known))
-    judged = data.judged(held.aspect)
-    found = summarised(data)
-    own = 0 if found is None else found.aspects.get(held.aspect, 0)
-    time = None if found is None else found.seconds
+        size = len(data) + evidence.outside
+        return Effort(labels, 0, items, size, float(timed.sum()) if len(timed) else None, len(timed))
+    judged = data.judged(evidence.aspect)
+    summary = summarised(data)
+    own = 0 if summary is None else summary.aspects.get(evidence.aspect, 0)
+    time = None if summary is None else summary.seconds
     return Effort(
         labels=own or int(judged.sum()),
-        further=0 if found is None else found.count - own,
+        further=0 if summary is None else summary.count - own,
         items=int(judged.any(axis=1).sum()),
-        size=len(data) + held.outside,
+        size=len(data) + evidence.outside,
         seconds=None if time is None else time.total,
         timed=0 if time is None else time.known,
     )
 
 
-def curve_section(held: Evidence, *, figures: bool) -> Section | None:
+def curve_section(evidence: Evidence, *, figures: bool) -> Section | None:
     """Show how precise the scores became with the labels, and agreement with judging everything."""
     parts: list[Part] = []
-    if held.growth is not None:
-        words = ", ".join(f"{one.half_width:.3g} with {one.n} items" for one in held.growth.seen)
+    if evidence.growth is not None:
+        words = ", ".join(f"{point.half_width:.3g} with {point.n} items" for point in evidence.growth.seen)
         parts.append(Words(f"The mean half-width of the intervals is {words}. {_AHEAD}"))
         if figures:
-            parts.append(picture("growth", draw_growth(held.growth), f"Half-widths of intervals: {words}."))
-    if held.curve is not None:
-        parts += _agreement(held.curve, figures=figures)
-    elif held.no_curve:
-        parts.append(Words(ended(held.no_curve)))
+            parts.append(
+                picture("growth", draw_growth(evidence.growth), f"Half-widths of intervals: {words}.")
+            )
+    if evidence.curve is not None:
+        parts += _agreement(evidence.curve, figures=figures)
+    elif evidence.no_curve:
+        parts.append(Words(with_full_stop(evidence.no_curve)))
     return Section("curves", "Precision and agreement against labels", tuple(parts)) if parts else None
 
 
-def _agreement(found: CurveComparison, *, figures: bool) -> list[Part]:
+def _agreement(comparison: CurveComparison, *, figures: bool) -> list[Part]:
     text = (
         f"Everything is judged, so the method can be held against judging everything: on average over "
-        f"{len(found.curve.sizes)} budgets it reaches {found.curve.average:.3f}, random selection "
-        f"{found.random.average:.3f}. This says how the method would have done, not what was found above."
+        f"{len(comparison.curve.sizes)} budgets it reaches {comparison.curve.average:.3f}, random selection "
+        f"{comparison.random.average:.3f}. This says how the method would have done, not what was found "
+        "above."
     )
     rows = tuple(
         (str(size), share_text(share), fixed(value, 3), fixed(random, 3))
         for size, share, value, random in zip(
-            found.curve.sizes, found.curve.shares, found.curve.values, found.random.values, strict=True
+            comparison.curve.sizes,
+            comparison.curve.shares,
+            comparison.curve.values,
+            comparison.random.values,
+            strict=True,
         )
     )
-    measure = found.curve.measure.replace("_", " ")
+    measure = comparison.curve.measure.replace("_", " ")
     table = Table(f"{measure.capitalize()}", ("items", "share", "the method", "random, mean"), rows)
     words = f"{measure} over budgets; the table below has all numbers."
-    drawn = [picture("agreement", draw_curves([found]), words)] if figures else []
-    return [Words(text), *drawn, table]
+    pictures = [picture("agreement", draw_curves([comparison]), words)] if figures else []
+    return [Words(text), *pictures, table]
 
 
-def rater_section(held: Evidence) -> Section | None:
+def rater_section(evidence: Evidence) -> Section | None:
     """Show how well raters agree, how severe they are, and who is far from the rest."""
-    report = held.raters
+    report = evidence.raters
     if report is None:
-        return Section("raters", "Raters", (Words(ended(held.unrated)),)) if held.unrated else None
+        return (
+            Section("raters", "Raters", (Words(with_full_stop(evidence.unrated)),))
+            if evidence.unrated
+            else None
+        )
     alpha = report.agreement.alpha
     parts: list[Part] = []
     if alpha.units:
@@ -437,7 +458,7 @@ def rater_section(held: Evidence) -> Section | None:
         )
     parts.append(_flags(report))
     parts += [_severity(report), *_pairs(report)]
-    notes = dict.fromkeys(map(ended, (*report.notes, *report.agreement.notes)))
+    notes = dict.fromkeys(map(with_full_stop, (*report.notes, *report.agreement.notes)))
     parts += [Notes(tuple(notes))] if notes else []
     return Section("raters", "Raters", tuple(parts))
 
@@ -445,43 +466,47 @@ def rater_section(held: Evidence) -> Section | None:
 def _flags(report: RaterReport) -> Part:
     if not report.flags:
         return Words("No rater is far from the rest.")
-    return Notes(tuple(f"Flagged ({one.check}): {ended(one.sentence)}" for one in report.flags))
+    return Notes(tuple(f"Flagged ({flag.check}): {with_full_stop(flag.sentence)}" for flag in report.flags))
 
 
 def _severity(report: RaterReport) -> Table:
-    held = report.severity
-    own, errors = aligned(held.severity.tolist(), 3), aligned(held.standard_errors.tolist(), 3)
+    severity = report.severity
+    severities, errors = aligned(severity.severity.tolist(), 3), aligned(severity.standard_errors.tolist(), 3)
     rows = tuple(
-        (held.raters[place], str(int(held.judgements[place])), own[place], errors[place])
-        for place in range(min(len(held.raters), _MOST_RATERS))
+        (severity.raters[place], str(int(severity.judgements[place])), severities[place], errors[place])
+        for place in range(min(len(severity.raters), _MOST_RATERS))
     )
-    more = f" (the first {_MOST_RATERS} of {len(held.raters)})" if len(held.raters) > _MOST_RATERS else ""
+    more = (
+        f" (the first {_MOST_RATERS} of {len(severity.raters)})"
+        if len(severity.raters) > _MOST_RATERS
+        else ""
+    )
     columns = ("rater", "outputs judged", "severity", "standard error")
     return Table(f"Raters; a negative severity scores lower than the others would{more}", columns, rows)
 
 
 def _pairs(report: RaterReport) -> Iterator[Table]:
-    found = sorted(report.agreement.pairs, key=lambda pair: (-pair.n, pair.first, pair.second))
-    if not found:
+    pairs = sorted(report.agreement.pairs, key=lambda pair: (-pair.n, pair.first, pair.second))
+    if not pairs:
         return
-    differences = aligned((one.difference for one in found[:_MOST_PAIRS]), 3)
+    differences = aligned((pair_.difference for pair_ in pairs[:_MOST_PAIRS]), 3)
     rows = tuple(
         (
-            f"{one.first} and {one.second}",
-            str(one.n),
-            fixed(one.pearson),
-            fixed(one.kendall),
-            share_text(one.exact),
+            f"{pair_.first} and {pair_.second}",
+            str(pair_.n),
+            fixed(pair_.pearson),
+            fixed(pair_.kendall),
+            share_text(pair_.exact),
             difference,
         )
-        for one, difference in zip(found, differences, strict=False)
+        for pair_, difference in zip(pairs, differences, strict=False)
     )
-    more = f" (the {_MOST_PAIRS} with most in common, of {len(found)})" if len(found) > _MOST_PAIRS else ""
+    more = f" (the {_MOST_PAIRS} with most in common, of {len(pairs)})" if len(pairs) > _MOST_PAIRS else ""
     columns = ("raters", "in common", "Pearson", "Kendall", "same answer", "difference")
     yield Table(f"Agreement of pairs of raters{more}", columns, rows)
 
 
-def cost_section(held: Evidence, spent: Effort) -> Section:
+def cost_section(evidence: Evidence, spent: Effort) -> Section:
     """Show what the judging cost in labels and time."""
     rows = [
         ("labels", str(spent.labels)),
@@ -489,27 +514,29 @@ def cost_section(held: Evidence, spent: Effort) -> Section:
         ("items judged", f"{spent.items} of {spent.size} ({share_text(spent.items / max(spent.size, 1))})"),
     ]
     if spent.seconds is not None and spent.timed:
-        each = f"{spent.seconds / spent.timed:.3g} seconds each over {spent.timed} judgements"
-        rows.append(("time", f"{time_text(spent.seconds)}, {each}"))
+        per_judgement = f"{spent.seconds / spent.timed:.3g} seconds each over {spent.timed} judgements"
+        rows.append(("time", f"{time_text(spent.seconds)}, {per_judgement}"))
     else:
         rows.append(("time", "not recorded"))
-    planned = [one.total_cost for one in held.rounds if one.total_cost is not None]
-    if planned and held.rounds[0].cost_unit:
-        rows.append(("cost as planned", f"{sum(planned):.6g} {held.rounds[0].cost_unit}"))
+    planned = [selection.total_cost for selection in evidence.rounds if selection.total_cost is not None]
+    if planned and evidence.rounds[0].cost_unit:
+        rows.append(("cost as planned", f"{sum(planned):.6g} {evidence.rounds[0].cost_unit}"))
     parts: list[Part] = [Facts("What it cost", tuple(rows))]
-    if (found := summarised(held.data)) is not None and found.raters:
-        parts.append(_by_rater(found))
+    if (summary := summarised(evidence.data)) is not None and summary.raters:
+        parts.append(_by_rater(summary))
     return Section("costs", "Costs", tuple(parts))
 
 
-def _by_rater(found: RatingsSummary) -> Table:
-    ordered = sorted(found.raters.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_RATERS]
+def _by_rater(summary: RatingsSummary) -> Table:
+    ordered = sorted(summary.raters.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_RATERS]
     rows = tuple((name or "not named", str(count)) for name, count in ordered)
-    more = f" (the first {_MOST_RATERS} of {len(found.raters)})" if len(found.raters) > _MOST_RATERS else ""
+    more = (
+        f" (the first {_MOST_RATERS} of {len(summary.raters)})" if len(summary.raters) > _MOST_RATERS else ""
+    )
     return Table(f"Labels by rater, of all aspects{more}", ("rater", "labels"), rows)
 
 
-def check_section(held: Evidence) -> Section:
+def check_section(evidence: Evidence) -> Section:
     """Give the signatures, and say how anybody can derive it all again."""
     parts: list[Part] = [
         Words(
@@ -517,46 +544,52 @@ def check_section(held: Evidence) -> Section:
             "and digests of the data and the labels. Whoever has the data can derive it again and compare."
         )
     ]
-    parts += _signatures(held)
-    parts.append(Commands("How to check", _commands(held)))
+    parts += _signatures(evidence)
+    parts.append(Commands("How to check", _commands(evidence)))
     return Section("check", "Signature, and how to verify", tuple(parts))
 
 
-def _signatures(held: Evidence) -> Iterator[Commands]:
-    if held.rounds:
-        last = held.rounds[-_MOST_ROUNDS:]
+def _signatures(evidence: Evidence) -> Iterator[Commands]:
+    if evidence.rounds:
+        last = evidence.rounds[-_MOST_ROUNDS:]
         more = (
-            f"s of the last {len(last)} of {len(held.rounds)} rounds" if len(held.rounds) > len(last) else ""
+            f"s of the last {len(last)} of {len(evidence.rounds)} rounds"
+            if len(evidence.rounds) > len(last)
+            else ""
         )
         several = "s of the rounds" if len(last) > 1 else " of the selection"
-        yield Commands(f"Signature{more or several}", tuple(str(one.signature) for one in last))
-    if held.estimate.signature is not None:
-        yield Commands("Signature of the scores", (str(held.estimate.signature),))
-    if held.ranking is not None and held.ranking.signature is not None:
-        yield Commands("Signature of the ranking", (str(held.ranking.signature),))
+        yield Commands(f"Signature{more or several}", tuple(str(selection.signature) for selection in last))
+    if evidence.estimate.signature is not None:
+        yield Commands("Signature of the scores", (str(evidence.estimate.signature),))
+    if evidence.ranking is not None and evidence.ranking.signature is not None:
+        yield Commands("Signature of the ranking", (str(evidence.ranking.signature),))
 
 
-def _commands(held: Evidence) -> tuple[str, ...]:
-    if held.status is not None:
+def _commands(evidence: Evidence) -> tuple[str, ...]:
+    if evidence.status is not None:
         return ("sparingly verify CAMPAIGN",)
-    given = " SELECTION.json" if held.rounds else ""
-    same = held.ranking is not None and held.ranking.target == held.ranking.scores_of
-    target = f"--target {held.estimate.target} " if same and held.estimate.target != CHOSEN_ITEMS else ""
-    lines = _of_selection(held)
-    if held.strengths is not None:
+    argument = " SELECTION.json" if evidence.rounds else ""
+    one_target = evidence.ranking is not None and evidence.ranking.target == evidence.ranking.scores_of
+    target = (
+        f"--target {evidence.estimate.target} "
+        if one_target and evidence.estimate.target != CHOSEN_ITEMS
+        else ""
+    )
+    lines = _of_selection(evidence)
+    if evidence.strengths is not None:
         return lines
     return (
         *lines,
-        f"sparingly rank DATA{given} --aspect {shlex.quote(held.aspect)} {target}--out ranking.json",
+        f"sparingly rank DATA{argument} --aspect {shlex.quote(evidence.aspect)} {target}--out ranking.json",
         "sparingly verify ranking.json DATA",
     )
 
 
-def _of_selection(held: Evidence) -> tuple[str, ...]:
+def _of_selection(evidence: Evidence) -> tuple[str, ...]:
     """Return how the selection is derived again; one from a pool of sources needs that pool."""
-    if not held.rounds:
+    if not evidence.rounds:
         return ()
-    last = held.rounds[0].signature
+    last = evidence.rounds[0].signature
     first = last if last.pool is None else last.pool
     of_pool = ("sparingly pool verify SCORED_POOL {}",) if is_from_pool(first) else ()
     if last.pool is None and of_pool:

@@ -45,8 +45,8 @@ def paragraph(selection: Selection) -> str:
     share = 100 * signature.n / signature.of
     sentences = [
         f"We chose {signature.n} of {signature.of} items ({share:.1f} %) for human evaluation with "
-        f"{_named(signature)}, using sparingly {signature.version} with seed {signature.seed} under a budget "
-        f"of {signature.budget}."
+        f"{_method_name(signature)}, using sparingly {signature.version} with seed {signature.seed} under a "
+        f"budget of {signature.budget}."
     ]
     sentences += _of_source_pool(selection)
     if signature.crowd or signature.judged:
@@ -54,7 +54,7 @@ def paragraph(selection: Selection) -> str:
     if signature.pool is not None:
         sentences.append(
             f"They were chosen from a first selection of {signature.pool.n} of {signature.pool.of} items, "
-            f"made with {_named(signature.pool)}{_on_crowd(signature.pool)}."
+            f"made with {_method_name(signature.pool)}{_on_crowd(signature.pool)}."
         )
     if selection.never:
         count = len(selection.never)
@@ -69,11 +69,11 @@ def _of_source_pool(selection: Selection) -> list[str]:
     """Say what a draw from a pool of sources was from, and which sources were no draw."""
     if not is_from_pool(selection.signature):
         return []
-    told = [f"The {selection.signature.of} are those that the filters left of a pool of sources."]
+    sentences = [f"The {selection.signature.of} are those that the filters left of a pool of sources."]
     anchors = sum(row.reason == ANCHOR for row in selection)
     if anchors:
-        told.append(f"{anchors} of the chosen are anchors that were taken for certain.")
-    return told
+        sentences.append(f"{anchors} of the chosen are anchors that were taken for certain.")
+    return sentences
 
 
 def _meaning(selection: Selection) -> str:
@@ -84,17 +84,18 @@ def _meaning(selection: Selection) -> str:
             "but do not estimate scores on the whole set."
         )
     signature = selection.signature
-    rest = " without the excluded ones" if selection.never else ""
-    every, what = "Every item", "scores"
+    exception = " without the excluded ones" if selection.never else ""
+    subject, scores = "Every item", "scores"
     if selection.same_outputs:
-        every, what = "Every other item", "differences between models"
+        subject, scores = "Every other item", "differences between models"
     weighted = ", weighted by one over it," if selection.has_unequal_weights else ""
-    whole = f"the whole set{rest}"
+    frame = f"the whole set{exception}"
     if signature.pool is not None:
-        whole = f"all {signature.pool.of} items that the first selection chose from{rest}"
+        frame = f"all {signature.pool.of} items that the first selection chose from{exception}"
     elif is_from_pool(signature):
-        whole = f"all {signature.of} sources"
-    return f"{every}{rest} had a known probability of being chosen, so {what}{weighted} estimate {whole}."
+        frame = f"all {signature.of} sources"
+    known = f"{subject}{exception} had a known probability of being chosen"
+    return f"{known}, so {scores}{weighted} estimate {frame}."
 
 
 def _how_to_verify(signature: Signature) -> str:
@@ -107,7 +108,7 @@ def is_from_pool(signature: Signature) -> bool:
     return parse_call(signature.method).name == POOL
 
 
-def _named(signature: Signature) -> str:
+def _method_name(signature: Signature) -> str:
     """Return the method as text, with its paper."""
     text, source = _method(signature)
     return f"{code(text)} ({source})" if source else code(text)
@@ -118,12 +119,12 @@ def _method(signature: Signature) -> tuple[str, str]:
     call = parse_call(signature.method)
     if call.name == POOL:
         return _pool_method(call)
-    made = (
+    sentence = (
         parse_method(spell_saved(signature.method))
         if signature.round is not None
         else as_selector(signature.method)
     )
-    return str(made), (made.utility if isinstance(made, Top) else made).reference
+    return str(sentence), (sentence.utility if isinstance(sentence, Top) else sentence).reference
 
 
 def _pool_method(call: Call) -> tuple[str, str]:
@@ -142,8 +143,8 @@ def _sides(selection: Selection) -> str:
     if not crowd:
         return judged
     count = f"{len(crowd)} model{'s' if len(crowd) > 1 else ''}"
-    seen = f"an artificial crowd of {count}, {_codes(crowd)} (Zouhar et al. 2025, eq. 11)"
-    return f"The method saw {seen}, and nothing of other models. {judged}"
+    crowd_text = f"an artificial crowd of {count}, {_codes(crowd)} (Zouhar et al. 2025, eq. 11)"
+    return f"The method saw {crowd_text}, and nothing of other models. {judged}"
 
 
 def _judged(selection: Selection) -> str:

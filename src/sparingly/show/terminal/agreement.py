@@ -84,12 +84,12 @@ def _measures(comparison: Comparison) -> list[tuple[str, str]]:
     for name, title in _NAMES.items():
         value = values[name]
         if name == "groups":
-            shown = f"{value} of {values['groups_full']}"
+            text = f"{value} of {values['groups_full']}"
         elif name == "top1_match":
-            shown = "yes" if value == 1 else "no" if value == 0 else percent(value)
+            text = "yes" if value == 1 else "no" if value == 0 else percent(value)
         else:
-            shown = percent(value) if name in _SHARES else number(value)
-        rows.append((title, shown))
+            text = percent(value) if name in _SHARES else number(value)
+        rows.append((title, text))
     pairs = comparison.pairs
     return [
         *rows,
@@ -104,21 +104,21 @@ def _measures(comparison: Comparison) -> list[tuple[str, str]]:
 def show_curve(comparison: CurveComparison, console: Console | None = None) -> None:
     """Print a method's curve beside that of random selection."""
     console = console or make_console()
-    drawn, random = comparison.curve, comparison.random
+    curve, random = comparison.curve, comparison.random
     line(
-        console, f"\n{_CURVE_NAMES.get(drawn.measure, drawn.measure)} by share of items judged", style="bold"
+        console, f"\n{_CURVE_NAMES.get(curve.measure, curve.measure)} by share of items judged", style="bold"
     )
-    labels = [f"{100 * share:.0f}%" for share in drawn.shares]
+    labels = [f"{100 * share:.0f}%" for share in curve.shares]
     series = [
         Series("random, 90 % interval of its mean", "·", list(random.low)),
         Series("", "·", list(random.high)),
         Series("random", "o", list(random.values)),
-        Series(comparison.method, "●", list(drawn.values)),
+        Series(comparison.method, "●", list(curve.values)),
     ]
     line(console, chart(labels, series))
     line(
         console,
-        f"  average: {number(drawn.average)} against {number(random.average)} for random "
+        f"  average: {number(curve.average)} against {number(random.average)} for random "
         f"({random.runs} draws)",
     )
 
@@ -140,21 +140,24 @@ def show_parity(parity: Parity, console: Console | None = None) -> None:
 def show_draws(draws: Draws, console: Console | None = None) -> None:
     """Print what repeated runs of the method say."""
     console = console or make_console()
-    held, found = draws.stability, draws.success
+    stability, success = draws.stability, draws.success
     part = "the items" if draws.share == 1 else f"{percent(draws.share, 0)} of the items"
-    line(console, f"\n{len(held.changes)} runs of {draws.method}, each on {part}", style="bold")
+    line(console, f"\n{len(stability.changes)} runs of {draws.method}, each on {part}", style="bold")
     rows = [
-        ("runs with another ranking than the whole set", percent(held.changed_share)),
-        ("models with another rank: best, median, worst run", f"{held.best}, {held.median:g}, {held.worst}"),
-        ("pairs of runs that rank differently", percent(held.differing_pairs)),
-        ("winner found, over pairs of models and runs", percent(found.rate)),
-        ("no winner in the run", percent(found.inconclusive)),
+        ("runs with another ranking than the whole set", percent(stability.changed_share)),
+        (
+            "models with another rank: best, median, worst run",
+            f"{stability.best}, {stability.median:g}, {stability.worst}",
+        ),
+        ("pairs of runs that rank differently", percent(stability.differing_pairs)),
+        ("winner found, over pairs of models and runs", percent(success.rate)),
+        ("no winner in the run", percent(success.inconclusive)),
         (
             "winning distance: true, estimated",
-            f"{number(found.distance, 3)}, {number(found.estimated_distance, 3)}",
+            f"{number(success.distance, 3)}, {number(success.estimated_distance, 3)}",
         ),
-        ("bias of the estimated distance", number(found.bias, 3)),
-        ("pairs without a winner, left out", str(found.tied)),
+        ("bias of the estimated distance", number(success.bias, 3)),
+        ("pairs without a winner, left out", str(success.tied)),
     ]
     console.print(make_table(("", ""), rows, numbers=1))
     notes(console, draws.notes)
@@ -163,17 +166,17 @@ def show_draws(draws: Draws, console: Console | None = None) -> None:
 # --- changes --------------------------------------------------------------------------------------
 
 
-def show_changes(found: Changes, console: Console | None = None) -> None:
+def show_changes(changes: Changes, console: Console | None = None) -> None:
     """Print what moved and what was ranked otherwise, and why."""
     console = console or make_console()
-    line(console, str(found), style="bold")
-    line(console, f"before: {found.before}")
-    line(console, f"after: {found.after}")
+    line(console, str(changes), style="bold")
+    line(console, f"before: {changes.before}")
+    line(console, f"after: {changes.after}")
     columns = ("model", "before", "after", "change", "error", "in errors", "ranks", "group")
-    console.print(make_table(columns, [_row(one) for one in found.models], numbers=7))
-    for reason in found.reasons:
+    console.print(make_table(columns, [_row(model) for model in changes.models], numbers=7))
+    for reason in changes.reasons:
         line(console, f"why: {reason}")
-    notes(console, found.notes)
+    notes(console, changes.notes)
 
 
 def _row(one: ModelChange) -> tuple[str, ...]:
@@ -186,12 +189,12 @@ def _row(one: ModelChange) -> tuple[str, ...]:
         change,
         number(one.error, 3),
         ratio,
-        _both(one.ranks_before, one.ranks_after),
-        _both(one.group_before, one.group_after),
+        _transition(one.ranks_before, one.ranks_after),
+        _transition(one.group_before, one.group_after),
     )
 
 
-def _both(before: object, after: object) -> str:
+def _transition(earlier: object, later: object) -> str:
     """Return what did not change once, and what did with an arrow."""
-    texts = ["-" if value is None else str(value) for value in (before, after)]
+    texts = ["-" if value is None else str(value) for value in (earlier, later)]
     return texts[0] if texts[0] == texts[1] else " → ".join(texts)

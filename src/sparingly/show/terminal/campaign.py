@@ -35,20 +35,20 @@ def show_status(status: Status, console: Console | None = None, why: Mapping[str
     line(console, f"{status.campaign}: {status.aspect}, at entry {status.seq}{then}{state}", style="bold")
     rows = [
         (
-            one.data,
-            str(one.rounds),
-            f"{one.spent} of {one.limit}",
-            str(one.answers),
-            str(one.outstanding),
-            str(one.corrections),
-            str(one.raters),
+            evalset.data,
+            str(evalset.rounds),
+            f"{evalset.spent} of {evalset.limit}",
+            str(evalset.answers),
+            str(evalset.outstanding),
+            str(evalset.corrections),
+            str(evalset.raters),
         )
-        for one in status.sets
+        for evalset in status.sets
     ]
     columns = ("data set", "rounds", "outputs asked for", "answers", "outstanding", "corrections", "raters")
     console.print(make_table(columns, rows, numbers=6))
-    for one in status.sets:
-        _show_changes(console, one)
+    for evalset in status.sets:
+        _show_changes(console, evalset)
     for name, sentences in (why or {}).items():
         line(console, sentences if len(status.sets) == 1 else f"{name}: {sentences}")
     line(console, f"strategy: {status.strategy}", style="dim")
@@ -56,42 +56,42 @@ def show_status(status: Status, console: Console | None = None, why: Mapping[str
         line(console, f"stop: {rule}", style="dim")
 
 
-def _show_changes(console: Console, one: SetStatus) -> None:
-    if one.late:
-        line(console, f"{one.data}: came late: {', '.join(one.late)}")
-    if one.withdrawn:
-        line(console, f"{one.data}: withdrawn: {', '.join(one.withdrawn)}")
-    if one.finished is not None:
-        answer = "" if one.answer is None else f" Answer: {one.answer}."
-        line(console, f"{one.data}: finished: {one.finished}{answer}")
+def _show_changes(console: Console, evalset: SetStatus) -> None:
+    if evalset.late:
+        line(console, f"{evalset.data}: came late: {', '.join(evalset.late)}")
+    if evalset.withdrawn:
+        line(console, f"{evalset.data}: withdrawn: {', '.join(evalset.withdrawn)}")
+    if evalset.finished is not None:
+        answer = "" if evalset.answer is None else f" Answer: {evalset.answer}."
+        line(console, f"{evalset.data}: finished: {evalset.finished}{answer}")
 
 
-def show_steps(steps: tuple[NextStep, ...], written: str | None, console: Console | None = None) -> None:
+def show_steps(steps: tuple[NextStep, ...], path: str | None, console: Console | None = None) -> None:
     """Print what is to be judged now."""
     console = console or make_console()
     for step in steps:
-        line(console, f"{step.data}: {_said(step)}", style="bold")
+        line(console, f"{step.data}: {_sentence(step)}", style="bold")
         if step.new and step.selection is not None:
             notes(console, step.selection.notes)
             line(console, f"signature: {step.selection.signature}", style="dim")
-    if written is not None:
-        line(console, f"written: {written}")
+    if path is not None:
+        line(console, f"written: {path}")
 
 
-def _said(step: NextStep) -> str:
+def _sentence(step: NextStep) -> str:
     if step.finished is not None:
         is_one = step.outstanding == 1
-        left = (
+        remaining = (
             f" {counted(step.outstanding, 'answer')} {'is' if is_one else 'are'} still to come."
             if step.outstanding
             else ""
         )
-        return f"finished: {step.finished.reason}{left}"
+        return f"finished: {step.finished.reason}{remaining}"
     if step.selection is None:
         return "no round was drawn: the campaign is closed or paused"
-    drawn = "drawn" if step.new else "waiting"
+    state = "drawn" if step.new else "waiting"
     rows, answers = counted(len(step.selection), "row"), counted(step.outstanding, "answer")
-    return f"round {step.number} {drawn}: {rows}, {answers} to come"
+    return f"round {step.number} {state}: {rows}, {answers} to come"
 
 
 def show_recorded(recorded: RecordedCounts, console: Console | None = None) -> None:
@@ -113,7 +113,7 @@ def show_campaign_verification(result: Verification, status: Status, console: Co
     """Print whether every round of a campaign follows from what was known before it."""
     console = console or make_console()
     if result.ok:
-        rounds = sum(one.rounds for one in status.sets)
+        rounds = sum(evalset.rounds for evalset in status.sets)
         line(
             console,
             f"verified: {counted(status.last_seq, 'entry', 'entries')} are as they were written, and "
@@ -130,18 +130,16 @@ def show_campaign_verification(result: Verification, status: Status, console: Co
 # --- hours and releases ---------------------------------------------------------------------------
 
 
-_SHOWN = ("answers", "corrections", "without_time", "hours", "seconds_per_answer", "days", "amount")
+_COLUMNS = ("answers", "corrections", "without_time", "hours", "seconds_per_answer", "days", "amount")
 
 
-def show_hours(
-    rows: Sequence[Mapping[str, Any]], written: str | None, console: Console | None = None
-) -> None:
+def show_hours(rows: Sequence[Mapping[str, Any]], path: str | None, console: Console | None = None) -> None:
     """Print how long every rater worked."""
     console = console or make_console()
     if not rows:
         line(console, "nobody has answered yet")
     else:
-        columns = [name for name in _SHOWN if name in rows[0]]
+        columns = [name for name in _COLUMNS if name in rows[0]]
         cells = [(row["rater"], *(_cell(name, row[name]) for name in columns)) for row in rows]
         heads = ("rater", *(name.replace("_", " ") for name in columns))
         console.print(make_table(heads, cells, numbers=len(columns)))
@@ -149,8 +147,8 @@ def show_hours(
             line(
                 console, f"note: {counted(untimed, 'answer')} came without a time, so the hours are too few."
             )
-    if written is not None:
-        line(console, f"written: {written}")
+    if path is not None:
+        line(console, f"written: {path}")
 
 
 def _cell(name: str, value: Any) -> str:
@@ -159,17 +157,17 @@ def _cell(name: str, value: Any) -> str:
     return {"hours": f"{value:.2f}", "amount": f"{value:.2f}"}.get(name, f"{value:g}")
 
 
-def show_release(made: Release, console: Console | None = None) -> None:
+def show_release(release: Release, console: Console | None = None) -> None:
     """Print what was written, and what to keep to oneself."""
     console = console or make_console()
     line(
         console,
-        f"{counted(made.answers, 'judgement')} by {counted(made.raters, 'rater')}, "
-        f"{counted(len(made.files), 'file')}",
+        f"{counted(release.answers, 'judgement')} by {counted(release.raters, 'rater')}, "
+        f"{counted(len(release.files), 'file')}",
         style="bold",
     )
-    line(console, f"seed of the raters' numbers: {made.seed}. Keep it, and publish it nowhere.")
-    line(console, f"written: {made.path}")
+    line(console, f"seed of the raters' numbers: {release.seed}. Keep it, and publish it nowhere.")
+    line(console, f"written: {release.path}")
 
 
 # --- exports and imports --------------------------------------------------------------------------
@@ -179,8 +177,8 @@ def show_tools(tools: Sequence[AnnotationTool], console: Console | None = None) 
     """Print the tools that tasks can be exchanged with, and what they can ask for."""
     console = console or make_console()
     rows = [
-        (one.name, ", ".join(PHRASES[kind] for kind in one.kinds) if one.reads else "items", one.summary)
-        for one in tools
+        (tool.name, ", ".join(PHRASES[kind] for kind in tool.kinds) if tool.reads else "items", tool.summary)
+        for tool in tools
     ]
     console.print(make_table(("tool", "asks for", "what it is"), rows, numbers=0))
 
@@ -196,18 +194,18 @@ def show_exported(exported: Exported, console: Console | None = None) -> None:
     notes(console, exported.notes)
 
 
-def show_taken(taken: ImportReport, path: Path | None = None, console: Console | None = None) -> None:
+def show_imported(imported: ImportReport, path: Path | None = None, console: Console | None = None) -> None:
     """Print how many answers were taken, and why the others were left out."""
     console = console or make_console()
-    line(console, taken.headline, style="bold")
-    if taken.left_out:
+    line(console, imported.headline, style="bold")
+    if imported.left_out:
         rows = [
-            (str(count), reason, "; ".join(taken.examples[reason]))
-            for reason, count in taken.left_out.items()
+            (str(count), reason, "; ".join(imported.examples[reason]))
+            for reason, count in imported.left_out.items()
         ]
         console.print(make_table(("left out", "because", "such as"), rows, numbers=0))
-    if taken.same:
-        line(console, f"{len(taken.same)} ties of equal outputs, which nobody was asked about")
-    notes(console, taken.notes)
+    if imported.same:
+        line(console, f"{len(imported.same)} ties of equal outputs, which nobody was asked about")
+    notes(console, imported.notes)
     if path is not None:
         line(console, f"written to {path}")

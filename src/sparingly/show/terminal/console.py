@@ -107,21 +107,21 @@ class Series:
 
 def chart(labels: Sequence[str], series: Sequence[Series], *, height: int = 12, column: int = 6) -> str:
     """Draw curves over common places on the x axis; the later series covers the earlier where they meet."""
-    everything = np.concatenate([np.asarray(one.values, np.float64) for one in series])
-    low, high = _limits(everything[np.isfinite(everything)])
+    values = np.concatenate([np.asarray(line_.values, np.float64) for line_ in series])
+    low, high = _limits(values[np.isfinite(values)])
     grid = [[" "] * (column * len(labels)) for _ in range(height)]
-    for one in series:
-        for place, value in enumerate(one.values):
+    for line_ in series:
+        for place, value in enumerate(line_.values):
             if np.isfinite(value):
                 row = round((high - value) / (high - low) * (height - 1))
-                grid[row][place * column + column // 2] = one.sign
+                grid[row][place * column + column // 2] = line_.sign
     lines = []
     for row, cells in enumerate(grid):
         value = high - (high - low) * row / (height - 1)
         label = f"{value:8.3f}" if row % 3 == 0 or row == height - 1 else " " * 8
         lines.append(f"{label} ┤{''.join(cells).rstrip()}")
     axis = "".join(f"{label:^{column}}" for label in labels)
-    legend = "   ".join(f"{one.sign} {one.name}" for one in series if one.name)
+    legend = "   ".join(f"{line_.sign} {line_.name}" for line_ in series if line_.name)
     return "\n".join(
         [*lines, " " * 9 + "└" + "─" * (column * len(labels)), " " * 10 + axis.rstrip(), f"  {legend}"]
     )
@@ -139,11 +139,11 @@ def _limits(values: Floats) -> tuple[float, float]:
 
 
 def show_figure(
-    found: Iterable[str], path: Path, mind: Iterable[str], console: Console | None = None
+    sentences: Iterable[str], path: Path, mind: Iterable[str], console: Console | None = None
 ) -> None:
     """Print what was found, one line each, where its picture is, and what to mind."""
     console = console or make_console()
-    for text in found:
+    for text in sentences:
         line(console, text)
     notes(console, mind)
     line(console, f"written to {path}")

@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 # --- an evaluation set ----------------------------------------------------------------------------
 
 
-def show_description(description: Description, console: Console | None = None, most: int = 12) -> None:
+def show_description(description: Description, console: Console | None = None, limit: int = 12) -> None:
     """Print what is in a set, what is missing and what is odd."""
     console = console or make_console()
     title = f"{counted(description.items, 'item')} x {counted(len(description.models), 'model')}"
     line(console, f"{description.name}: {title}" if description.name else title, style="bold")
     console.print(make_table(("", ""), list(_facts(description))))
-    _show_correlations(console, description, most)
-    _show_missing(console, description, most)
+    _show_correlations(console, description, limit)
+    _show_missing(console, description, limit)
     notes(console, (oddity.text for oddity in description.odd))
 
 
 def _facts(description: Description) -> Iterator[tuple[str, str]]:
     yield "models", listing(description.models)
     named = {
-        "metrics": [one.name for one in description.metrics],
-        "aspects": [one.name for one in description.aspects],
+        "metrics": [column.name for column in description.metrics],
+        "aspects": [column.name for column in description.aspects],
         "references": description.references,
         "columns": description.columns,
         "cell columns": description.cells,
@@ -57,9 +57,9 @@ def _facts(description: Description) -> Iterator[tuple[str, str]]:
 
 def _judgements(description: Description) -> Iterator[tuple[str, str]]:
     if (ratings := description.ratings) is not None:
-        again = f"{percent(ratings.repeated_share)} of judged cells more than once"
+        repeated = f"{percent(ratings.repeated_share)} of judged cells more than once"
         remarks = f", {ratings.comments} comments" if ratings.comments else ""
-        yield "ratings", f"{ratings.count} by {counted(len(ratings.raters), 'rater')}, {again}{remarks}"
+        yield "ratings", f"{ratings.count} by {counted(len(ratings.raters), 'rater')}, {repeated}{remarks}"
         if ratings.seconds is not None:
             hours = f"{ratings.seconds.total / 3600:.1f} hours in all"
             yield "seconds", f"median {ratings.seconds.median:.0f} a rating, {hours}"
@@ -68,24 +68,24 @@ def _judgements(description: Description) -> Iterator[tuple[str, str]]:
         yield "preferences", f"{compared}, {percent(pairs.ties_share)} ties"
 
 
-def _show_correlations(console: Console, description: Description, most: int) -> None:
+def _show_correlations(console: Console, description: Description, limit: int) -> None:
     """Print how metrics agree with aspects, the best by differences first."""
     pairs = sorted(
         description.correlations, key=lambda pair: (pair.aspect, -_or_least(pair.differences), pair.metric)
     )
-    shown: dict[str, int] = {}
+    counts: dict[str, int] = {}
     rows = []
-    each = max(3, most // max(1, len({pair.aspect for pair in pairs})))
+    per_aspect = max(3, limit // max(1, len({pair.aspect for pair in pairs})))
     for pair in pairs:
-        shown[pair.aspect] = shown.get(pair.aspect, 0) + 1
-        if shown[pair.aspect] <= each:
+        counts[pair.aspect] = counts.get(pair.aspect, 0) + 1
+        if counts[pair.aspect] <= per_aspect:
             rows.append((pair.aspect, pair.metric, *map(fixed, (pair.pooled, pair.within, pair.differences))))
     if not rows:
         return
     columns = ("aspect", "metric", "over all cells", "within items", "differences")
     console.print(make_table(columns, rows, title="correlation of metrics with aspects", numbers=3))
-    if (left := len(pairs) - len(rows)) > 0:
-        line(console, f"… and {left} weaker ones (--json shows all)")
+    if (hidden := len(pairs) - len(rows)) > 0:
+        line(console, f"… and {hidden} weaker ones (--json shows all)")
     line(console, "differences: between two models on one item; this is what a ranking depends on")
 
 
@@ -94,7 +94,7 @@ def _or_least(correlation: float | None) -> float:
     return -2.0 if correlation is None or correlation != correlation else correlation
 
 
-def _show_missing(console: Console, description: Description, most: int) -> None:
+def _show_missing(console: Console, description: Description, limit: int) -> None:
     rows = []
     for part in description.coverage:
         if part.present < part.of:
@@ -105,9 +105,9 @@ def _show_missing(console: Console, description: Description, most: int) -> None
             )
     if rows:
         columns = ("field", "there", "models that lack it", "items, for example")
-        console.print(make_table(columns, rows[:most], title="what is missing"))
-        if len(rows) > most:
-            line(console, f"… and {len(rows) - most} more fields with gaps (--json shows all)")
+        console.print(make_table(columns, rows[:limit], title="what is missing"))
+        if len(rows) > limit:
+            line(console, f"… and {len(rows) - limit} more fields with gaps (--json shows all)")
 
 
 # --- representation -------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ _MOST_LEANINGS = 6
 
 
 def show_representation(
-    representation: Representation, console: Console | None = None, most: int = 12
+    representation: Representation, console: Console | None = None, limit: int = 12
 ) -> None:
     """Print shares, coverage, blind spots and metric means of a selection against its set."""
     console = console or make_console()
@@ -129,27 +129,29 @@ def show_representation(
     )
     rows = [
         (kind, share.group, percent(share.full_share), percent(share.selected_share), fixed(share.ratio))
-        for kind, share in _shown(representation)
+        for kind, share in _shares_to_show(representation)
     ]
     if rows:
         console.print(make_table(("", "group", "of the set", "of the chosen", "ratio"), rows, numbers=3))
-    if (left := len(representation.metrics) - _MOST_METRICS) > 0:
-        line(console, f"… and {left} metrics that lean less (--json shows all)")
+    if (hidden := len(representation.metrics) - _MOST_METRICS) > 0:
+        line(console, f"… and {hidden} metrics that lean less (--json shows all)")
     _show_coverage(console, representation)
     _show_blind_spots(console, representation)
     if representation.cost is not None:
-        every, chosen = representation.cost
-        line(console, f"mean cost of an item: {number(every)} in the set, {number(chosen)} among the chosen")
-    _show_means(console, representation, most)
+        total, chosen = representation.cost
+        line(console, f"mean cost of an item: {number(total)} in the set, {number(chosen)} among the chosen")
+    _show_means(console, representation, limit)
     _show_leanings(console, representation)
 
 
-def _shown(representation: Representation) -> Iterator[tuple[str, Share]]:
+def _shares_to_show(representation: Representation) -> Iterator[tuple[str, Share]]:
     """Yield the shares; of the metrics only those whose quarters differ most from the set's."""
-    leaning = sorted(representation.metrics, key=lambda one: (-one.shift, one.metric))[:_MOST_METRICS]
-    shown = {"domain", "document of", "source", "metrics", *(f"metric {one.metric}" for one in leaning)}
+    leaning = sorted(representation.metrics, key=lambda metric: (-metric.shift, metric.metric))[
+        :_MOST_METRICS
+    ]
+    kinds = {"domain", "document of", "source", "metrics", *(f"metric {metric.metric}" for metric in leaning)}
     for kind, shares in representation.kinds.items():
-        if kind in shown:
+        if kind in kinds:
             yield from ((kind, share) for share in shares)
 
 
@@ -165,31 +167,33 @@ def _show_coverage(console: Console, representation: Representation) -> None:
 def _show_blind_spots(console: Console, representation: Representation) -> None:
     """Print how many bad items no metric would have found."""
     for spots in representation.blind_spots:
-        told = f"no metric flags {spots.missed} of the {spots.low} items that people find bad"
+        sentence = f"no metric flags {spots.missed} of the {spots.low} items that people find bad"
         chosen = f"among the chosen, {spots.selected_missed} of {spots.selected_low}"
-        line(console, f"blind spots by {spots.aspect}: {told}; {chosen}")
+        line(console, f"blind spots by {spots.aspect}: {sentence}; {chosen}")
 
 
-def _show_means(console: Console, representation: Representation, most: int) -> None:
-    means = [(one.metric, one.model, number(one.full), number(one.selected)) for one in representation.means]
+def _show_means(console: Console, representation: Representation, limit: int) -> None:
+    means = [
+        (mean.metric, mean.model, number(mean.full), number(mean.selected)) for mean in representation.means
+    ]
     if means:
         columns = ("metric", "model", "mean, all", "mean, chosen")
-        console.print(make_table(columns, means[:most], numbers=2))
-        if len(means) > most:
-            line(console, f"… and {len(means) - most} more means (--json shows all)")
+        console.print(make_table(columns, means[:limit], numbers=2))
+        if len(means) > limit:
+            line(console, f"… and {len(means) - limit} more means (--json shows all)")
 
 
 def _show_leanings(console: Console, representation: Representation) -> None:
     """Print the worst of every kind that is badly represented, or that nothing is."""
     worst: dict[str, Leaning] = {}
-    for one in representation.leanings:
-        worst.setdefault(one.by, one)
+    for leaning in representation.leanings:
+        worst.setdefault(leaning.by, leaning)
     # Quarters of metrics last: a selection by metrics leans there on purpose.
-    shown = sorted(worst.values(), key=lambda one: one.by.startswith("metric "))[:_MOST_LEANINGS]
-    for one in shown:
-        line(console, f"warning: {one.text}", style="bold yellow")
-    if (left := len(representation.leanings) - len(shown)) > 0:
-        line(console, f"… and {left} more groups are badly represented (--json shows all)")
+    leanings = sorted(worst.values(), key=lambda leaning: leaning.by.startswith("metric "))[:_MOST_LEANINGS]
+    for leaning in leanings:
+        line(console, f"warning: {leaning.text}", style="bold yellow")
+    if (hidden := len(representation.leanings) - len(leanings)) > 0:
+        line(console, f"… and {hidden} more groups are badly represented (--json shows all)")
     if not representation.leanings:
         line(console, "nothing is badly over- or under-represented")
     notes(console, representation.notes)

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from sparingly.infer.plan.sample_size import SampleSize
 
 
-def show_plan(plan: Plan, data: str = "DATA", console: Console | None = None, most: int = 5) -> None:
+def show_plan(plan: Plan, data: str = "DATA", console: Console | None = None, limit: int = 5) -> None:
     """Print what to do, what budgets buy, and what the pilot tells; ``data`` names the file in commands."""
     console = console or make_console()
-    first, *others = plan.advice.sentences
+    first, *further = plan.advice.sentences
     line(console, first, style="bold")
-    for sentence in (*others, plan.headline):
+    for sentence in (*further, plan.headline):
         line(console, sentence)
     _show_table(console, plan)
-    _show_correlations(console, plan, most)
+    _show_correlations(console, plan, limit)
     for fact in plan.facts():
         line(console, fact)
     line(console, "Next:")
@@ -46,17 +46,22 @@ def show_sample_size(size: SampleSize, data: str = "DATA", console: Console | No
         line(console, f"  {command.replace('DATA', shlex.quote(data))}")
 
 
-def _show_correlations(console: Console, plan: Plan, most: int) -> None:
+def _show_correlations(console: Console, plan: Plan, limit: int) -> None:
     """Print how the metrics agree with what was judged, the best by differences first."""
     rows = [
-        (one.metric, fixed(one.pooled), fixed(one.within), fixed(one.differences))
-        for one in plan.correlations[:most]
+        (
+            correlation.metric,
+            fixed(correlation.pooled),
+            fixed(correlation.within),
+            fixed(correlation.differences),
+        )
+        for correlation in plan.correlations[:limit]
     ]
     if rows:
         columns = ("metric", "over all outputs", "within items", "differences")
         console.print(make_table(columns, rows, title=f"Correlation with {plan.truth}", numbers=3))
-    if (left := len(plan.correlations) - most) > 0:
-        line(console, f"… and {left} weaker ones (--json shows all)")
+    if (hidden := len(plan.correlations) - limit) > 0:
+        line(console, f"… and {hidden} weaker ones (--json shows all)")
 
 
 def _show_table(console: Console, plan: Plan) -> None:
@@ -76,13 +81,13 @@ def _show_table(console: Console, plan: Plan) -> None:
     columns = ("items", "share", "scores", *compared, "hours")
     console.print(make_table(columns, rows, title="What a budget buys", numbers=len(columns)))
     level, power = percent(plan.wanted.level, 0), percent(plan.wanted.power, 0)
-    where = "on inputs like these" if plan.wanted.target == "population" else "on this set"
-    which = "a middle model" if several else "the model"
+    target = "on inputs like these" if plan.wanted.target == "population" else "on this set"
+    model = "a middle model" if several else "the model"
     unit = ", in points" if plan.is_rate else ""
-    line(console, f"scores: half-width of the {level} interval of {which}, on this set{unit}")
+    line(console, f"scores: half-width of the {level} interval of {model}, on this set{unit}")
     if several:
         pairs = "" if len(plan.models) == 2 else ", corrected for all pairs"
-        smallest = f"the smallest that is significant with a probability of {power} {where}{pairs}"
+        smallest = f"the smallest that is significant with a probability of {power} {target}{pairs}"
         line(console, f"difference: {smallest}{unit}")
 
 

@@ -44,13 +44,13 @@ def show_scored(pool: ScoredPool, console: Console | None = None) -> None:
 
 def _to_mind(pool: ScoredPool) -> Iterator[str]:
     if pool.duplicate_ids:
-        named = ", ".join(pool.duplicate_examples)
-        yield f"{pool.duplicate_ids:,} sources have the id of another with a different text: {named}"
+        examples = ", ".join(pool.duplicate_examples)
+        yield f"{pool.duplicate_ids:,} sources have the id of another with a different text: {examples}"
     if pool.unlike:
         yield f"{pool.unlike:,} sources are unlike the texts that the model was trained on"
     if pool.other_files:
-        some = listing(pool.other_examples)
-        yield f"{pool.other_files:,} other files in the folders were passed over: {some}"
+        others_ = listing(pool.other_examples)
+        yield f"{pool.other_files:,} other files in the folders were passed over: {others_}"
     if pool.passed_over:
         yield f"{pool.passed_over:,} bad records of the corpus were passed over"
     yield from (f"note: {note}" for note in pool.notes)
@@ -62,9 +62,9 @@ def show_pool_selection(
     """Print who could not be chosen and why, then the selection."""
     console = console or make_console()
     rows = [(reason, REASONS[reason], f"{count:,}") for reason, count in chosen.removed.items() if count]
-    left = chosen.scored - sum(chosen.removed.values())
+    remaining = chosen.scored - sum(chosen.removed.values())
     if rows:
-        rows.append(("left", "can be chosen", f"{left:,}"))
+        rows.append(("left", "can be chosen", f"{remaining:,}"))
         console.print(make_table((f"{chosen.scored:,} sources", "meaning", "count"), rows, numbers=1))
     show_selection(chosen.selection, console=console)
     for note in chosen.pool_notes:
@@ -85,8 +85,14 @@ def show_model(model: DistilledModel, out: Path | None = None, console: Console 
     heading = f"{card.learner} on {card.features}, learned from {card.texts} sources"
     line(console, heading, style="bold")
     rows = [
-        (one.name, one.method, str(one.texts), fixed(one.hold_out.spearman), fixed(one.hold_out.pearson))
-        for one in card.utilities
+        (
+            utility.name,
+            utility.method,
+            str(utility.texts),
+            fixed(utility.hold_out.spearman),
+            fixed(utility.hold_out.pearson),
+        )
+        for utility in card.utilities
     ]
     columns = ("utility", "as", "texts", "Spearman", "Pearson")
     title = f"correlation with the truth, held out by {card.held_out_by}"
@@ -116,27 +122,27 @@ def _show_sets(model: DistilledModel, console: Console) -> None:
     card = model.card
     rows = [
         (
-            one.name,
-            str(one.items),
-            one.inputs,
-            one.labels or "none",
-            *(fixed(told.hold_out.by_set.get(one.name)) for told in card.utilities),
+            evalset.name,
+            str(evalset.items),
+            evalset.inputs,
+            evalset.labels or "none",
+            *(fixed(utility.hold_out.by_set.get(evalset.name)) for utility in card.utilities),
         )
-        for one in card.data
+        for evalset in card.data
     ]
     columns = ("data set", "items", "inputs", "labels", *card.names)
     console.print(make_table(columns, rows, numbers=len(card.names)))
 
 
-def show_applied(applied: Applied, written: Sequence[str], out: Path, console: Console | None = None) -> None:
+def show_applied(applied: Applied, columns: Sequence[str], out: Path, console: Console | None = None) -> None:
     """Print what was said of sources, and where it was written."""
     console = console or make_console()
     values = applied.scored.values
-    there = int((~np.isnan(values)).any(axis=1).sum())
-    line(console, f"{there} of {len(values)} sources scored", style="bold")
+    scored = int((~np.isnan(values)).any(axis=1).sum())
+    line(console, f"{scored} of {len(values)} sources scored", style="bold")
     rows = [
-        (name, told, *(fixed(number, 3) for number in _spread(values[:, place])))
-        for place, (name, told) in enumerate(zip(applied.names, written, strict=True))
+        (name, column, *(fixed(number, 3) for number in _spread(values[:, place])))
+        for place, (name, column) in enumerate(zip(applied.names, columns, strict=True))
     ]
     console.print(make_table(("utility", "written as", "lowest", "median", "highest"), rows, numbers=3))
     line(console, f"unlike the training texts: {sum(map(bool, applied.scored.unlike))}")
@@ -145,5 +151,5 @@ def show_applied(applied: Applied, written: Sequence[str], out: Path, console: C
 
 
 def _spread(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[float]:
-    known = values[~np.isnan(values)]
-    return np.quantile(known, _QUANTILES).tolist() if known.size else [np.nan] * len(_QUANTILES)
+    finite = values[~np.isnan(values)]
+    return np.quantile(finite, _QUANTILES).tolist() if finite.size else [np.nan] * len(_QUANTILES)

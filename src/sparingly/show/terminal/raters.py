@@ -60,19 +60,19 @@ def show_assignment(assignment: Assignment, path: Path | None = None, console: C
 def _show_by_rater(
     severe: Severity, predicted: Predictability, agreed: RaterAgreement, console: Console
 ) -> None:
-    others = {one.rater: one for one in predicted.raters}
-    own = {one.rater: one for one in agreed.own}
+    predictions = {rater.rater: rater for rater in predicted.raters}
+    repeats = {rater.rater: rater for rater in agreed.own}
     rows = []
     for place, name in enumerate(severe.raters):
-        other = others.get(name)
+        prediction = predictions.get(name)
         rows.append(
             (
                 name,
                 str(int(severe.judgements[place])),
                 f"{severe.severity[place]:+.3g} ± {number(severe.standard_errors[place], 2)}",
-                number(other.error if other else None, 3),
-                percent(other.share if other else None, 0),
-                fixed(own[name].alpha if name in own else None),
+                number(prediction.error if prediction else None, 3),
+                percent(prediction.share if prediction else None, 0),
+                fixed(repeats[name].alpha if name in repeats else None),
             )
         )
     columns = ("rater", "outputs", "severity", "error from others", "own share that beats it", "α with self")
@@ -93,16 +93,16 @@ def _show_variances(severe: Severity, console: Console) -> None:
 
 
 def _show_agreement(agreed: RaterAgreement, console: Console) -> None:
-    found = agreed.alpha
-    if not found.units:
+    alpha = agreed.alpha
+    if not alpha.units:
         return
     line(
         console,
-        f"Krippendorff's α ({agreed.level}): {fixed(found.alpha, 3)} [{fixed(found.low, 3)}, "
-        f"{fixed(found.high, 3)}] over {found.units} outputs with two or more raters",
+        f"Krippendorff's α ({agreed.level}): {fixed(alpha.alpha, 3)} [{fixed(alpha.low, 3)}, "
+        f"{fixed(alpha.high, 3)}] over {alpha.units} outputs with two or more raters",
     )
     columns = ("pair", "outputs", "Pearson", "Spearman", "Kendall", "same score", "difference")
-    shown = sorted(agreed.pairs, key=lambda pair: (-pair.n, pair.first, pair.second))[:_MOST_PAIRS]
+    pairs = sorted(agreed.pairs, key=lambda pair: (-pair.n, pair.first, pair.second))[:_MOST_PAIRS]
     rows = [
         (
             f"{pair.first}, {pair.second}",
@@ -113,11 +113,11 @@ def _show_agreement(agreed: RaterAgreement, console: Console) -> None:
             percent(pair.exact, 0),
             f"{pair.difference:+.3g}",
         )
-        for pair in shown
+        for pair in pairs
     ]
     console.print(make_table(columns, rows, numbers=6))
-    if len(agreed.pairs) > len(shown):
-        line(console, f"… and {len(agreed.pairs) - len(shown)} pairs more")
+    if len(agreed.pairs) > len(pairs):
+        line(console, f"… and {len(agreed.pairs) - len(pairs)} pairs more")
 
 
 def _show_slopes(predicted: Predictability, console: Console) -> None:
@@ -134,15 +134,15 @@ def _show_slopes(predicted: Predictability, console: Console) -> None:
 def _show_controls(report: ControlReport, console: Console) -> None:
     rows = [
         (
-            one.rater,
-            one.kind,
-            str(one.n),
-            f"{one.right} / {one.tied} / {one.wrong}",
-            number(one.difference, 3),
-            _p(one.sign_p),
-            _p(one.wilcoxon_p),
+            score.rater,
+            score.kind,
+            str(score.n),
+            f"{score.right} / {score.tied} / {score.wrong}",
+            number(score.difference, 3),
+            _p(score.sign_p),
+            _p(score.wilcoxon_p),
         )
-        for one in report.scores
+        for score in report.scores
     ]
     columns = ("control items", "kind", "n", "right / tied / wrong", "difference", "sign test", "Wilcoxon")
     console.print(make_table(columns, rows, numbers=5))

@@ -129,8 +129,10 @@ def _show_expected(console: Console, ranking: Ranking | None, expected: Expected
         row = [f"{better} over {worse}", number(float(middle[at]), 2)]
         row.append(f"{number(float(low[at]), 2)} to {number(float(high[at]), 2)}")
         if ranking is not None:
-            there = better in tested and worse in tested
-            row.append(number(float(ranking.p_values[tested[better], tested[worse]]), 2) if there else "-")
+            both_tested = better in tested and worse in tested
+            row.append(
+                number(float(ranking.p_values[tested[better], tested[worse]]), 2) if both_tested else "-"
+            )
         rows.append(row)
     heads = ["neighbours, as expected", "p, expected", "95 % interval"]
     heads += [] if ranking is None else ["p, now"]
@@ -148,27 +150,27 @@ def _show_origin(console: Console, result: Estimate | Ranking, out: Path | None)
 # --- strengths ------------------------------------------------------------------------------------
 
 
-def show_strengths(found: BradleyTerry, console: Console | None = None) -> None:
+def show_strengths(strengths: BradleyTerry, console: Console | None = None) -> None:
     """Print the models from the strongest on, what else sways people, and what to mind."""
     console = console or make_console()
     line(
         console,
-        f"strengths of {counted(len(found.models), 'model')} from {counted(found.comparisons, 'comparison')} "
-        "(Bradley–Terry)",
+        f"strengths of {counted(len(strengths.models), 'model')} from "
+        f"{counted(strengths.comparisons, 'comparison')} (Bradley–Terry)",
         style="bold",
     )
-    level = percent(found.level, 0)
+    level = percent(strengths.level, 0)
     rows = [
         (
-            found.models[at],
-            fixed(found.strengths[at]),
-            fixed(found.standard_errors[at]),
-            fixed(found.low[at]),
-            fixed(found.high[at]),
+            strengths.models[at],
+            fixed(strengths.strengths[at]),
+            fixed(strengths.standard_errors[at]),
+            fixed(strengths.low[at]),
+            fixed(strengths.high[at]),
         )
-        for at in np.argsort(-np.nan_to_num(found.strengths, nan=-np.inf), kind="stable")
+        for at in np.argsort(-np.nan_to_num(strengths.strengths, nan=-np.inf), kind="stable")
     ]
     console.print(make_table(("model", "strength", "standard error", f"{level} from", "to"), rows, numbers=4))
-    for name, (effect, error) in found.effects.items():
+    for name, (effect, error) in strengths.effects.items():
         line(console, f"{name}: one standard deviation more adds {fixed(effect)} ± {fixed(error)}")
-    notes(console, found.notes)
+    notes(console, strengths.notes)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def show_selection(
-    selection: Selection, out: Path | None = None, console: Console | None = None, most: int = 8
+    selection: Selection, out: Path | None = None, console: Console | None = None, limit: int = 8
 ) -> None:
     """Print the first rows, the notes and the signature."""
     console = console or make_console()
@@ -32,18 +32,23 @@ def show_selection(
         line(console, f"computed on: {listing(signature.crowd)}")
     if signature.crowd or signature.judged:
         line(console, f"to judge: {listing(selection.judged or ['all models'])}")
-    shown = [selection.row(place) for place in range(min(most, len(selection)))]
+    first_rows = [selection.row(place) for place in range(min(limit, len(selection)))]
     rows = [
         (str(place + 1), row.item, number(row.utility), number(row.probability), number(row.cost), row.reason)
-        for place, row in enumerate(shown)
+        for place, row in enumerate(first_rows)
     ]
     columns = ("", "item", "utility", "probability", "cost", "reason")
-    kept = [place for place in range(len(columns)) if any(row[place] not in ("-", "") for row in rows)]
+    filled_columns = [
+        place for place in range(len(columns)) if any(row[place] not in ("-", "") for row in rows)
+    ]
     console.print(
-        make_table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows])
+        make_table(
+            [columns[place] for place in filled_columns],
+            [[row[place] for place in filled_columns] for row in rows],
+        )
     )
-    if len(selection) > len(shown):
-        line(console, f"… and {len(selection) - len(shown)} more")
+    if len(selection) > len(first_rows):
+        line(console, f"… and {len(selection) - len(first_rows)} more")
     notes(console, (selection.meaning, *selection.notes))
     line(console, f"signature: {signature}")
     if out is not None:
@@ -57,10 +62,10 @@ def show_verification(result: Verification, verified: Result, console: Console |
     """Print whether a selection, estimate or ranking is what its signature says, and what differs."""
     console = console or make_console()
     if result.ok and result.partial:
-        said = "verified in part: scores and standard errors follow from the signature"
-        line(console, said, style="bold yellow")
+        verdict = "verified in part: scores and standard errors follow from the signature"
+        line(console, verdict, style="bold yellow")
     elif result.ok:
-        line(console, f"verified: {_what(verified)} from the signature", style="bold green")
+        line(console, f"verified: {_subject(verified)} from the signature", style="bold green")
     else:
         line(console, "NOT verified", style="bold red")
     for problem in result.problems:
@@ -69,7 +74,7 @@ def show_verification(result: Verification, verified: Result, console: Console |
     line(console, f"signature: {verified.signature}")
 
 
-def _what(verified: Result) -> str:
+def _subject(verified: Result) -> str:
     if isinstance(verified, Selection):
         return "the 1 row follows" if len(verified) == 1 else f"the {len(verified)} rows follow"
     count = len(verified.models)
