@@ -229,7 +229,7 @@ class Selection:
         reasons = [_reason(row, f"rows[{place}].reason", common) for place, row in enumerate(rows)]
         made = cls(
             items=np.array(ids, object),
-            signature=_signature(values.get("signature"), "signature"),
+            signature=Signature.from_dict(values.get("signature")),
             utility=_numbers(rows, "utility"),
             probability=_probabilities(rows, "probability"),
             pool_probability=_probabilities(rows, "pool_probability"),
@@ -274,23 +274,6 @@ _KNOWN = frozenset(
 )
 _HOW_MANY = {"models": "Name at least one, or leave it out for all models", "pair": "A pair is two models"}
 _KNOWN_IN_ROWS = frozenset(part.name for part in fields(Row))
-
-
-def _signature(values: Any, field: str) -> Signature:
-    """Read a signature whose every part is of the kind that re-deriving it needs."""
-    held = as_mapping(values, field)
-    for name in ("seed", "n", "of", "round"):
-        if name in held and type(held[name]) is not int:
-            raise InputError(f"{shown(held[name])} is no whole number", field=f"{field}.{name}")
-    for name in ("method", "budget", "inputs", "version"):
-        if name in held and not as_text(held[name], f"{field}.{name}"):
-            raise InputError("the text is missing", field=f"{field}.{name}")
-    for name in ("labels", "never", "judged", "earlier", "aspect"):
-        as_text(held.get(name), f"{field}.{name}")
-    _ids(held, "crowd", f"{field}.crowd")
-    if held.get("pool") is not None:
-        _signature(held["pool"], f"{field}.pool")
-    return Signature.from_dict(held)
 
 
 def _at(column: Floats | None, place: int) -> float | None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import InputError
 from sparingly.base.text import Items, format_value, text_value
+from sparingly.data import schema
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.data.values import canonical, is_number
 
@@ -21,6 +21,10 @@ LETTERS = 16
 # verifiable when the models' outputs arrive.
 MODELS = "models"
 _OF_MODELS = ("metric:", "aspect:", "cell:", "outputs", "ratings", "preferences")
+
+
+def _read_pool(value: Any, field: str) -> Signature:
+    return Signature.from_dict(value, field)
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Signature:
     labels: str | None
     version: str
     never: str | None = None
-    pool: Signature | None = None
+    pool: Annotated[Signature, _read_pool] | None = None
     crowd: tuple[str, ...] = ()
     judged: str | None = None
     round: int | None = None
@@ -79,7 +83,7 @@ class Signature:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the signature as plain values, for files; who is on which side only where it is said."""
-        values = {**vars(self), "pool": self.pool.to_dict() if self.pool else None, "crowd": list(self.crowd)}
+        values = {**schema.write(self), "pool": self.pool.to_dict() if self.pool else None}
         if not self.crowd and self.judged is None:
             del values["crowd"], values["judged"]
         if self.round is None:
@@ -87,23 +91,9 @@ class Signature:
         return {**values, "text": str(self)}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Signature:
+    def from_dict(cls, values: Any, field: str = "signature") -> Signature:
         """Read a signature back from a file's values."""
-        names = ("method", "budget", "seed", "n", "of", "inputs", "labels", "version")
-        for name in names:
-            if name not in values:
-                raise InputError(f'the signature has no "{name}"', field="signature")
-        pool = values.get("pool")
-        return cls(
-            **{name: values[name] for name in names},
-            never=values.get("never"),
-            pool=cls.from_dict(pool) if pool else None,
-            crowd=tuple(values.get("crowd") or ()),
-            judged=values.get("judged"),
-            round=values.get("round"),
-            earlier=values.get("earlier"),
-            aspect=values.get("aspect"),
-        )
+        return schema.read(cls, values, field, name="signature")
 
 
 def reads_models(name: str) -> bool:

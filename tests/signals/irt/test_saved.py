@@ -73,7 +73,7 @@ def test_ids_and_numbers_must_agree(tmp_path: Path) -> None:
         ({"noise": "loud"}, 'field noise: "loud" is text, not a number'),
         (
             {"priors": {"discrimination": [1.0]}},
-            "field priors.discrimination: a mean and a standard deviation",
+            "field priors.discrimination: 2 values are wanted",
         ),
         ({"sds": {"discrimination": [1, 2]}}, "there are 2 numbers for 6 ids"),
     ],

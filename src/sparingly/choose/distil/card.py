@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
-from sparingly.base.errors import InputError, UsageError
+from sparingly.base.errors import UsageError
 from sparingly.choose.distil.out_of_domain import Thresholds
-from sparingly.data.values import as_list, as_mapping, as_number, as_text, as_whole, check_version
+from sparingly.data import schema
+from sparingly.data.values import check_version
 
 # --- What a model says of itself: from what it was learned, how well, and where it should not be used
 
@@ -111,85 +112,18 @@ class Card:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the card as plain values."""
-        values = asdict(self)
+        values = schema.write(self)
         del values["unknown"]
         if self.encoder is None:
             del values["encoder"]
-        listed = {name: list(values[name]) for name in ("utilities", "data", "models", "languages")}
-        return {"format": FORMAT, "version": VERSION, **values, **listed, **self.unknown}
+        return {"format": FORMAT, "version": VERSION, **values, **self.unknown}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Card:
         """Read a card from the values of its file."""
         check_version(dict(values), FORMAT, VERSION)
-        known = {part.name for part in fields(cls)} | {"format", "version"}
-        texts = ("learner", "features", "scale", "held_out_by", "signature", "made_by")
-        return cls(
-            **{name: _text(values, name) for name in texts},
-            embedding_digest=as_text(values.get("embedding_digest"), "embedding_digest"),
-            seed=as_whole(values.get("seed"), "seed"),
-            texts=as_whole(values.get("texts"), "texts"),
-            utilities=tuple(_learned(as_mapping(one, "utilities")) for one in _several(values, "utilities")),
-            data=tuple(_training_set(as_mapping(one, "data")) for one in _several(values, "data")),
-            models=_texts(values, "models"),
-            families={
-                name: str(family) for name, family in as_mapping(values.get("families"), "families").items()
-            },
-            languages=_texts(values, "languages"),
-            scripts=_numbers(values, "scripts"),
-            thresholds=Thresholds(**_thresholds(as_mapping(values.get("thresholds"), "thresholds"))),
-            encoder=as_mapping(values["encoder"], "encoder") if "encoder" in values else None,
-            unknown={name: value for name, value in values.items() if name not in known},
-        )
-
-
-def _several(values: Mapping[str, Any], name: str) -> list[Any]:
-    return as_list(values.get(name), name)
-
-
-def _text(values: Mapping[str, Any], name: str) -> str:
-    found = as_text(values.get(name), name)
-    if found is None:
-        raise InputError("a text is missing", field=name)
-    return found
-
-
-def _texts(values: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    found = [as_text(one, name) for one in _several(values, name)]
-    return tuple(one for one in found if one is not None)
-
-
-def _numbers(values: Mapping[str, Any], name: str) -> dict[str, float]:
-    return {key: as_number(value, name) for key, value in as_mapping(values.get(name), name).items()}
-
-
-def _learned(values: Mapping[str, Any]) -> LearnedUtility:
-    told = as_mapping(values.get("hold_out"), "hold_out")
-    return LearnedUtility(
-        name=_text(values, "name"),
-        method=_text(values, "method"),
-        texts=as_whole(values.get("texts"), "texts"),
-        hold_out=HoldOut(
-            spearman=as_number(told.get("spearman"), "spearman"),
-            pearson=as_number(told.get("pearson"), "pearson"),
-            by_set=_numbers(told, "by_set"),
-        ),
-    )
-
-
-def _training_set(values: Mapping[str, Any]) -> TrainingSet:
-    return TrainingSet(
-        name=_text(values, "name"),
-        items=as_whole(values.get("items"), "items"),
-        inputs=_text(values, "inputs"),
-        labels=as_text(values.get("labels"), "labels"),
-    )
-
-
-def _thresholds(values: Mapping[str, Any]) -> dict[str, float]:
-    return {
-        part.name: as_number(values.get(part.name), f"thresholds.{part.name}") for part in fields(Thresholds)
-    }
+        unknown = schema.unknown_keys(values, cls, "format", "version")
+        return schema.read(cls, values, unknown=unknown)
 
 
 # --- Which models belong together by their names, where nobody says so

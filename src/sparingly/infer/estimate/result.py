@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from sparingly.base.format import counted, ends_text, error_text, html_table, sc
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.proportion import proportion_bound
 from sparingly.base.text import Quoted, format_number, format_value
-from sparingly.data import files
+from sparingly.data import files, schema
+from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import (
     as_id,
@@ -26,6 +27,7 @@ from sparingly.data.values import (
     as_number,
     as_scale,
     as_text,
+    as_truth,
     as_whole,
     check_version,
     plain,
@@ -53,7 +55,7 @@ class EstimateSignature:
     target: str
     level: float
     interval: str
-    scale: tuple[float, float] | None
+    scale: Annotated[Ends, as_scale] | None
     by: str | None
     seed: int
     n: int
@@ -94,45 +96,21 @@ class EstimateSignature:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the signature as plain values, for files."""
-        values = {
-            **vars(self),
-            "scale": None if self.scale is None else list(self.scale),
-            "text": str(self),
-        }
-        return (
-            values
-            if self.raters is not None
-            else {name: value for name, value in values.items() if name != "raters"}
-        )
+        values = {**schema.write(self), "text": str(self)}
+        if self.raters is None:
+            del values["raters"]
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], field: str = "signature") -> EstimateSignature:
         """Read a signature back from a file's values."""
-        words = ("estimator", "aspect", "target", "interval", "inputs", "labels", "version")
-        held: dict[str, Any] = {name: required_text(values, name, f"{field}.{name}") for name in words}
-        held |= {name: as_whole(values.get(name), f"{field}.{name}") for name in ("seed", "n", "of")}
-        return cls(
-            **held,
-            level=as_number(values.get("level"), f"{field}.level"),
-            scale=None if values.get("scale") is None else as_scale(values["scale"], f"{field}.scale"),
-            by=as_text(values.get("by"), f"{field}.by"),
-            selection=as_text(values.get("selection"), f"{field}.selection"),
-            raters=as_text(values.get("raters"), f"{field}.raters"),
-        )
+        return schema.read(cls, values, field)
 
 
 def signature_word(text: str) -> str:
     """Return a name as a part of a signature's line: in quotes where it would be read as something else."""
     plain = text != "none" and text.isprintable() and not set('|"') & set(text)
     return text if plain else format_value(Quoted(text))
-
-
-def required_text(values: Mapping[str, Any], name: str, field: str) -> str:
-    """Return a text that has to be there."""
-    text = as_text(values.get(name), field)
-    if not text:
-        raise InputError("the text is missing", field=field)
-    return text
 
 
 # --- the estimate ---
@@ -519,7 +497,7 @@ def selection_of(values: Mapping[str, Any]) -> Selection | None:
 
 def target_of(values: Mapping[str, Any], field: str = "target") -> str:
     """Return what a file's scores speak about."""
-    target = required_text(values, "target", field)
+    target = schema.required_text(values.get("target"), field)
     if target not in TARGETS:
         raise InputError(f"{shown(target)} is none of {', '.join(TARGETS)}", field=field)
     return target
@@ -537,10 +515,7 @@ def notes_of(values: Mapping[str, Any], field: str = "notes") -> tuple[str, ...]
 
 def is_rate_of(values: Mapping[str, Any], field: str = "is_rate") -> bool:
     """Return whether scores are rates; files of earlier versions do not say it."""
-    told = values.get("is_rate", False)
-    if isinstance(told, bool):
-        return told
-    raise InputError(f"{shown(told)} is neither true nor false", field=field)
+    return as_truth(values.get("is_rate", False), field)
 
 
 def _estimate_part(values: Mapping[str, Any], at: str) -> Estimate:
@@ -557,13 +532,13 @@ def _estimate_part(values: Mapping[str, Any], at: str) -> Estimate:
         standard_errors=_column(rows, "standard_error", at),
         low=_column(rows, "low", at),
         high=_column(rows, "high", at),
-        intervals=tuple(required_text(row, "interval", f"{at}models[].interval") for row in rows),
+        intervals=tuple(schema.required_text(row.get("interval"), f"{at}models[].interval") for row in rows),
         covariance=as_matrix(values.get("covariance"), f"{at}covariance", len(models)),
         freedom=freedom_of(values, f"{at}freedom"),
         target=target_of(values, f"{at}target"),
         level=as_number(values.get("level"), f"{at}level"),
-        aspect=required_text(values, "aspect", f"{at}aspect"),
-        estimator=required_text(values, "estimator", f"{at}estimator"),
+        aspect=schema.required_text(values.get("aspect"), f"{at}aspect"),
+        estimator=schema.required_text(values.get("estimator"), f"{at}estimator"),
         n=as_whole(values.get("n"), f"{at}n"),
         size=as_whole(values.get("size"), f"{at}size"),
         outcome=_outcome(as_mapping(values.get("outcome"), f"{at}outcome"), f"{at}outcome"),

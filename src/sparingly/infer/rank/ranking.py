@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.base.format import counted, error_text, html_table, score_text
 from sparingly.base.text import format_number
-from sparingly.data import files
+from sparingly.data import files, schema
 from sparingly.data.selection import Selection
 from sparingly.data.values import (
     as_id,
@@ -21,11 +21,10 @@ from sparingly.data.values import (
     as_mapping,
     as_matrix,
     as_number,
-    as_text,
+    as_truth,
     as_whole,
     check_version,
     plain,
-    shown,
 )
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import (
@@ -33,7 +32,6 @@ from sparingly.infer.estimate.result import (
     freedom_of,
     is_rate_of,
     notes_of,
-    required_text,
     selection_of,
     signature_word,
     target_of,
@@ -57,14 +55,6 @@ class ClaimSignature:
         """Return the question in one line."""
         models = f"[{signature_word(self.model)}][{signature_word(self.against)}]"
         return f"{self.question}{models}{format_number(self.margin)}"
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any], field: str) -> ClaimSignature:
-        """Read a question back from a file's values."""
-        words = {
-            name: required_text(values, name, f"{field}.{name}") for name in ("question", "model", "against")
-        }
-        return cls(**words, margin=as_number(values.get("margin"), f"{field}.margin"))
 
 
 @dataclass(frozen=True)
@@ -103,29 +93,15 @@ class RankingSignature:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the signature as plain values, for files."""
-        return {
-            **vars(self),
-            "scores": self.scores.to_dict(),
-            "claim": None if self.claim is None else vars(self.claim),
-            "text": str(self),
-        }
+        return {**schema.write(self), "scores": self.scores.to_dict(), "text": str(self)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], field: str = "signature") -> RankingSignature:
         """Read a signature back from a file's values."""
-        scores, claim = as_mapping(values.get("scores"), f"{field}.scores"), values.get("claim")
-        return cls(
-            scores=EstimateSignature.from_dict(scores, f"{field}.scores"),
-            test=required_text(values, "test", f"{field}.test"),
-            groups_by=required_text(values, "groups_by", f"{field}.groups_by"),
-            alpha=as_number(values.get("alpha"), f"{field}.alpha"),
-            # Before, scores and decisions spoke of the same.
-            decisions=as_text(values.get("decisions"), f"{field}.decisions")
-            or required_text(scores, "target", field),
-            claim=None
-            if claim is None
-            else ClaimSignature.from_dict(as_mapping(claim, f"{field}.claim"), f"{field}.claim"),
-        )
+        scores = as_mapping(values.get("scores"), f"{field}.scores")
+        # Before, scores and decisions spoke of the same.
+        decisions = values.get("decisions") or scores.get("target")
+        return schema.read(cls, {**values, "decisions": decisions}, field)
 
 
 FORMAT, VERSION = "sparingly/ranking", 1
@@ -167,7 +143,7 @@ class RankedModel:
         interval: The interval in words, as ``estimate`` prints it: two ends, or the end that is supported.
     """
 
-    model: str
+    model: schema.Id
     score: float | None
     standard_error: float | None
     standardised: float | None
@@ -437,18 +413,17 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
     names = [as_id(row.get("model"), "models[].model") for row in rows]
     if not names or len(set(names)) < len(names):
         raise InputError("every model is named once", field="models")
-    models = tuple(_model(row, f"models[{number}]") for number, row in enumerate(rows))
+    models = tuple(schema.read(RankedModel, row, f"models[{number}]") for number, row in enumerate(rows))
     signature, claim = values.get("signature"), values.get("claim")
     parts: dict[str, Any] = {name: _count(values.get(name), name) for name in ("n", "size")}
     parts |= {
-        name: required_text(values, name, name) for name in ("test", "groups_by", "aspect", "estimator")
+        name: schema.required_text(values.get(name), name)
+        for name in ("test", "groups_by", "aspect", "estimator")
     }
     parts |= {name: as_matrix(values.get(name), name, len(rows)) for name in _MATRICES}
     if values.get("would_be_significant") is not None:
         matrix = as_matrix(values["would_be_significant"], "would_be_significant", len(rows))
         parts["would_be_significant"] = matrix
-    if not isinstance(values.get("certain"), bool):
-        raise InputError(f"{shown(values.get('certain'))} is neither true nor false", field="certain")
     ranking = Ranking(
         models=models,
         freedom=freedom_of(values),
@@ -459,7 +434,7 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
         scores_of=target_of({**values, "target": values.get("scores_of", values.get("target"))}),
         is_rate=is_rate_of(values),
         notes=notes_of(values),
-        certain=values["certain"],
+        certain=as_truth(values.get("certain"), "certain"),
         signature=None
         if signature is None
         else RankingSignature.from_dict(as_mapping(signature, "signature")),
@@ -472,34 +447,8 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
     return ranking
 
 
-def _model(row: Mapping[str, Any], field: str) -> RankedModel:
-    numbers = ("score", "standard_error", "standardised", "chance_of_best", "low", "high")
-    parts: dict[str, Any] = {name: as_number(row.get(name), f"{field}.{name}") for name in numbers}
-    parts = {name: None if np.isnan(number) else number for name, number in parts.items()}
-    parts |= {
-        name: as_whole(row.get(name), f"{field}.{name}") for name in ("rank", "best_rank", "worst_rank")
-    }
-    return RankedModel(
-        model=as_id(row.get("model"), f"{field}.model"),
-        **parts,
-        group=_count(row.get("group"), f"{field}.group"),
-        interval=as_text(row.get("interval"), f"{field}.interval") or "",
-    )
-
-
 def _claim(values: Mapping[str, Any]) -> MarginTest:
-    question = required_text(values, "question", "claim.question")
-    if question not in get_args(Question):
-        raise InputError(
-            f"{shown(question)} is none of {', '.join(get_args(Question))}", field="claim.question"
-        )
-    numbers = ("margin", "difference", "error", "p_value", "alpha")
-    claim = MarginTest(
-        question=question,  # type: ignore[arg-type]
-        model=required_text(values, "model", "claim.model"),
-        against=required_text(values, "against", "claim.against"),
-        **{name: as_number(values.get(name), f"claim.{name}") for name in numbers},
-    )
+    claim = schema.read(MarginTest, values, "claim")
     if values.get("shown") is not claim.shown:
         raise InputError("the answer does not follow from the p-value", field="claim.shown")
     return claim

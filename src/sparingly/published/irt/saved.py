@@ -6,20 +6,20 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError, UsageError
-from sparingly.data import files
+from sparingly.data import files, schema
 from sparingly.data.values import as_id, as_list, as_mapping, as_number, check_version, shown
 from sparingly.published.irt.model import IrtFit, Method, Parameters, Priors, Response
 
 FORMAT, VERSION = "sparingly/irt", 1
 _RESPONSES, _METHODS = ("continuous", "binary"), ("map", "variational")
 _SPREADS = ("sds", "centres", "spreads")
-_KNOWN = frozenset(
+_FILE_KEYS = frozenset(
     (
         "format",
         "version",
@@ -94,11 +94,10 @@ class SavedIrt:
             estimates=_read(values.get("estimates"), "estimates", shape),
             noise=None if noise is None else as_number(noise, "noise"),
             objective=as_number(values.get("objective"), "objective"),
-            priors=_priors(values.get("priors")),
+            priors=schema.read(Priors, values.get("priors"), "priors"),
             **spreads,
         )
-        unknown = {name: value for name, value in values.items() if name not in _KNOWN}
-        return cls(fit, items, models, unknown)
+        return cls(fit, items, models, schema.unknown_keys(values, *_FILE_KEYS))
 
 
 def save_irt(path: str | Path, fit: IrtFit, items: Sequence[str], models: Sequence[str]) -> None:
@@ -110,11 +109,7 @@ def write_irt(path: str | Path, saved: SavedIrt) -> None:
     """Write a fit that has its ids, and whatever its file said beyond what is known."""
     text = json.dumps(saved.to_dict(), ensure_ascii=False, allow_nan=False)
     content = text.encode("utf-8", "backslashreplace") + b"\n"
-
-    def put(file: IO[bytes]) -> None:
-        file.write(content)
-
-    files.write_atomically(Path(path), put)
+    files.write_bytes(Path(path), content)
 
 
 def load_irt(path: str | Path) -> SavedIrt:
@@ -166,18 +161,3 @@ def _choice(values: Mapping[str, Any], name: str, choices: tuple[str, ...]) -> s
     if value not in choices:
         raise InputError(f"{shown(value)} is none of {', '.join(choices)}", field=name)
     return str(value)
-
-
-def _priors(values: Any) -> Priors:
-    held = as_mapping(values, "priors")
-    read: dict[str, Any] = {}
-    for part in fields(Priors):
-        where, value = f"priors.{part.name}", held.get(part.name)
-        if isinstance(part.default, tuple):
-            pair = [as_number(number, where) for number in as_list(value, where)]
-            if len(pair) != 2:
-                raise InputError("a mean and a standard deviation are wanted", field=where)
-            read[part.name] = (pair[0], pair[1])
-        else:
-            read[part.name] = as_number(value, where)
-    return Priors(**read)
