@@ -69,7 +69,7 @@ def assemble(
     sample: JudgedSample,
     linear: LinearForm,
     models: Sequence[str],
-    asked: EstimateRequest,
+    request: EstimateRequest,
     *,
     aspect: str,
     estimator: str,
@@ -77,80 +77,86 @@ def assemble(
     """Return the estimate that a sample and a linear form give."""
     scores = linear.scores(sample) + 0.0
     over_set = set_errors(sample, linear)
-    errors = over_set if asked.target == "set" else population_errors(sample, linear)
-    whole = sample.is_complete and asked.target == "set"
-    few = _too_few(errors, asked, whole)
-    covariance = _known_covariance(errors, scores, whole, few)
+    errors = over_set if request.target == "set" else population_errors(sample, linear)
+    complete = sample.is_complete and request.target == "set"
+    too_few = _too_few(errors, request, complete)
+    covariance = _known_covariance(errors, scores, complete, too_few)
     labels = sample.scores[sample.judged]
-    values = values_of(labels, asked.scale)
-    spread = replace(
-        spread_of(models, scores, np.sqrt(np.diag(covariance)), errors.shape, errors, whole),
+    values = values_of(labels, request.scale)
+    basis = replace(
+        spread_of(models, scores, np.sqrt(np.diag(covariance)), errors.shape, errors, complete),
         scale=values.scale,
-        proportions=proportions_of(sample, errors, scores, values, asked.target),
-        exact=sample.fully_judged & (asked.target == "set"),
+        proportions=proportions_of(sample, errors, scores, values, request.target),
+        exact=sample.fully_judged & (request.target == "set"),
     )
     # From the scale alone one can speak of plain means only.
-    scale = asked.scale if linear.predicted is None or not linear.predicted.any() else None
-    bounded = bounded_scores(sample, asked.target, scale, asked.level, asked.seed)
-    found = find_intervals(spread, asked.level, asked.interval, asked.seed, bounded)
-    back = 0 if linear.fallen_back is None else int(linear.fallen_back.sum())
+    scale = request.scale if linear.predicted is None or not linear.predicted.any() else None
+    bounded = bounded_scores(sample, request.target, scale, request.level, request.seed)
+    intervals = find_intervals(basis, request.level, request.interval, request.seed, bounded)
+    fallen_back = 0 if linear.fallen_back is None else int(linear.fallen_back.sum())
     return Estimate(
         models=tuple(models),
         scores=scores,
-        standard_errors=spread.errors,
-        low=found.low + 0.0,
-        high=found.high + 0.0,
-        intervals=found.kinds,
+        standard_errors=basis.errors,
+        low=intervals.low + 0.0,
+        high=intervals.high + 0.0,
+        intervals=intervals.kinds,
         covariance=covariance,
         freedom=errors.freedom,
-        target=asked.target,
-        level=asked.level,
+        target=request.target,
+        level=request.level,
         aspect=aspect,
         estimator=estimator,
         n=int((sample.importance > 0).sum()),
         size=sample.size if sample.weights is None else int((sample.weights > 0).sum()),
-        outcome=replace(found.outcome, fallen_back=back),
+        outcome=replace(intervals.outcome, fallen_back=fallen_back),
         is_rate=values.is_rate,
         notes=(
-            *(*sample.notes, *linear.notes, *errors.notes, *_error_notes(errors, asked, few), *found.notes),
-            *passes_note(labels, asked.scale),
+            *(
+                *sample.notes,
+                *linear.notes,
+                *errors.notes,
+                *_error_notes(errors, request, too_few),
+                *intervals.notes,
+            ),
+            *passes_note(labels, request.scale),
         ),
         pairs=PairErrors(
             sample,
             replace(errors, covariance=covariance),
-            _over_set(over_set, scores, asked, sample.is_complete),
-            asked.level,
-            asked.interval,
-            asked.seed,
-            whole,
-            bounded_pairs(sample, asked.target, scale, asked.level, asked.seed),
+            _over_set(over_set, scores, request, sample.is_complete),
+            request.level,
+            request.interval,
+            request.seed,
+            complete,
+            bounded_pairs(sample, request.target, scale, request.level, request.seed),
             values.scale,
             values.two_valued,
         ),
     )
 
 
-def _too_few(errors: ScoreErrors, asked: EstimateRequest, whole: bool) -> bool:
+def _too_few(errors: ScoreErrors, request: EstimateRequest, complete: bool) -> bool:
     """Say whether too few units were drawn to learn an error from, and none is insisted on."""
-    return errors.units < FEWEST_UNITS and not whole and asked.interval not in (T, BOOTSTRAP)
+    return errors.units < FEWEST_UNITS and not complete and request.interval not in (T, BOOTSTRAP)
 
 
-def _error_notes(errors: ScoreErrors, asked: EstimateRequest, few: bool) -> tuple[str, ...]:
+def _error_notes(errors: ScoreErrors, request: EstimateRequest, too_few: bool) -> tuple[str, ...]:
     """Say why there are no standard errors, where the missing intervals do not say it already."""
-    if not few or asked.interval == "auto":
+    if not too_few or request.interval == "auto":
         return ()
     return (f"no standard errors: {why_withheld(errors.units, errors.unit_name)}.",)
 
 
-def _over_set(errors: ScoreErrors, scores: Floats, asked: EstimateRequest, whole: bool) -> ScoreErrors:
+def _over_set(errors: ScoreErrors, scores: Floats, request: EstimateRequest, complete: bool) -> ScoreErrors:
     """Return the errors over this very set, NaN where nothing can be said."""
-    few = _too_few(errors, asked, whole)
-    return replace(errors, covariance=_known_covariance(errors, scores, whole, few))
+    too_few = _too_few(errors, request, complete)
+    return replace(errors, covariance=_known_covariance(errors, scores, complete, too_few))
 
 
-def _known_covariance(errors: ScoreErrors, scores: Floats, whole: bool, few: bool) -> Floats:
+def _known_covariance(errors: ScoreErrors, scores: Floats, complete: bool, too_few: bool) -> Floats:
     """Return the covariance, NaN where nothing can be said: without a score, or from too few units."""
-    unknown = np.isnan(scores) | few | (errors.freedom <= 0 and not whole)
+    unknown = np.isnan(scores) | too_few | (errors.freedom <= 0 and not complete)
     return np.where(unknown[:, None] | unknown[None, :], np.nan, errors.covariance)
 
 

@@ -100,21 +100,21 @@ def fit_strengths(comparisons: Comparisons, models: int, ties: Ties) -> BradleyT
     tied = bool((comparisons.value == 0).any()) and ties == "davidson"
     design = _design(comparisons, models)
     size = design.shape[1] + tied
-    found = np.zeros(size)
+    parameters = np.zeros(size)
     for _ in range(_STEPS):
-        gradient, hessian, _ = _derivatives(comparisons, design, found, tied)
+        gradient, hessian, _ = _derivatives(comparisons, design, parameters, tied)
         step = _inverse(hessian) @ gradient
         # Far from the answer, Newton may overshoot: no parameter moves by more than 2 at once.
         step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
-        found = found + step
+        parameters = parameters + step
         if float(np.abs(step).max()) < _CLOSE:
             break
     else:
         raise DataError("The strengths of the models do not settle: some pair is won by one side alone.")
-    _, hessian, scores = _derivatives(comparisons, design, found, tied)
+    _, hessian, scores = _derivatives(comparisons, design, parameters, tied)
     items = np.unique(comparisons.item[comparisons.weight > 0], return_inverse=True)
     covariance = _sandwich(hessian, scores[comparisons.weight > 0], items[1], len(items[0]))
-    return _centred_fit(found, covariance, models, tied, len(items[0]))
+    return _centred_fit(parameters, covariance, models, tied, len(items[0]))
 
 
 def _design(comparisons: Comparisons, models: int) -> Floats:
@@ -126,15 +126,15 @@ def _design(comparisons: Comparisons, models: int) -> Floats:
 
 
 def _derivatives(
-    comparisons: Comparisons, design: Floats, found: Floats, tied: bool
+    comparisons: Comparisons, design: Floats, parameters: Floats, tied: bool
 ) -> tuple[Floats, Floats, Floats]:
     """Return the gradient, minus the Hessian, and the score of every comparison."""
     width = design.shape[1]
-    log_ties = float(np.clip(found[-1], _LEAST_TIES, _MOST_TIES)) if tied else -np.inf
-    win, tie = win_chances(design @ found[:width], log_ties)
+    log_ties = float(np.clip(parameters[-1], _LEAST_TIES, _MOST_TIES)) if tied else -np.inf
+    win, tie = win_chances(design @ parameters[:width], log_ties)
     share = (comparisons.value + 1) / 2
-    away = share - (win + tie / 2)
-    scores = comparisons.weight[:, None] * away[:, None] * design
+    residual = share - (win + tie / 2)
+    scores = comparisons.weight[:, None] * residual[:, None] * design
     curve = comparisons.weight * (win + tie / 4 - (win + tie / 2) ** 2)
     hessian = design.T @ (curve[:, None] * design)
     if tied:
@@ -162,21 +162,23 @@ def _sandwich(hessian: Floats, scores: Floats, code: Ints, items: int) -> Floats
     return np.asarray(items / (items - 1.0) * inverse @ (sums.T @ sums) @ inverse)
 
 
-def _centred_fit(found: Floats, covariance: Floats, models: int, tied: bool, items: int) -> BradleyTerryFit:
+def _centred_fit(
+    parameters: Floats, covariance: Floats, models: int, tied: bool, items: int
+) -> BradleyTerryFit:
     """Return the parameters in the order of a fit, the strengths centred."""
     centre = np.eye(models) - 1.0 / models
-    width = len(found) - tied
-    effects = found[models:width]
-    turn = np.zeros((models + 1 + len(effects), len(found)))
-    turn[:models, :models] = centre
+    width = len(parameters) - tied
+    effects = parameters[models:width]
+    rotation = np.zeros((models + 1 + len(effects), len(parameters)))
+    rotation[:models, :models] = centre
     if tied:
-        turn[models, -1] = 1.0
-    turn[models + 1 :, models:width] = np.eye(len(effects))
+        rotation[models, -1] = 1.0
+    rotation[models + 1 :, models:width] = np.eye(len(effects))
     return BradleyTerryFit(
-        strengths=centre @ found[:models],
-        log_ties=float(found[-1]) if tied else -np.inf,
+        strengths=centre @ parameters[:models],
+        log_ties=float(parameters[-1]) if tied else -np.inf,
         effects=effects,
-        covariance=turn @ covariance @ turn.T,
+        covariance=rotation @ covariance @ rotation.T,
         items=items,
     )
 
@@ -293,20 +295,20 @@ def bradley_terry(
     names = tuple(covariates)
     compared = _comparisons(data, table, names, _weights(data, table, rounds), ties)
     status, usable = _status(compared, len(data.models))
-    inside = np.flatnonzero(usable)
-    if len(inside) < 2:
+    rows = np.flatnonzero(usable)
+    if len(rows) < 2:
         raise UsageError("No two models have both won and lost against each other, so none has a strength.")
     place = np.full(len(data.models), -1)
-    place[inside] = np.arange(len(inside))
-    kept = compared.at(usable[compared.first] & usable[compared.second])
-    found = fit_strengths(
+    place[rows] = np.arange(len(rows))
+    used = compared.at(usable[compared.first] & usable[compared.second])
+    fit = fit_strengths(
         Comparisons(
-            place[kept.first], place[kept.second], kept.value, kept.item, kept.weight, kept.covariates
+            place[used.first], place[used.second], used.value, used.item, used.weight, used.covariates
         ),
-        len(inside),
+        len(rows),
         ties,
     )
-    return _result(data, found, inside, status, names, ties, level, len(kept))
+    return _result(data, fit, rows, status, names, ties, level, len(used))
 
 
 def _preferences(data: EvalSet, aspect: str | None) -> Preferences:
@@ -355,7 +357,7 @@ def _difference(data: EvalSet, table: Preferences, name: str) -> Floats:
 
 def _weights(data: EvalSet, table: Preferences, rounds: Sequence[Selection]) -> Floats:
     """Return one over the chance of every comparison, scaled to a mean of 1; 1 where none was drawn."""
-    known: dict[tuple[int, int, int], float] = {}
+    probability: dict[tuple[int, int, int], float] = {}
     column = {name: place for place, name in enumerate(data.models)}
     for one in rounds:
         if one.pairs is None or one.probability is None:
@@ -367,12 +369,12 @@ def _weights(data: EvalSet, table: Preferences, rounds: Sequence[Selection]) -> 
             if not column.keys() >= set(pair):
                 continue  # a model that was withdrawn
             low, high = sorted((column[pair[0]], column[pair[1]]))
-            known[int(item), low, high] = float(chance)
-    if not known:
+            probability[int(item), low, high] = float(chance)
+    if not probability:
         return np.ones(len(table))
     smaller, larger = np.minimum(table.first, table.second), np.maximum(table.first, table.second)
     keys = zip(table.item.tolist(), smaller.tolist(), larger.tolist(), strict=True)
-    weight = np.array([1.0 / known[key] if key in known else 0.0 for key in keys])
+    weight = np.array([1.0 / probability[key] if key in probability else 0.0 for key in keys])
     if not weight.any():
         raise UsageError("None of the preferences was asked for by the rounds.")
     return np.asarray(weight / weight[weight > 0].mean())
@@ -397,31 +399,31 @@ def _status(compared: Comparisons, models: int) -> tuple[tuple[str, ...], NDArra
     usable = np.asarray(group == int(np.argmax(sizes)))
     if sizes.max() < 2:
         usable[:] = False
-    said = []
+    status = []
     for model in range(models):
         won, lost = wins[model].sum(), wins[:, model].sum()
-        alone = {(True, False): WINS_ALL, (False, True): LOSES_ALL, (False, False): NEVER_COMPARED}
-        said.append("" if usable[model] else alone.get((won > 0, lost > 0), UNCONNECTED))
-    return tuple(said), usable
+        reasons = {(True, False): WINS_ALL, (False, True): LOSES_ALL, (False, False): NEVER_COMPARED}
+        status.append("" if usable[model] else reasons.get((won > 0, lost > 0), UNCONNECTED))
+    return tuple(status), usable
 
 
 def _result(
     data: EvalSet,
-    found: BradleyTerryFit,
-    inside: NDArray[np.int64],
+    fit: BradleyTerryFit,
+    rows: NDArray[np.int64],
     status: tuple[str, ...],
     covariates: tuple[str, ...],
     ties: Ties,
     level: float,
-    used: int,
+    comparisons: int,
 ) -> BradleyTerry:
-    models, count = len(data.models), len(inside)
+    models, count = len(data.models), len(rows)
     strengths, covariance = np.full(models, np.nan), np.full((models, models), np.nan)
-    strengths[inside] = found.strengths
-    covariance[np.ix_(inside, inside)] = found.covariance[:count, :count]
+    strengths[rows] = fit.strengths
+    covariance[np.ix_(rows, rows)] = fit.covariance[:count, :count]
     errors = np.sqrt(np.diag(covariance))
-    reach = student(level, found.items - 1.0) * errors
-    more = np.sqrt(np.diag(found.covariance))[count + 1 :]
+    reach = student(level, fit.items - 1.0) * errors
+    effect_errors = np.sqrt(np.diag(fit.covariance))[count + 1 :]
     return BradleyTerry(
         models=data.models,
         strengths=strengths,
@@ -429,18 +431,18 @@ def _result(
         low=strengths - reach,
         high=strengths + reach,
         covariance=covariance,
-        freedom=found.items - 1.0,
+        freedom=fit.items - 1.0,
         level=level,
         status=status,
         ties=ties,
-        log_ties=found.log_ties,
+        log_ties=fit.log_ties,
         effects={
             name: (float(effect), float(error))
-            for name, effect, error in zip(covariates, found.effects, more, strict=True)
+            for name, effect, error in zip(covariates, fit.effects, effect_errors, strict=True)
         },
-        comparisons=used,
+        comparisons=comparisons,
         notes=(
             *(f'"{name}" {why}.' for name, why in zip(data.models, status, strict=True) if why),
-            *((ONE_ITEM,) if found.items < 2 else ()),
+            *((ONE_ITEM,) if fit.items < 2 else ()),
         ),
     )

@@ -52,15 +52,17 @@ def unit_labels(data: EvalSet, selection: Selection) -> Objects:
 
 def labels_or_ids(labels: Objects, ids: Objects) -> Objects:
     """Return labels, and the id where there is none: no label is a group of one."""
-    told = [f"id {name}" if label is None else f"in {label}" for label, name in zip(labels, ids, strict=True)]
-    return np.array(told, object)
+    names = [
+        f"id {name}" if label is None else f"in {label}" for label, name in zip(labels, ids, strict=True)
+    ]
+    return np.array(names, object)
 
 
 def stratum_codes(data: EvalSet, selection: Selection) -> tuple[Ints, Ints | None]:
     """Return the stratum of every row of a selection and, where it can be told, of every item."""
-    every = _strata_of_all(data, selection)
-    if every is not None:
-        codes = as_codes(every, len(data), "strata")
+    strata = _strata_of_all(data, selection)
+    if strata is not None:
+        codes = as_codes(strata, len(data), "strata")
         return codes[data.positions(selection.items)], codes
     return as_codes(selection.stratum, len(selection), "strata"), None
 
@@ -90,14 +92,16 @@ def with_stratum_rates(sample: JudgedSample) -> JudgedSample:
     item of a stratum was as likely as any other, n_l/N_l, and what the rounding did is no error any more. It
     takes an item of every stratum, all models judged, and a draw of single items.
     """
-    alone = len(np.unique(sample.unit)) == len(sample.rows) and not sample.separate and sample.pool is None
-    if sample.stratum_of is None or not alone or not sample.judged.all():
+    single_items = (
+        len(np.unique(sample.unit)) == len(sample.rows) and not sample.separate and sample.pool is None
+    )
+    if sample.stratum_of is None or not single_items or not sample.judged.all():
         return sample
     count = int(sample.stratum_of.max()) + 1
-    drawn, sizes = np.bincount(sample.stratum, minlength=count), np.bincount(sample.stratum_of)
-    if (drawn == 0).any():
+    counts, sizes = np.bincount(sample.stratum, minlength=count), np.bincount(sample.stratum_of)
+    if (counts == 0).any():
         return sample
-    share = (drawn / sizes)[sample.stratum]
+    share = (counts / sizes)[sample.stratum]
     return replace(sample, draw=share, probability=np.repeat(share[:, None], sample.models, axis=1))
 
 
@@ -108,8 +112,8 @@ def _pool_units(sample: JudgedSample, data: EvalSet, selection: Selection) -> In
     by_document = isinstance(method, Documents | Snippets) or getattr(method, "unit", "item") == "document"
     if sample.pool is None or not by_document or fields.DOCUMENT not in data.columns:
         return None
-    named = labels_or_ids(data.columns[fields.DOCUMENT][sample.rows], data.items[sample.rows])
-    return as_codes(named, len(named), "documents")
+    documents = labels_or_ids(data.columns[fields.DOCUMENT][sample.rows], data.items[sample.rows])
+    return as_codes(documents, len(documents), "documents")
 
 
 def with_design(sample: JudgedSample, data: EvalSet, selection: Selection) -> JudgedSample:
@@ -122,9 +126,9 @@ def with_design(sample: JudgedSample, data: EvalSet, selection: Selection) -> Ju
     if not isinstance(method, DrawDesign):
         return sample
     # The view that the draw had, of which the coordinates are remembered.
-    seen = _design_view(data, selection)
-    seen = seen.only(method.reads(seen))
-    places, balance = method.coordinates(seen), method.balance_variables(seen)
+    view = _design_view(data, selection)
+    view = view.only(method.reads(view))
+    places, balance = method.coordinates(view), method.balance_variables(view)
     return replace(
         sample,
         coordinates=None if places is None else places[sample.rows],
@@ -179,25 +183,25 @@ def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> J
         raise UsageError("Scores cannot be estimated from a selection of pairs of models.")
     if selection.probability is None:
         raise UsageError("Scores of the set cannot be estimated from a selection without probabilities.")
-    drawn = _selected_rows(data, selection, selection.probability)
+    selected = _selected_rows(data, selection, selection.probability)
     unit, pool = unit_labels(data, selection), selection.pool_probability
     stratum, stratum_of = stratum_codes(data, selection)
     sample = JudgedSample(
-        rows=drawn.rows,
-        scores=np.where(drawn.requested, scores[drawn.rows], np.nan),
-        probability=drawn.probability,
+        rows=selected.rows,
+        scores=np.where(selected.requested, scores[selected.rows], np.nan),
+        probability=selected.probability,
         size=len(data),
-        draw=np.asarray(np.where(drawn.requested, drawn.probability, 0.0).max(axis=1)),
-        unit=as_codes(unit[drawn.first], len(drawn.rows), "units"),
-        stratum=stratum[drawn.first],
+        draw=np.asarray(np.where(selected.requested, selected.probability, 0.0).max(axis=1)),
+        unit=as_codes(unit[selected.first], len(selected.rows), "units"),
+        stratum=stratum[selected.first],
         weights=data.importance,
         document=document_codes(data),
         stratum_of=stratum_of,
-        pool=None if pool is None else pool[drawn.first],
-        unit_by_model=_unit_by_model(data, selection, drawn, unit),
+        pool=None if pool is None else pool[selected.first],
+        unit_by_model=_unit_by_model(data, selection, selected, unit),
         design=selection.signature.method,
     )
-    return with_stratum_rates(_with_response_rates(with_design(sample, data, selection), drawn.requested))
+    return with_stratum_rates(_with_response_rates(with_design(sample, data, selection), selected.requested))
 
 
 def _uniform_sample(data: EvalSet, scores: Floats) -> JudgedSample:
@@ -228,20 +232,23 @@ def _selected_rows(data: EvalSet, selection: Selection, probability: Floats) -> 
     rows, place = np.unique(data.positions(selection.items), return_inverse=True)
     first = np.empty(len(rows), np.int64)
     first[place[::-1]] = np.arange(len(place))[::-1]
-    asked, chance = np.zeros((len(rows), len(data.models)), bool), np.ones((len(rows), len(data.models)))
+    requested, probabilities = (
+        np.zeros((len(rows), len(data.models)), bool),
+        np.ones((len(rows), len(data.models))),
+    )
     if selection.models is None:
-        asked[:] = True
-        chance[place] = probability[:, None]
-        return SelectedRows(rows, place, first, asked, chance)
-    known = {name: column for column, name in enumerate(data.models)}
+        requested[:] = True
+        probabilities[place] = probability[:, None]
+        return SelectedRows(rows, place, first, requested, probabilities)
+    column_of = {name: column for column, name in enumerate(data.models)}
     for row, names in enumerate(selection.models):
-        columns = [known[name] for name in (data.models if names is None else names) if name in known]
-        asked[place[row], columns] = True
-        chance[place[row], columns] = probability[row]
-    return SelectedRows(rows, place, first, asked, chance)
+        columns = [column_of[name] for name in (data.models if names is None else names) if name in column_of]
+        requested[place[row], columns] = True
+        probabilities[place[row], columns] = probability[row]
+    return SelectedRows(rows, place, first, requested, probabilities)
 
 
-def _unit_by_model(data: EvalSet, selection: Selection, drawn: SelectedRows, unit: Objects) -> Ints | None:
+def _unit_by_model(data: EvalSet, selection: Selection, selected: SelectedRows, unit: Objects) -> Ints | None:
     """Return what was drawn for every model, as codes; None where the models shared one draw.
 
     Every model had a draw of its own where each row is of a single model, and several models are there.
@@ -252,8 +259,8 @@ def _unit_by_model(data: EvalSet, selection: Selection, drawn: SelectedRows, uni
         return None
     codes = as_codes(unit, len(unit), "units")
     # Where a model was not asked for, a code of its own.
-    by_model = np.arange(drawn.requested.size).reshape(drawn.requested.shape) + int(codes.max()) + 1
-    by_model[drawn.place, [data.models.index(names[0]) for names in selection.models]] = codes
+    by_model = np.arange(selected.requested.size).reshape(selected.requested.shape) + int(codes.max()) + 1
+    by_model[selected.place, [data.models.index(names[0]) for names in selection.models]] = codes
     return np.asarray(by_model)
 
 
@@ -264,32 +271,39 @@ def document_codes(data: EvalSet) -> Ints | None:
     return as_codes(labels_or_ids(data.columns[fields.DOCUMENT], data.items), len(data), "documents")
 
 
-def _with_response_rates(sample: JudgedSample, asked: Mask) -> JudgedSample:
+def _with_response_rates(sample: JudgedSample, requested: Mask) -> JudgedSample:
     """Return the sample with the chances of what was judged of what was asked for.
 
     What did not come is taken to be missing by chance: first whole items, then single models of the others.
     In every stratum, chances are multiplied by the share that came.
     """
-    missing: Mask = np.asarray(asked & ~sample.judged)
+    missing: Mask = np.asarray(requested & ~sample.judged)
     if not missing.any():
         return sample
-    there: Mask = np.asarray(sample.judged.any(axis=1))
-    if not there.any():
+    has_judgement: Mask = np.asarray(sample.judged.any(axis=1))
+    if not has_judgement.any():
         raise DataError("No chosen item is judged, so there is nothing to estimate from.")
-    lost, cells = int((~there).sum()), int((missing & there[:, None]).sum())
+    lost, cells = int((~has_judgement).sum()), int((missing & has_judgement[:, None]).sum())
     if lost and not sample.separate:
-        share = _response_rates((1.0 / sample.draw)[:, None], there[:, None], sample.stratum)
-        draw, chance = sample.draw * share[:, 0], sample.probability * share
-        sample = replace(sample, draw=draw, probability=chance, response_rate=share)
-    kept = np.flatnonzero(there)
+        share = _response_rates((1.0 / sample.draw)[:, None], has_judgement[:, None], sample.stratum)
+        draw, probability = sample.draw * share[:, 0], sample.probability * share
+        sample = replace(sample, draw=draw, probability=probability, response_rate=share)
+    judged_rows = np.flatnonzero(has_judgement)
     if not sample.separate:
-        sample, asked, kept = sample.at(kept), asked[kept], np.arange(len(kept))
+        sample, requested, judged_rows = (
+            sample.at(judged_rows),
+            requested[judged_rows],
+            np.arange(len(judged_rows)),
+        )
     # With a draw for every model, an item that is lost is a loss of the models that it was drawn for.
-    weight = np.where(asked, 1.0 / sample.probability, 0.0)
+    weight = np.where(requested, 1.0 / sample.probability, 0.0)
     share = _response_rates(weight, sample.judged, sample.stratum)
-    chance, came = sample.probability * share, share if sample.separate else sample.response_rate
+    probability, response_rate = (
+        sample.probability * share,
+        share if sample.separate else sample.response_rate,
+    )
     notes = (*sample.notes, _missing_note(lost, cells))
-    return replace(sample, probability=chance, response_rate=came, notes=notes).at(kept)
+    return replace(sample, probability=probability, response_rate=response_rate, notes=notes).at(judged_rows)
 
 
 def _missing_note(items: int, outputs: int) -> str:
@@ -301,14 +315,18 @@ def _missing_note(items: int, outputs: int) -> str:
     return f"{' and '.join(parts)} {are} not judged: taken to be missing by chance."
 
 
-def _response_rates(weight: Floats, there: Mask, stratum: Ints) -> Floats:
+def _response_rates(weight: Floats, has_judgement: Mask, stratum: Ints) -> Floats:
     """Return for every row the share of its stratum's weight that is there.
 
     A stratum of which nothing is there is stood for by the others.
     """
-    asked, came = group_sums(weight, stratum), group_sums(np.where(there, weight, 0.0), stratum)
-    here = came > 0
-    total = asked.sum(axis=0)
-    rest = np.divide((asked * here).sum(axis=0), total, out=np.ones(len(total)), where=total > 0)
-    share = np.divide(came, asked, out=np.ones_like(came), where=here) * np.where(rest > 0, rest, 1.0)
+    requested, judged = group_sums(weight, stratum), group_sums(np.where(has_judgement, weight, 0.0), stratum)
+    represented = judged > 0
+    total = requested.sum(axis=0)
+    represented_share = np.divide(
+        (requested * represented).sum(axis=0), total, out=np.ones(len(total)), where=total > 0
+    )
+    share = np.divide(judged, requested, out=np.ones_like(judged), where=represented) * np.where(
+        represented_share > 0, represented_share, 1.0
+    )
     return np.asarray(share[stratum])

@@ -76,13 +76,13 @@ def estimator_for(estimator: str | Method | None, outside: int, by: str | None) 
         raise UsageError(
             f"Groups cannot be estimated: {outside:,} of the items that were drawn from are not in the data."
         )
-    found: Estimator = as_estimator("weighted_mean" if estimator is None else estimator)
-    if not isinstance(found, WeightedMean):
+    method: Estimator = as_estimator("weighted_mean" if estimator is None else estimator)
+    if not isinstance(method, WeightedMean):
         raise UsageError(
-            f"{found.name} needs all items that were drawn from, and {outside:,} of them are not in the "
+            f"{method.name} needs all items that were drawn from, and {outside:,} of them are not in the "
             "data: use weighted_mean, or add them."
         )
-    return found
+    return method
 
 
 def with_outside(sample: JudgedSample, outside: int) -> JudgedSample:
@@ -142,20 +142,20 @@ def relative_to_models(
 
 def _with_skipped_items(selection: Selection) -> Selection:
     """Return the selection with the skipped items as rows that were sure to be there."""
-    more, count = np.array(selection.same_outputs, object), len(selection.same_outputs)
+    skipped, count = np.array(selection.same_outputs, object), len(selection.same_outputs)
 
     def longer(column: Any, values: Any) -> Any:
         return None if column is None else np.concatenate([column, values])
 
-    ones = np.ones(count)
-    alone: Objects = more
+    certain = np.ones(count)
+    own_groups: Objects = skipped
     return replace(
         selection,
-        items=np.concatenate([selection.items, more]),
-        probability=longer(selection.probability, ones),
-        pool_probability=longer(selection.pool_probability, ones),
-        unit=longer(selection.unit, alone),
-        stratum=longer(selection.stratum, alone),
+        items=np.concatenate([selection.items, skipped]),
+        probability=longer(selection.probability, certain),
+        pool_probability=longer(selection.pool_probability, certain),
+        unit=longer(selection.unit, own_groups),
+        stratum=longer(selection.stratum, own_groups),
         models=None,
         utility=None,
         cost=None,
@@ -215,26 +215,26 @@ def estimate(
         (120, 240, 'set')
     """
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
-    asked = EstimateRequest(target, level, interval, _scale(data, selection, name, scale), seed)
+    request = EstimateRequest(target, level, interval, _scale(data, selection, name, scale), seed)
     _check_groups(data, by)
     view = frame_of(data, selection, differences=True)
     scores = view.truth(name)
     if selection is not None and not selection.is_probability_sample:
         return _chosen_only(
-            view, scores, selection, name, asked, _ignored_options(estimator, interval, scale, by)
+            view, scores, selection, name, request, _ignored_options(estimator, interval, scale, by)
         )
-    outside, told = items_outside(data, selection), without_truth(view, name)
+    outside, features = items_outside(data, selection), without_truth(view, name)
     sample = with_outside(_judged_sample(view, scores, selection, scale), outside)
-    method = _resolve_estimator(estimator_for(estimator, outside, by), told, sample)
-    linear = _with_frame_notes(method.linear(sample, told, seed), sample, selection)
-    whole = assemble(sample, linear, view.models, asked, aspect=name, estimator=str(method))
-    used = _used_labels(view, sample.rows, sample.scores)
+    method = _resolve_estimator(estimator_for(estimator, outside, by), features, sample)
+    linear = _with_frame_notes(method.linear(sample, features, seed), sample, selection)
+    whole_set = assemble(sample, linear, view.models, request, aspect=name, estimator=str(method))
+    labels = _used_labels(view, sample.rows, sample.scores)
     return replace(
-        whole,
-        n=whole.n - (0 if selection is None else len(selection.same_outputs)),
-        groups={} if by is None else _group_estimates(view, by, sample, linear, whole, asked),
+        whole_set,
+        n=whole_set.n - (0 if selection is None else len(selection.same_outputs)),
+        groups={} if by is None else _group_estimates(view, by, sample, linear, whole_set, request),
         selection=selection,
-        signature=_signature(view, selection, name, method, asked, by, used),
+        signature=_signature(view, selection, name, method, request, by, labels),
     )
 
 
@@ -267,17 +267,17 @@ def _with_frame_notes(linear: LinearForm, sample: JudgedSample, selection: Selec
 
 def without_truth(data: EvalSet, aspect: str) -> EvalSet:
     """Return the set without the metric that is the truth: it must not predict itself."""
-    own = set(data.truth_fields(aspect)) & {fields.metric(name) for name in data.metrics}
-    return data.only(name for name in data.fields if name not in own) if own else data
+    truth_metrics = set(data.truth_fields(aspect)) & {fields.metric(name) for name in data.metrics}
+    return data.only(name for name in data.fields if name not in truth_metrics) if truth_metrics else data
 
 
 def _ignored_options(
     estimator: str | Method | None, interval: Interval, scale: Ends | None, by: str | None
 ) -> tuple[str, ...]:
     """Say what was asked for that scores of the chosen items cannot have."""
-    named = () if estimator is None else (f"estimator={as_estimator(estimator)}",)
+    estimators = () if estimator is None else (f"estimator={as_estimator(estimator)}",)
     parts = (
-        *(name for name in named if name != "estimator=mean"),
+        *(name for name in estimators if name != "estimator=mean"),
         *((f"interval={interval}",) if interval not in ("auto", "none") else ()),
         *(("scale",) if scale is not None else ()),
         *((f"by={by}",) if by is not None else ()),
@@ -308,20 +308,25 @@ def _frame_notes(sample: JudgedSample, selection: Selection | None) -> tuple[str
 
 
 def _group_estimates(
-    data: EvalSet, by: str, sample: JudgedSample, linear: LinearForm, whole: Estimate, asked: EstimateRequest
+    data: EvalSet,
+    by: str,
+    sample: JudgedSample,
+    linear: LinearForm,
+    estimate: Estimate,
+    request: EstimateRequest,
 ) -> Mapping[str, Estimate]:
     """Return the estimates of the groups of a column; a group without a judged item has none."""
     labels = np.array(["(none)" if value is None else f"{value}" for value in data.columns[by]])
-    found: dict[str, Estimate] = {}
+    estimates: dict[str, Estimate] = {}
     for label in sorted(set(labels.tolist())):
         inside = labels == label
         if not inside[sample.rows].any():
             continue
         part, form = restrict_to(sample, linear, inside)
-        found[label] = assemble(
-            part, form, whole.models, asked, aspect=whole.aspect, estimator=whole.estimator
+        estimates[label] = assemble(
+            part, form, estimate.models, request, aspect=estimate.aspect, estimator=estimate.estimator
         )
-    return found
+    return estimates
 
 
 def _chosen_only(
@@ -329,46 +334,46 @@ def _chosen_only(
     scores: Floats,
     selection: Selection,
     aspect: str,
-    asked: EstimateRequest,
+    request: EstimateRequest,
     ignored: tuple[str, ...],
 ) -> Estimate:
     """Return the scores of the chosen items, which are no scores of the set."""
     rows = data.positions(selection.items)
-    inside = scores[rows]
+    chosen = scores[rows]
     weights = np.ones(len(rows)) if selection.cluster_weight is None else selection.cluster_weight
-    there = ~np.isnan(inside)
-    if not there.any():
+    judged = ~np.isnan(chosen)
+    if not judged.any():
         raise DataError("No chosen item is judged, so there is nothing to estimate from.")
-    total = (there * weights[:, None]).sum(axis=0)
+    total = (judged * weights[:, None]).sum(axis=0)
     means = np.divide(
-        (np.where(there, inside, 0.0) * weights[:, None]).sum(axis=0),
+        (np.where(judged, chosen, 0.0) * weights[:, None]).sum(axis=0),
         total,
         out=np.full(len(total), np.nan),
         where=total > 0,
     )
-    nothing = np.full(len(means), np.nan)
+    missing = np.full(len(means), np.nan)
     return Estimate(
         models=data.models,
         scores=means + 0.0,
-        standard_errors=nothing,
-        low=nothing,
-        high=nothing,
+        standard_errors=missing,
+        low=missing,
+        high=missing,
         intervals=("none",) * len(means),
         covariance=np.full((len(means), len(means)), np.nan),
         freedom=0.0,
         target=CHOSEN_ITEMS,
-        level=asked.level,
+        level=request.level,
         aspect=aspect,
         estimator="mean",
-        n=int(there.any(axis=1).sum()),
+        n=int(judged.any(axis=1).sum()),
         size=len(data),
         outcome=IntervalOutcome(withheld=len(means)),
-        is_rate=values_of(inside[there], asked.scale).is_rate,
+        is_rate=values_of(chosen[judged], request.scale).is_rate,
         notes=(RANKING_ONLY, *ignored),
         selection=selection,
         signature=replace(
             _signature(
-                data, selection, aspect, as_estimator("mean"), asked, None, _used_labels(data, rows, inside)
+                data, selection, aspect, as_estimator("mean"), request, None, _used_labels(data, rows, chosen)
             ),
             target=CHOSEN_ITEMS,
             interval="none",
@@ -395,25 +400,27 @@ def _signature(
     selection: Selection | None,
     aspect: str,
     method: Estimator,
-    asked: EstimateRequest,
+    request: EstimateRequest,
     by: str | None,
-    used: _UsedLabels,
+    labels: _UsedLabels,
 ) -> EstimateSignature:
-    told = {name for name in (fields.DOCUMENT, fields.WEIGHT, by) if name in data.columns}
-    read = method.reads(without_truth(data, aspect)) | {fields.column(name) for name in told if name}
+    columns = {name for name in (fields.DOCUMENT, fields.WEIGHT, by) if name in data.columns}
+    fields_read = method.reads(without_truth(data, aspect)) | {
+        fields.column(name) for name in columns if name
+    }
     return EstimateSignature(
         estimator=method.full_text,
         aspect=aspect,
-        target=asked.target,
-        level=asked.level,
-        interval=asked.interval,
-        scale=asked.scale,
+        target=request.target,
+        level=request.level,
+        interval=request.interval,
+        scale=request.scale,
         by=by,
-        seed=asked.seed,
-        n=used.n,
+        seed=request.seed,
+        n=labels.n,
         of=len(data),
-        inputs=data.digest(read),
-        labels=used.digest,
+        inputs=data.digest(fields_read),
+        labels=labels.digest,
         version=__version__,
         selection=None if selection is None else str(selection.signature),
     )
@@ -463,30 +470,30 @@ def estimate_scores(
         >>> found.scores, found.standard_errors.round(3)
         (array([ 99., 100.]), array([5.025, 5.025]))
     """
-    asked = EstimateRequest(target, level, interval, scale, seed)
+    request = EstimateRequest(target, level, interval, scale, seed)
     sample = sample_from_arrays(scores, probability, size, **drawn)
     names = [f"model {place}" for place in range(sample.models)] if models is None else list(models)
     if len(names) != sample.models:
         raise UsageError(f"There are {sample.models} models but {len(names)} names.")
     if predictions is None:
         return assemble(
-            sample, difference_form(sample), names, asked, aspect="score", estimator="weighted mean"
+            sample, difference_form(sample), names, request, aspect="score", estimator="weighted mean"
         )
     linear = _with_predictions(sample, np.asarray(predictions, np.float64), guard, np.shape(scores)[0])
-    return assemble(sample, linear, names, asked, aspect="score", estimator="difference from predictions")
+    return assemble(sample, linear, names, request, aspect="score", estimator="difference from predictions")
 
 
 def _with_predictions(sample: JudgedSample, predictions: Floats, guard: bool, rows: int) -> LinearForm:
-    told = predictions[:, None] if predictions.ndim == 1 else predictions
-    if told.shape != (sample.size, sample.models) or rows != sample.size:
+    predicted = predictions[:, None] if predictions.ndim == 1 else predictions
+    if predicted.shape != (sample.size, sample.models) or rows != sample.size:
         raise UsageError(
             f"Predictions are of all {sample.size} items × {sample.models} models, and so must the scores be "
             "(NaN where not judged)."
         )
-    if np.isnan(told).any():
+    if np.isnan(predicted).any():
         raise UsageError("Predictions are needed for every item and model; some are missing.")
     if not guard:
-        return difference_form(sample, told)
-    kept = guard_predictions(sample, told)
-    linear = difference_form(sample, kept.predicted, parameters=2.0)
-    return replace(linear, fallen_back=kept.fallen_back, notes=kept.notes())
+        return difference_form(sample, predicted)
+    guarded = guard_predictions(sample, predicted)
+    linear = difference_form(sample, guarded.predicted, parameters=2.0)
+    return replace(linear, fallen_back=guarded.fallen_back, notes=guarded.notes())

@@ -62,12 +62,12 @@ def as_estimator(method: str | Method) -> Estimator:
     if isinstance(method, str):
         call = parse_call(method)
         # A method of another kind is known, but is no estimator: say that rather than that there is none.
-        made: Method = method_from_call(call, (method_class(call.name).kind,))
+        parsed: Method = method_from_call(call, (method_class(call.name).kind,))
     else:
-        made = method
-    if isinstance(made, Estimator):
-        return made
-    raise UsageError(f"The {made.kind} {made.name} does not estimate scores. See: sparingly methods.")
+        parsed = method
+    if isinstance(parsed, Estimator):
+        return parsed
+    raise UsageError(f"The {parsed.kind} {parsed.name} does not estimate scores. See: sparingly methods.")
 
 
 # --- mean ---
@@ -96,11 +96,11 @@ class Mean(Estimator):
         means = np.divide(
             (counts * sample.values).sum(axis=0), total, out=np.full(sample.models, np.nan), where=total > 0
         )
-        away = np.where(sample.judged, sample.values - np.nan_to_num(means), 0.0)
+        deviation = np.where(sample.judged, sample.values - np.nan_to_num(means), 0.0)
         # Divided by the chance in the linear form, every judgement counts N/n.
-        residual = away * counts * sample.probability * sample.size / np.where(total > 0, total, 1.0)
-        chances = sample.probability[sample.judged]
-        unequal = chances.size and np.ptp(chances) > 1e-9
+        residual = deviation * counts * sample.probability * sample.size / np.where(total > 0, total, 1.0)
+        probability = sample.probability[sample.judged]
+        unequal = probability.size and np.ptp(probability) > 1e-9
         return LinearForm(means, residual, notes=(UNEQUAL,) if unequal else ())
 
 
@@ -167,14 +167,14 @@ class StratifiedMean(Estimator):
             # Which strata are empty is no accident: small ones often are. Their items differ from the others,
             # whose mean would stand in for them; every item's own chance makes up for it.
             return replace(difference_form(sample), notes=(EMPTY.format(empty),))
-        means, stands, notes = _stratum_means(sample, codes)
+        means, represented, notes = _stratum_means(sample, codes)
         if self.by is not None:
-            fitted = float(len(np.unique(codes[sample.rows])))
-            return replace(difference_form(sample, means[codes], parameters=fitted), notes=notes)
+            parameters = float(len(np.unique(codes[sample.rows])))
+            return replace(difference_form(sample, means[codes], parameters=parameters), notes=notes)
         # The draw's own strata: errors are taken within them, joined where one has a single item.
         scores = np.where(sample.judged.any(axis=0), sample.whole_mean(means[codes]), np.nan)
-        away = np.where(sample.judged, sample.values - scores, 0.0)
-        residual = away * stands[codes[sample.rows]] * sample.share * sample.probability
+        deviation = np.where(sample.judged, sample.values - scores, 0.0)
+        residual = deviation * represented[codes[sample.rows]] * sample.share * sample.probability
         fixed = scores - (residual / sample.probability).sum(axis=0) / sample.size
         return LinearForm(fixed, residual, notes=notes)
 
@@ -194,20 +194,20 @@ def _empty_strata(sample: JudgedSample, codes: Ints) -> int:
 
 def _stratum_means(sample: JudgedSample, codes: Ints) -> tuple[Floats, Floats, tuple[str, ...]]:
     """Return the means of strata × models, how much of each is stood for by an item's share, and notes."""
-    drawn, count = codes[sample.rows], int(codes.max()) + 1
-    weight = _padded(group_sums(sample.share, drawn), count)
-    total = _padded(group_sums(sample.share * sample.values, drawn), count)
+    sample_codes, count = codes[sample.rows], int(codes.max()) + 1
+    weight = _padded(group_sums(sample.share, sample_codes), count)
+    total = _padded(group_sums(sample.share * sample.values, sample_codes), count)
     overall = total.sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
     means = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), overall)
     sizes = np.bincount(codes, sample.weights, minlength=count).astype(np.float64)
-    stands = np.divide(sizes[:, None], weight, out=np.zeros_like(weight), where=weight > 0)
+    represented = np.divide(sizes[:, None], weight, out=np.zeros_like(weight), where=weight > 0)
     # What takes the mean of the others is stood for by all of them.
     unseen = np.where(weight > 0, 0.0, sizes[:, None]).sum(axis=0)
-    stands = np.where(weight > 0, stands + unseen / np.maximum(weight.sum(axis=0), 1e-300), 0.0)
+    represented = np.where(weight > 0, represented + unseen / np.maximum(weight.sum(axis=0), 1e-300), 0.0)
     # A model that nobody judged lacks everything, and has no score.
-    lost = int((((weight == 0) & (weight.sum(axis=0) > 0)).any(axis=1) & (sizes > 0)).sum())
-    said = f"{lost} of {count} strata lack judgements of some model and take the mean of the others."
-    return means, stands, (said,) if lost else ()
+    incomplete = int((((weight == 0) & (weight.sum(axis=0) > 0)).any(axis=1) & (sizes > 0)).sum())
+    note = f"{incomplete} of {count} strata lack judgements of some model and take the mean of the others."
+    return means, represented, (note,) if incomplete else ()
 
 
 def _padded(values: Floats, count: int) -> Floats:
@@ -263,9 +263,9 @@ class ControlVariate(Estimator):
         if self.variate == "mean":
             variates = standardise(variates.mean(axis=0))[None]
         if self.variate == "knn":
-            told = neighbour_predictions(sample, variates, splits, self.neighbours)
+            predictions = neighbour_predictions(sample, variates, splits, self.neighbours)
             # The prediction is cross-fitted; one slope for it costs next to nothing.
-            variates, splits = standardise(told)[None], splits_of(sample, data.keys, 1, seed)
+            variates, splits = standardise(predictions)[None], splits_of(sample, data.keys, 1, seed)
         return self.moved(sample, variates, splits)
 
     def moved(
@@ -279,13 +279,13 @@ class ControlVariate(Estimator):
         parameters = 1.0 + (len(variates) if len(splits) == 1 else 0)
         if not self.guard:
             return difference_form(sample, predicted, parameters=parameters)
-        kept = guard_predictions(sample, predicted)
-        linear = difference_form(sample, kept.predicted, parameters=parameters)
-        return replace(linear, fallen_back=kept.fallen_back, notes=kept.notes())
+        guarded = guard_predictions(sample, predicted)
+        linear = difference_form(sample, guarded.predicted, parameters=parameters)
+        return replace(linear, fallen_back=guarded.fallen_back, notes=guarded.notes())
 
     def _names(self, data: EvalSet) -> tuple[str, ...]:
-        settled = self.resolve(data)
-        return (settled.metric or "",) if self.variate == "one" else settled.metrics
+        resolved = self.resolve(data)
+        return (resolved.metric or "",) if self.variate == "one" else resolved.metrics
 
     def _fit(
         self, sample: JudgedSample, variates: Floats, splits: Sequence[Split], inverse: Floats | None
@@ -361,16 +361,16 @@ class Greg(Estimator):
             return difference_form(sample)
         if self.guard and sample.fewest_units < FEWEST:
             return fall_back(sample)
-        told = self._predicted(sample, data, seed)
-        predicted = told.held_out if self.crossfit else told.everywhere
+        predictions = self._predicted(sample, data, seed)
+        predicted = predictions.held_out if self.crossfit else predictions.everywhere
         # The mean is among the numbers that the regression fitted.
-        fitted = 1.0 if self.crossfit else max(1.0, told.parameters or 1.0)
-        notes = (UNCOUNTED,) if not self.crossfit and told.parameters is None else ()
+        parameters = 1.0 if self.crossfit else max(1.0, predictions.parameters or 1.0)
+        notes = (UNCOUNTED,) if not self.crossfit and predictions.parameters is None else ()
         if not self.guard:
-            return replace(difference_form(sample, predicted, parameters=fitted), notes=notes)
-        kept = calibrate_predictions(sample, predicted)
-        linear = difference_form(sample, kept.predicted, parameters=fitted + 1.0)
-        return replace(linear, fallen_back=kept.fallen_back, notes=(*kept.notes(), *notes))
+            return replace(difference_form(sample, predicted, parameters=parameters), notes=notes)
+        guarded = calibrate_predictions(sample, predicted)
+        linear = difference_form(sample, guarded.predicted, parameters=parameters + 1.0)
+        return replace(linear, fallen_back=guarded.fallen_back, notes=(*guarded.notes(), *notes))
 
     def _predicted(self, sample: JudgedSample, data: EvalSet, seed: int) -> Predictions:
         from sparingly.signals.predict import predict_scores
@@ -416,8 +416,10 @@ class Ppi(Estimator):
 
     def resolve(self, data: EvalSet) -> Self:
         """Settle which metric is meant."""
-        known = data.metrics if self.metric is None else known_metrics(data)
-        return replace(self, metric=the_only("metric", self.metric, known, f"Name one: {self.name}:metric=…"))
+        metrics = data.metrics if self.metric is None else known_metrics(data)
+        return replace(
+            self, metric=the_only("metric", self.metric, metrics, f"Name one: {self.name}:metric=…")
+        )
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the metric, or the texts whose length it is."""
@@ -426,25 +428,25 @@ class Ppi(Estimator):
     def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
         """Return the difference estimator with λ times the metric as prediction."""
         scores = metric_scores(data, self.resolve(data).metric or "")
-        there = ~np.isnan(scores)
+        scored = ~np.isnan(scores)
         # A model without any metric score is given 0 throughout, which predicts nothing.
-        means = np.where(there, scores, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-        filled = np.where(there, scores, means)
+        means = np.where(scored, scores, 0.0).sum(axis=0) / np.maximum(scored.sum(axis=0), 1)
+        predictions = np.where(scored, scores, means)
         if self.power is not None:
-            return difference_form(sample, self.power * filled)
-        tuned = self._tuned(sample, filled) * filled
+            return difference_form(sample, self.power * predictions)
+        tuned = self._tuned(sample, predictions) * predictions
         if not self.guard:
             return difference_form(sample, tuned, parameters=2.0)
-        kept = guard_predictions(sample, tuned)
-        linear = difference_form(sample, kept.predicted, parameters=2.0)
-        return replace(linear, fallen_back=kept.fallen_back, notes=kept.notes())
+        guarded = guard_predictions(sample, tuned)
+        linear = difference_form(sample, guarded.predicted, parameters=2.0)
+        return replace(linear, fallen_back=guarded.fallen_back, notes=guarded.notes())
 
     def _tuned(self, sample: JudgedSample, scores: Floats) -> Floats:
         """Return λ of every model."""
-        counted = sample.share.sum(axis=0)
-        covariance = moments(sample, scores)[0] / np.maximum(counted, 1e-300)
+        weight = sample.share.sum(axis=0)
+        covariance = moments(sample, scores)[0] / np.maximum(weight, 1e-300)
         variance = scores.var(axis=0, ddof=1)
         slope = np.divide(covariance, variance, out=np.zeros(sample.models), where=variance > 0)
-        left = 1.0 - sample.judged.sum(axis=0) / sample.size
-        most = np.divide(1.0, left, out=np.full(sample.models, np.inf), where=left > 0)
-        return np.asarray(np.clip(slope, 0.0, most))
+        unjudged = 1.0 - sample.judged.sum(axis=0) / sample.size
+        largest = np.divide(1.0, unjudged, out=np.full(sample.models, np.inf), where=unjudged > 0)
+        return np.asarray(np.clip(slope, 0.0, largest))

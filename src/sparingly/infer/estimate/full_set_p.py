@@ -114,17 +114,17 @@ def full_set_p_values(
     """
     from scipy.special import ndtr
 
-    given, spread = np.asarray(differences, np.float64), np.asarray(deviations, np.float64)
-    if given.shape != spread.shape or (errors is not None and np.shape(errors) != given.shape):
+    expected, spread = np.asarray(differences, np.float64), np.asarray(deviations, np.float64)
+    if expected.shape != spread.shape or (errors is not None and np.shape(errors) != expected.shape):
         raise UsageError("There must be one deviation, and one error if any, for every difference.")
     if size < 1:
         raise UsageError(f"A set has one item or more, not {size}.")
     if errors is not None:
-        given = given * _shrinkage(given, np.asarray(errors, np.float64))
+        expected = expected * _shrinkage(expected, np.asarray(errors, np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = given * np.sqrt(size) / spread
+        z = expected * np.sqrt(size) / spread
     # Items that all show the same difference leave no doubt; items that show none leave p at a half.
-    z = np.where(np.isnan(z) & ~np.isnan(given) & ~np.isnan(spread), 0.0, z)
+    z = np.where(np.isnan(z) & ~np.isnan(expected) & ~np.isnan(spread), 0.0, z)
     return np.asarray(ndtr(-z))
 
 
@@ -204,18 +204,20 @@ def chance_full_set_shows(
         >>> chance_full_set_shows(apart, errors, spread, 500, models=3, degrees=99).round(2)
         array([0.3 , 0.96, 0.93])
     """
-    given, wrong, own = (np.asarray(values, np.float64) for values in (differences, errors, deviations))
-    if not given.shape == wrong.shape == own.shape or given.ndim != 1:
+    gaps, gap_errors, spreads = (
+        np.asarray(values, np.float64) for values in (differences, errors, deviations)
+    )
+    if not gaps.shape == gap_errors.shape == spreads.shape or gaps.ndim != 1:
         raise UsageError("There must be one error and one deviation for every difference.")
     if size < 2 or models < 2:
         raise UsageError(f"A test needs two items and two models or more, not {size} and {models}.")
     check_alpha(alpha)
-    usable = np.isfinite(given) & np.isfinite(wrong) & np.isfinite(own) & (own > 0)
+    usable = np.isfinite(gaps) & np.isfinite(gap_errors) & np.isfinite(spreads) & (spreads > 0)
     chance = np.full(usable.shape, np.nan)
     if not usable.any():
         return chance
-    given, wrong, own = given[usable], wrong[usable], own[usable]
-    belief = _PairBelief.of_sample(given, wrong, own, size, models, degrees, prior, documents, unseen)
+    gaps, gap_errors, spreads = gaps[usable], gap_errors[usable], spreads[usable]
+    belief = _PairBelief.of_sample(gaps, gap_errors, spreads, size, models, degrees, prior, documents, unseen)
     freedom = size - 1.0 if documents is None else documents.freedom
     chance[usable] = belief.chance_above(effect_grid(prior), None if exact else (alpha, freedom))
     return chance
@@ -249,9 +251,9 @@ class _PairBelief(NamedTuple):
     @classmethod
     def of_sample(
         cls,
-        given: Floats,
-        wrong: Floats,
-        own: Floats,
+        differences: Floats,
+        errors: Floats,
+        deviations: Floats,
         size: int,
         models: int,
         degrees: float,
@@ -260,16 +262,16 @@ class _PairBelief(NamedTuple):
         unseen: float | None,
     ) -> _PairBelief:
         """Return what differences with their errors and deviations show."""
-        single = _pooled_deviations(own, degrees, prior.prior_items) ** 2
+        single = _pooled_deviations(deviations, degrees, prior.prior_items) ** 2
         unit = size if documents is None else documents.number
-        full = single / size * (1.0 if documents is None else documents.expected_inflation(prior))
+        full_variance = single / size * (1.0 if documents is None else documents.expected_inflation(prior))
         kappa = UNSEEN_ALONE / models if unseen is None else unseen
-        full = full + kappa / unit * float(full.mean())
-        worth = single / full
+        full_variance = full_variance + kappa / unit * float(full_variance.mean())
+        information_ratio = single / full_variance
         return cls(
-            observed=np.abs(given) / np.sqrt(full),
-            noise=worth * (wrong / own) ** 2,
-            effect_variance=float(worth.mean()),
+            observed=np.abs(differences) / np.sqrt(full_variance),
+            noise=information_ratio * (errors / deviations) ** 2,
+            effect_variance=float(information_ratio.mean()),
             models=models,
             scales=error_scales(degrees + (prior.prior_items if models > 2 else 0.0)),
         )
@@ -285,22 +287,24 @@ class _PairBelief(NamedTuple):
         )
         weight = np.exp(weight - weight.max())
         # Values of δ that the sample rules out need not be reckoned with.
-        likely = weight > _UNLIKELY
-        weight, room, total = weight[likely] / weight[likely].sum(), room[likely], total[likely]
+        plausible = weight > _UNLIKELY
+        weight, room, total = weight[plausible] / weight[plausible].sum(), room[plausible], total[plausible]
         centre = room / total * self.observed
-        away = np.maximum(np.sqrt(room / total * self.noise), 1e-9)
+        deviation = np.maximum(np.sqrt(room / total * self.noise), 1e-9)
         if test is None:
-            above = [weight @ ndtr(centre / math.sqrt(scale) / away) for scale in self.scales]
+            above = [weight @ ndtr(centre / math.sqrt(scale) / deviation) for scale in self.scales]
             return np.asarray(np.mean(above, axis=0))
         parts = [np.zeros(len(self.observed))]
         # The larger the errors, the fewer pairs are significant: each scale begins where the last ended.
         for scale in np.sort(self.scales)[::-1]:
-            parts.append(_corrected(weight, centre / math.sqrt(scale), away, self.models, test, parts[-1]))
+            parts.append(
+                _corrected(weight, centre / math.sqrt(scale), deviation, self.models, test, parts[-1])
+            )
         return np.asarray(np.mean(parts[1:], axis=0))
 
 
 def _corrected(
-    weight: Floats, centre: Floats, away: Floats, models: int, test: tuple[float, float], chance: Floats
+    weight: Floats, centre: Floats, deviation: Floats, models: int, test: tuple[float, float], chance: Floats
 ) -> Floats:
     """Return the chance of every pair, with as many clearer ones significant as their chances add up to."""
     from scipy.special import ndtr, stdtrit
@@ -310,12 +314,12 @@ def _corrected(
     equal = np.minimum(most_equal(models)[:pairs], np.arange(pairs, 0.0, -1.0))
     clearest = np.argsort(-(weight @ centre), kind="stable")
     for _ in range(_STEPS):
-        ahead = np.empty(pairs)
-        ahead[clearest] = np.cumsum(chance[clearest]) - chance[clearest]
-        tests = np.interp(ahead, np.arange(pairs), equal)
-        before, least = chance, stdtrit(freedom, 1.0 - alpha / (2.0 * tests))
-        chance = np.asarray(weight @ ndtr((centre - least) / away))
-        if chance.sum() <= before.sum() + _CHANGE:
+        clearer = np.empty(pairs)
+        clearer[clearest] = np.cumsum(chance[clearest]) - chance[clearest]
+        tests = np.interp(clearer, np.arange(pairs), equal)
+        previous, critical = chance, stdtrit(freedom, 1.0 - alpha / (2.0 * tests))
+        chance = np.asarray(weight @ ndtr((centre - critical) / deviation))
+        if chance.sum() <= previous.sum() + _CHANGE:
             break
     return chance
 
@@ -347,8 +351,8 @@ def full_set_chances(scores: Floats, pairs: PairErrors, *, alpha: float = 0.05) 
         unseen=pairs.tails.unseen,
         exact=exact,
     )
-    few = (pairs.common_items(first, second) < FEWEST_FOR_CHANCE) & (not sample.is_complete)
-    square[first, second] = square[second, first] = np.where(few, np.nan, chance)
+    too_few = (pairs.common_items(first, second) < FEWEST_FOR_CHANCE) & (not sample.is_complete)
+    square[first, second] = square[second, first] = np.where(too_few, np.nan, chance)
     return square
 
 
@@ -359,17 +363,17 @@ def set_documents(pairs: PairErrors) -> SetDocuments | None:
         return None
     lengths = _lengths(sample)
     first, second = pair_indices(sample.models)
-    added = [one.of_pairs(first, second)[0] ** 2 for one in (pairs.errors, pairs.over_set)]
+    variances = [errors.of_pairs(first, second)[0] ** 2 for errors in (pairs.errors, pairs.over_set)]
     single = pairs.deviations(first, second) ** 2
-    there = np.isfinite(single) & np.isfinite(added[0]) & np.isfinite(added[1])
-    items = float(single[there].sum()) / sample.size
-    more = float(np.maximum(added[0] - added[1], 0.0)[there].sum())
+    finite = np.isfinite(single) & np.isfinite(variances[0]) & np.isfinite(variances[1])
+    items = float(single[finite].sum()) / sample.size
+    from_documents = float(np.maximum(variances[0] - variances[1], 0.0)[finite].sum())
     return SetDocuments(
         number=len(lengths),
         length=float((lengths**2).sum() / lengths.sum()),
         freedom=max(float(cluster_correction(lengths[:, None], lengths[:, None])[1][0]), 1.0),
         repeated_items=max(float((sample.importance > 0).sum()) - pairs.errors.units, 0.0),
-        inflation=more / items if items > 0 else 1.0,
+        inflation=from_documents / items if items > 0 else 1.0,
     )
 
 

@@ -62,12 +62,12 @@ class IntervalOutcome:
         return f"intervals: {parts or 'none'}"
 
 
-def why_withheld(units: float, drawn: str) -> str:
+def why_withheld(units: float, unit_name: str) -> str:
     """Say why scores have no interval; ``drawn`` says what the units are."""
     if units < FEWEST_UNITS:
-        whole = math.floor(units)
-        what = f"1 {drawn.removesuffix('s')} is" if whole == 1 else f"{whole} {drawn} are"
-        return f"{what} too few to learn an error from, {FEWEST_UNITS} are needed"
+        count = math.floor(units)
+        subject = f"1 {unit_name.removesuffix('s')} is" if count == 1 else f"{count} {unit_name} are"
+        return f"{subject} too few to learn an error from, {FEWEST_UNITS} are needed"
     return f"all judgements are the same, and further ones may not be; {SCALE_HINT} would give one"
 
 
@@ -126,8 +126,8 @@ def _add_stratum(total: Floats, variance: Floats, deviation: Floats, seed: int) 
     step = max(1, _BLOCK // count)
     for start in range(0, len(total), step):
         block = slice(start, min(start + step, len(total)))
-        drawn = generator.multinomial(count, np.full(count, 1.0 / count), size=block.stop - start)
-        times = drawn.astype(np.float64)
+        counts = generator.multinomial(count, np.full(count, 1.0 / count), size=block.stop - start)
+        times = counts.astype(np.float64)
         sums = times @ deviation
         total[block] += sums
         variance[block] += (times @ squared - sums**2 / count) * (count / (count - 1.0))
@@ -232,8 +232,8 @@ def find_intervals(
     if interval == "auto":
         return _supported_intervals(spread, level, bounded)
     if interval == NONE:
-        nothing = np.full(len(spread.centre), np.nan)
-        return _one_kind(spread, nothing, nothing, np.zeros(len(nothing), bool), NONE)
+        missing = np.full(len(spread.centre), np.nan)
+        return _one_kind(spread, missing, missing, np.zeros(len(missing), bool), NONE)
     if interval in (T, BOOTSTRAP):
         return _requested_kind(spread, level, interval, seed)
     if bounded is None:
@@ -261,8 +261,8 @@ def t_interval(spread: IntervalBasis, level: float) -> tuple[Floats, Floats]:
 def bootstrap_interval(spread: IntervalBasis, level: float, seed: int) -> tuple[Floats, Floats]:
     """Return [μ̂ − t*_high·se, μ̂ − t*_low·se] by the studentised bootstrap."""
     if not len(spread.shape):
-        nothing = np.full(len(spread.centre), np.nan)
-        return nothing, nothing
+        missing = np.full(len(spread.centre), np.nan)
+        return missing, missing
     start, end = studentised_quantiles(spread.shape, spread.stratum, level, seed)
     return spread.centre - end * spread.errors, spread.centre - start * spread.errors
 
@@ -270,13 +270,13 @@ def bootstrap_interval(spread: IntervalBasis, level: float, seed: int) -> tuple[
 def _requested_kind(spread: IntervalBasis, level: float, interval: str, seed: int) -> IntervalSet:
     """Return intervals of one kind for all, with a note where they are shorter than coverage supports."""
     low, high = t_interval(spread, level) if interval == T else bootstrap_interval(spread, level, seed)
-    there = np.isfinite(low) & np.isfinite(high)
+    has_interval = np.isfinite(low) & np.isfinite(high)
     below, above = spread.reach.halves(level)
-    short = there & (high - low < 0.9 * (below + above))
+    short = has_interval & (high - low < 0.9 * (below + above))
     names = [name for name, doubtful in zip(spread.names, short, strict=True) if doubtful]
-    few = f"{int(spread.units)} {spread.unit_name}"
-    said = f"{interval} intervals may be too narrow with {few}: {listing(names, 3)}."
-    return _one_kind(spread, low, high, there, interval, (said,) if names else ())
+    units = f"{int(spread.units)} {spread.unit_name}"
+    note = f"{interval} intervals may be too narrow with {units}: {listing(names, 3)}."
+    return _one_kind(spread, low, high, has_interval, interval, (note,) if names else ())
 
 
 def _supported_intervals(spread: IntervalBasis, level: float, bounded: BoundedInterval | None) -> IntervalSet:
@@ -289,46 +289,51 @@ def _supported_intervals(spread: IntervalBasis, level: float, bounded: BoundedIn
         return _one_kind(spread, low, high, np.isfinite(low) & np.isfinite(high), PROPORTION)
     exact = np.zeros(len(spread.centre), bool) if spread.exact is None else spread.exact
     below, above = spread.reach.halves(level)
-    there = (below > 0) & (above > 0) & (spread.units >= FEWEST_UNITS) & (spread.freedom > 0) & ~exact
+    has_interval = (below > 0) & (above > 0) & (spread.units >= FEWEST_UNITS) & (spread.freedom > 0) & ~exact
     low, high = spread.centre - below, spread.centre + above
-    cut_low, cut_high = unsupported(spread, there)
+    cut_low, cut_high = unsupported(spread, has_interval)
     if spread.scale is not None:
-        low, high, there = _inside_scale(spread, spread.scale, (low, high), there, (cut_low, cut_high), level)
+        low, high, has_interval = _inside_scale(
+            spread, spread.scale, (low, high), has_interval, (cut_low, cut_high), level
+        )
         cut_low = cut_high = np.zeros(len(low), bool)
     single = _one_sided(spread, level, cut_low | cut_high)
     low = np.where(cut_low, np.nan, np.where(cut_high, single[0], low))
     high = np.where(cut_high, np.nan, np.where(cut_low, single[1], high))
-    low, high = (np.where(exact, spread.centre, np.where(there, end, np.nan)) for end in (low, high))
-    from_scale = ~there & ~exact & ~np.isnan(spread.centre) & (bounded is not None)
+    low, high = (np.where(exact, spread.centre, np.where(has_interval, end, np.nan)) for end in (low, high))
+    from_scale = ~has_interval & ~exact & ~np.isnan(spread.centre) & (bounded is not None)
     if bounded is not None and from_scale.any():
         low, high = (
-            np.where(from_scale, end, own) for end, own in zip(bounded(BETTING), (low, high), strict=True)
+            np.where(from_scale, end, sample_end)
+            for end, sample_end in zip(bounded(BETTING), (low, high), strict=True)
         )
     kinds = tuple(
-        EXACT if sure else BETTING if only else NONE if not ok else BOUND if one else T
-        for sure, only, ok, one in zip(exact, from_scale, there, cut_low | cut_high, strict=True)
+        EXACT if is_exact else BETTING if by_scale else NONE if not has_ends else BOUND if is_bound else T
+        for is_exact, by_scale, has_ends, is_bound in zip(
+            exact, from_scale, has_interval, cut_low | cut_high, strict=True
+        )
     )
     return IntervalSet(low, high, kinds, _outcome(kinds), _notes(spread, kinds, cut_low))
 
 
-def unsupported(spread: IntervalBasis, there: Mask) -> tuple[Mask, Mask]:
+def unsupported(spread: IntervalBasis, has_interval: Mask) -> tuple[Mask, Mask]:
     """Say where the low or the high side rests on too few judgements of too few models.
 
     With one or two models and under 30 units, a skewness of more than 0.4·√n is the work of one or two units:
     how much more there is on that side cannot be learned from them.
     """
-    none = np.zeros(len(there), bool)
+    nowhere = np.zeros(len(has_interval), bool)
     if spread.supported or spread.tails.models > FEW_MODELS or spread.units >= ENOUGH_UNITS:
-        return none, none
-    own, pooled = spread.reach.skew, spread.tails.skew / np.sqrt(np.maximum(spread.counts, 1.0))
-    low = there & (np.minimum(own, pooled) < -MOST_SKEW)
-    high = there & (np.maximum(own, pooled) > MOST_SKEW) & ~low
+        return nowhere, nowhere
+    own_skew, pooled_skew = spread.reach.skew, spread.tails.skew / np.sqrt(np.maximum(spread.counts, 1.0))
+    low = has_interval & (np.minimum(own_skew, pooled_skew) < -MOST_SKEW)
+    high = has_interval & (np.maximum(own_skew, pooled_skew) > MOST_SKEW) & ~low
     return low, high
 
 
-def _one_sided(spread: IntervalBasis, level: float, wanted: Mask) -> tuple[Floats, Floats]:
+def _one_sided(spread: IntervalBasis, level: float, needed_for: Mask) -> tuple[Floats, Floats]:
     """Return ends of one-sided bounds, where any are wanted."""
-    if not wanted.any():
+    if not needed_for.any():
         return spread.centre, spread.centre
     below, above = spread.reach.halves(level, one_sided=True)
     return spread.centre - below, spread.centre + above
@@ -338,8 +343,8 @@ def _inside_scale(
     spread: IntervalBasis,
     scale: tuple[float, float],
     ends: tuple[Floats, Floats],
-    there: Mask,
-    cut: tuple[Mask, Mask],
+    has_interval: Mask,
+    unsupported_sides: tuple[Mask, Mask],
     level: float,
 ) -> tuple[Floats, Floats, Mask]:
     """Return ends inside the scale; where a side cannot be learned, as far as unseen judgements may reach.
@@ -347,21 +352,26 @@ def _inside_scale(
     n judgements leave at most u = 1 − ((1 − level)/2)^{1/n} of all unseen with that confidence: the end is
     (1 − u)·end + u·(end of the scale), also where all judgements are the same.
     """
-    least, most = scale
+    lowest, highest = scale
     unseen = (1.0 - ((1.0 - level) / 2.0) ** (1.0 / np.maximum(spread.counts, 1.0))) * spread.tails.unsampled
-    flat = ~there & (spread.errors == 0) & (spread.units >= FEWEST_UNITS)
+    flat = ~has_interval & (spread.errors == 0) & (spread.units >= FEWEST_UNITS)
     low, high = (np.where(flat, spread.centre, end) for end in ends)
-    low = np.where(cut[0] | flat, (1.0 - unseen) * low + unseen * least, low)
-    high = np.where(cut[1] | flat, (1.0 - unseen) * high + unseen * most, high)
-    return np.clip(low, least, most), np.clip(high, least, most), there | flat
+    low = np.where(unsupported_sides[0] | flat, (1.0 - unseen) * low + unseen * lowest, low)
+    high = np.where(unsupported_sides[1] | flat, (1.0 - unseen) * high + unseen * highest, high)
+    return np.clip(low, lowest, highest), np.clip(high, lowest, highest), has_interval | flat
 
 
 def _one_kind(
-    spread: IntervalBasis, low: Floats, high: Floats, there: Mask, kind: str, notes: tuple[str, ...] = ()
+    spread: IntervalBasis,
+    low: Floats,
+    high: Floats,
+    has_interval: Mask,
+    kind: str,
+    notes: tuple[str, ...] = (),
 ) -> IntervalSet:
     """Return intervals of one kind where there are any."""
-    kinds = tuple(kind if ok else NONE for ok in there)
-    low, high = np.where(there, low, np.nan), np.where(there, high, np.nan)
+    kinds = tuple(kind if ok else NONE for ok in has_interval)
+    low, high = np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
     return IntervalSet(low, high, kinds, _outcome(kinds), notes)
 
 
@@ -373,9 +383,11 @@ def _outcome(kinds: tuple[str, ...]) -> IntervalOutcome:
 def _notes(spread: IntervalBasis, kinds: tuple[str, ...], cut_low: Mask) -> tuple[str, ...]:
     """Say which intervals are withheld on one or both sides, why, and how many more units would do."""
     notes = []
-    for side, which in (("lower", cut_low), ("upper", ~cut_low)):
+    for side, sides in (("lower", cut_low), ("upper", ~cut_low)):
         names = [
-            name for name, kind, one in zip(spread.names, kinds, which, strict=True) if kind == BOUND and one
+            name
+            for name, kind, on_side in zip(spread.names, kinds, sides, strict=True)
+            if kind == BOUND and on_side
         ]
         if names:
             units, more = int(spread.units), int(np.ceil(ENOUGH_UNITS - spread.units))
@@ -383,8 +395,10 @@ def _notes(spread: IntervalBasis, kinds: tuple[str, ...], cut_low: Mask) -> tupl
                 f"no {side} limit for {listing(names, 3)}: a few of the {units} {spread.unit_name} lie "
                 f"far from the rest, and there may be more; {more} more, or {SCALE_HINT}, would do."
             )
-    lost = [kind == NONE and not np.isnan(score) for kind, score in zip(kinds, spread.centre, strict=True)]
-    missing = [name for name, gone in zip(spread.names, lost, strict=True) if gone]
+    withheld = [
+        kind == NONE and not np.isnan(score) for kind, score in zip(kinds, spread.centre, strict=True)
+    ]
+    missing = [name for name, is_missing in zip(spread.names, withheld, strict=True) if is_missing]
     if missing:
         notes.append(
             f"no interval for {listing(missing, 3)}: {why_withheld(spread.units, spread.unit_name)}."

@@ -92,8 +92,8 @@ class PairErrors:
     @cached_property
     def units(self) -> Floats:
         """How many units the error of every score is learned from; all items for one that is exact."""
-        most = max(float(self.errors.counts.max(initial=0.0)), 1.0)
-        depth = np.maximum(self.errors.units * self.errors.counts / most, 1.0)
+        deepest = max(float(self.errors.counts.max(initial=0.0)), 1.0)
+        depth = np.maximum(self.errors.units * self.errors.counts / deepest, 1.0)
         return np.where(self.exact, float(self.sample.size), depth)
 
     def least_differences(self, first: Ints, second: Ints, level: float) -> tuple[Floats, Floats]:
@@ -102,9 +102,9 @@ class PairErrors:
         The inverse of ``p_values``; infinite where no difference would be decided.
         """
         spread = self._spread(first, second, np.zeros(len(first)), [""] * len(first))
-        there = spread.errors > 0
-        ends = zip(spread.reach.halves(level), unsupported(spread, there), strict=True)
-        below, above = (np.where(there & ~doubtful, half, np.inf) for half, doubtful in ends)
+        varies = spread.errors > 0
+        ends = zip(spread.reach.halves(level), unsupported(spread, varies), strict=True)
+        below, above = (np.where(varies & ~doubtful, half, np.inf) for half, doubtful in ends)
         return below, above
 
     @cached_property
@@ -114,8 +114,8 @@ class PairErrors:
         return pair_tails(self.errors, DISCORDANT * reach**2)
 
     def _spread(self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]) -> IntervalBasis:
-        wrong, shape = self.errors.of_pairs(first, second)
-        spread = spread_of(names, centre, wrong, shape, self.errors, self.complete)
+        errors, shape = self.errors.of_pairs(first, second)
+        spread = spread_of(names, centre, errors, shape, self.errors, self.complete)
         depth = np.where(self.exact, np.inf, self.errors.counts)
         counts = np.minimum(depth[first], depth[second])
         reach = None if self.scale is None else self.scale[1] - self.scale[0]
@@ -127,8 +127,8 @@ class PairErrors:
 
     def common_items(self, first: Ints, second: Ints) -> Ints:
         """Return the number of items that count and on which both models of every pair were judged."""
-        there = (self.sample.judged & (self.sample.importance > 0)[:, None]).astype(np.int64)
-        return np.asarray((there.T @ there)[first, second])
+        judged = (self.sample.judged & (self.sample.importance > 0)[:, None]).astype(np.int64)
+        return np.asarray((judged.T @ judged)[first, second])
 
     def deviations(self, first: Ints, second: Ints) -> Floats:
         """Return the standard deviation over items of every pair's differences, estimated for the whole set.
@@ -141,32 +141,37 @@ class PairErrors:
 
 
 def spread_of(
-    names: Sequence[str], centre: Floats, wrong: Floats, shape: Floats, errors: ScoreErrors, whole: bool
+    names: Sequence[str],
+    centre: Floats,
+    standard_errors: Floats,
+    shape: Floats,
+    errors: ScoreErrors,
+    complete: bool,
 ) -> IntervalBasis:
     """Return what intervals of scores are made of."""
     return IntervalBasis(
         names=names,
         centre=centre,
-        errors=wrong,
+        errors=standard_errors,
         shape=shape,
         counts=errors.counts,
         tails=score_tails(errors),
         stratum=errors.stratum,
         units=errors.units,
         freedom=errors.freedom,
-        complete=whole,
+        complete=complete,
         unit_name=errors.unit_name,
     )
 
 
 def _deviation(sample: JudgedSample, first: int, second: int) -> float:
-    both = sample.judged[:, first] & sample.judged[:, second] & (sample.importance > 0)
-    count = int(both.sum())
+    common = sample.judged[:, first] & sample.judged[:, second] & (sample.importance > 0)
+    count = int(common.sum())
     if count < 2:
         return float("nan")
-    weight = np.sqrt(sample.share[both, first] * sample.share[both, second])
-    values = sample.scores[both, first] - sample.scores[both, second]
-    away = values - float(weight @ values / weight.sum())
+    weight = np.sqrt(sample.share[common, first] * sample.share[common, second])
+    values = sample.scores[common, first] - sample.scores[common, second]
+    deviation = values - float(weight @ values / weight.sum())
     # An item's importance counts twice in the variance of a weighted mean.
-    matter = weight * sample.importance[both]
-    return float(np.sqrt(matter @ away**2 / weight.sum() * count / (count - 1.0)))
+    squared_weight = weight * sample.importance[common]
+    return float(np.sqrt(squared_weight @ deviation**2 / weight.sum() * count / (count - 1.0)))

@@ -27,14 +27,14 @@ def known_metrics(data: EvalSet) -> tuple[str, ...]:
 
 def check_metrics(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of metrics, all that there are when none is given."""
-    known = known_metrics(data)
-    if not known:
+    available = known_metrics(data)
+    if not available:
         raise MissingDataError("The evaluation set has no metrics and no texts whose length could be one.")
-    wanted = tuple(names) or known
-    for name in wanted:
-        if name not in known:
-            raise UnknownNameError("metric", name, known)
-    return wanted
+    metrics = tuple(names) or available
+    for name in metrics:
+        if name not in available:
+            raise UnknownNameError("metric", name, available)
+    return metrics
 
 
 def metric_fields(data: EvalSet, names: Iterable[str]) -> frozenset[str]:
@@ -49,13 +49,13 @@ def metric_scores(data: EvalSet, name: str) -> Floats:
 
 def standardise(scores: Floats) -> Floats:
     """Return scores with mean 0 and variance 1 for each model over the whole set, 0 where one is missing."""
-    there = ~np.isnan(scores)
-    count = np.maximum(there.sum(axis=0), 1)
-    mean = np.where(there, scores, 0.0).sum(axis=0) / count
-    away = np.where(there, scores - mean, 0.0)
-    spread = np.sqrt((away**2).sum(axis=0) / count)
+    scored = ~np.isnan(scores)
+    count = np.maximum(scored.sum(axis=0), 1)
+    mean = np.where(scored, scores, 0.0).sum(axis=0) / count
+    deviation = np.where(scored, scores - mean, 0.0)
+    spread = np.sqrt((deviation**2).sum(axis=0) / count)
     varies = spread > 1e-12 * (1.0 + np.abs(mean))
-    return np.asarray(np.divide(away, spread, out=np.zeros_like(away), where=varies))
+    return np.asarray(np.divide(deviation, spread, out=np.zeros_like(deviation), where=varies))
 
 
 def variates_of(data: EvalSet, names: Iterable[str]) -> Floats:
@@ -82,10 +82,10 @@ def splits_of(sample: JudgedSample, keys: rng.Keys, folds: int, seed: int) -> li
     first = np.unique(sample.cluster, return_index=True)[1]
     count = min(folds, len(first))
     if count < 2:
-        everything = np.ones(len(sample.rows), bool)
-        return [Split(everything, everything)]
-    own = keys[sample.rows[first]]
-    order = np.lexsort((own, rng.uniforms(own, seed, "folds")))
+        all_rows = np.ones(len(sample.rows), bool)
+        return [Split(all_rows, all_rows)]
+    unit_keys = keys[sample.rows[first]]
+    order = np.lexsort((unit_keys, rng.uniforms(unit_keys, seed, "folds")))
     fold = np.empty(len(first), np.int64)
     fold[order] = np.arange(len(first)) % count
     of_row = fold[sample.cluster]
@@ -120,15 +120,17 @@ def neighbour_predictions(
     """
     predicted = np.zeros(variates.shape[1:])
     for model in range(sample.models):
-        told = []
+        by_fold = []
         for learn, use in splits:
             rows = np.flatnonzero(learn & sample.judged[:, model])
             if len(rows):
                 scores = sample.scores[rows, model]
-                told.append((nearest_mean(variates[:, :, model], sample.rows[rows], scores, neighbours), use))
-        if told:
-            predicted[:, model] = np.mean([values for values, _ in told], axis=0)
-        for values, use in told:
+                by_fold.append(
+                    (nearest_mean(variates[:, :, model], sample.rows[rows], scores, neighbours), use)
+                )
+        if by_fold:
+            predicted[:, model] = np.mean([values for values, _ in by_fold], axis=0)
+        for values, use in by_fold:
             predicted[sample.rows[use], model] = values[sample.rows[use]]
     return predicted
 
@@ -139,8 +141,8 @@ def nearest_mean(variates: Floats, rows: Ints, scores: Floats, neighbours: int) 
 
     points = variates.T
     near = min(neighbours, len(rows))
-    found = KDTree(points[rows]).query(points, k=near)[1].reshape(len(points), near)
-    return np.asarray(scores[found].mean(axis=1))
+    nearest = KDTree(points[rows]).query(points, k=near)[1].reshape(len(points), near)
+    return np.asarray(scores[nearest].mean(axis=1))
 
 
 # --- the guard for small samples ---
@@ -167,14 +169,14 @@ class GuardedPredictions:
 
     def notes(self) -> tuple[str, ...]:
         """Say how many models fell back to the weighted mean, and why."""
-        few = self._note(self.too_few, "too few judged items to trust the prediction")
+        too_few = self._note(self.too_few, "too few judged items to trust the prediction")
         useless = self.fallen_back & ~self.too_few
-        return few + self._note(useless, "the prediction tells nothing of the judged scores")
+        return too_few + self._note(useless, "the prediction tells nothing of the judged scores")
 
-    def _note(self, which: Mask, why: str) -> tuple[str, ...]:
-        count, total = int(which.sum()), len(which)
-        who = "all models fall" if count == total else f"{count} of {total} models fall"
-        return (f"{who} back to the weighted mean: {why}.",) if count else ()
+    def _note(self, mask: Mask, why: str) -> tuple[str, ...]:
+        count, total = int(mask.sum()), len(mask)
+        subject = "all models fall" if count == total else f"{count} of {total} models fall"
+        return (f"{subject} back to the weighted mean: {why}.",) if count else ()
 
 
 def fall_back(sample: JudgedSample) -> LinearForm:
@@ -188,10 +190,10 @@ def guard_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredict
     """Shrink each model's predictions by max(0, ρ̂² − 1/(n−2))/ρ̂²; use none where ρ̂² < 1/(n−2) or n < 30."""
     correlation = _correlation(*moments(sample, predicted))
     cost = 1.0 / (np.maximum(sample.units, 3) - 2.0)
-    few = sample.units < FEWEST
-    useless = few | (correlation <= 0) | (correlation**2 < cost)
+    too_few = sample.units < FEWEST
+    useless = too_few | (correlation <= 0) | (correlation**2 < cost)
     slope = np.where(useless, 0.0, _shrinkage(correlation**2, cost))
-    return GuardedPredictions(predicted * slope, useless, few)
+    return GuardedPredictions(predicted * slope, useless, too_few)
 
 
 def calibrate_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredictions:
@@ -206,11 +208,11 @@ def calibrate_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPre
     centred = predicted - sample.whole_mean(predicted)
     level = centred.mean(axis=1, keepdims=True)
     parts = np.stack([np.broadcast_to(level, centred.shape), centred - level])
-    few = sample.fewest_units < FEWEST
-    slopes = np.zeros(2) if few else _two_slopes(sample, parts)
-    used = np.einsum("k,kij->ij", slopes, parts)
+    too_few = sample.fewest_units < FEWEST
+    slopes = np.zeros(2) if too_few else _two_slopes(sample, parts)
+    combined = np.einsum("k,kij->ij", slopes, parts)
     return GuardedPredictions(
-        np.asarray(used), np.full(sample.models, not slopes.any()), np.full(sample.models, few)
+        np.asarray(combined), np.full(sample.models, not slopes.any()), np.full(sample.models, too_few)
     )
 
 
@@ -218,13 +220,13 @@ def _two_slopes(sample: JudgedSample, parts: Floats) -> Floats:
     """Return the shrunk slopes of the two parts of predictions, 0 where a part tells nothing."""
     weight = sample.share
     score = _about_mean(sample.values, weight)
-    seen = _about_mean(np.where(sample.judged, parts[:, sample.rows], 0.0), weight)
-    squared = np.einsum("ij,kij,lij->kl", weight, seen, seen)
-    joint = np.einsum("ij,ij,kij->k", weight, score, seen)
+    predictions = _about_mean(np.where(sample.judged, parts[:, sample.rows], 0.0), weight)
+    squared = np.einsum("ij,kij,lij->kl", weight, predictions, predictions)
+    joint = np.einsum("ij,ij,kij->k", weight, score, predictions)
     slopes = np.linalg.lstsq(squared, joint, rcond=1e-10)[0]
     of_item = (weight * score).sum(axis=1, keepdims=True) / weight.sum(axis=1, keepdims=True)
-    own = np.array([(weight * of_item**2).sum(), (weight * (score - of_item) ** 2).sum()])
-    gain = _correlation(joint, own, np.diag(squared)) ** 2
+    score_squares = np.array([(weight * of_item**2).sum(), (weight * (score - of_item) ** 2).sum()])
+    gain = _correlation(joint, score_squares, np.diag(squared)) ** 2
     # What sets models apart is learned from all of them but one.
     counts = sample.fewest_units * np.array([1.0, max(sample.models - 1.0, 1.0)])
     cost = 1.0 / (counts - 2.0)
@@ -237,8 +239,8 @@ def _about_mean(values: Floats, weight: Floats) -> Floats:
     return np.asarray(values - (weight * values).sum(axis=-2, keepdims=True) / total)
 
 
-def _correlation(joint: Floats, own: Floats, ahead: Floats) -> Floats:
-    scale = np.sqrt(own * ahead)
+def _correlation(joint: Floats, scores: Floats, predictions: Floats) -> Floats:
+    scale = np.sqrt(scores * predictions)
     return np.divide(joint, scale, out=np.zeros(len(joint)), where=scale > 0)
 
 
@@ -250,6 +252,6 @@ def moments(sample: JudgedSample, predicted: Floats) -> tuple[Floats, Floats, Fl
     """Return the weighted Σxy, Σyy and Σxx of scores y and predictions x about their means, by model."""
     weight = sample.share
     score = _about_mean(sample.values, weight)
-    ahead = _about_mean(np.where(sample.judged, predicted[sample.rows], 0.0), weight)
-    joint, own = (weight * ahead * score).sum(axis=0), (weight * score**2).sum(axis=0)
-    return np.asarray(joint), np.asarray(own), np.asarray((weight * ahead**2).sum(axis=0))
+    prediction = _about_mean(np.where(sample.judged, predicted[sample.rows], 0.0), weight)
+    joint, score_squares = (weight * prediction * score).sum(axis=0), (weight * score**2).sum(axis=0)
+    return np.asarray(joint), np.asarray(score_squares), np.asarray((weight * prediction**2).sum(axis=0))

@@ -85,31 +85,31 @@ def rater_scores(data: EvalSet, aspect: str | None = None) -> RaterScores:
     if not len(table):
         raise MissingDataError("The evaluation set has no ratings that say who gave them.")
     name = the_only("rated aspect", aspect, table.aspects, "Name one: aspect=….")
-    wanted = (table.aspect == table.aspects.index(name)) & (table.model < len(data.models))
-    wanted &= ~np.isnan(table.score)
-    known = np.flatnonzero(wanted & (table.rater >= 0))
+    of_aspect = (table.aspect == table.aspects.index(name)) & (table.model < len(data.models))
+    of_aspect &= ~np.isnan(table.score)
+    known = np.flatnonzero(of_aspect & (table.rater >= 0))
     if not len(known):
         raise MissingDataError(f'No rating of "{name}" says who gave it, so raters cannot be told apart.')
     names = np.array(table.raters, object)[table.rater[known]]
     raters = tuple(sorted(set(names.tolist())))
     place = {rater: code for code, rater in enumerate(raters)}
-    rater = np.fromiter((place[one] for one in names), np.int64, len(names))
+    rater = np.fromiter((place[rater_name] for rater_name in names), np.int64, len(names))
     keys = (table.item[known].astype(np.int64) * len(data.models) + table.model[known]) * len(raters) + rater
     # Added up from the lowest score on, so that the last bits do not depend on the order of the file.
     order = np.lexsort((table.score[known], keys))
     distinct, rows, count = np.unique(keys[order], return_inverse=True, return_counts=True)
     total = np.bincount(rows, table.score[known][order])
-    cells, own = np.divmod(distinct, len(raters))
+    cells, rater_code = np.divmod(distinct, len(raters))
     item, model = np.divmod(cells, len(data.models))
     return RaterScores(
         aspect=name,
         item=item,
         model=model,
-        rater=own,
+        rater=rater_code,
         score=total / count,
         count=count.astype(np.float64),
         raters=raters,
-        anonymous=int(wanted.sum()) - len(known),
+        anonymous=int(of_aspect.sum()) - len(known),
     )
 
 
@@ -228,32 +228,32 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
         >>> found.raters[int(found.severity.argmin())], round(float(found.severity.min()), 1)
         ('Dana', -4.2)
     """
-    held = rater_scores(data, aspect)
-    components = connected_raters(held)
-    notes = _severity_notes(held, components)
-    models = np.unique(held.model, return_inverse=True)[1].astype(np.int64)
+    ratings = rater_scores(data, aspect)
+    components = connected_raters(ratings)
+    notes = _severity_notes(ratings, components)
+    models = np.unique(ratings.model, return_inverse=True)[1].astype(np.int64)
     count = int(models.max()) + 1
-    if len(held.raters) < 2:
-        nothing = np.full((1, 1), np.nan)
-        known = (held.aspect, held.raters, held.judgements, np.zeros(1), nothing[0], nothing)
+    if len(ratings.raters) < 2:
+        unknown = np.full((1, 1), np.nan)
+        known = (ratings.aspect, ratings.raters, ratings.judgements, np.zeros(1), unknown[0], unknown)
         return Severity(*known, {}, components, count, notes)
-    names, nested = _nested(held, data)
-    taste = _has_taste(held)
-    if len(held) < count + len(held.raters) + len(names) + 2:
+    names, nested = _nested(ratings, data)
+    taste = _has_taste(ratings)
+    if len(ratings) < count + len(ratings.raters) + len(names) + 2:
         raise DataError(
-            f'{len(held)} ratings of "{held.aspect}" by {len(held.raters)} raters are too few to tell how '
-            "severe they are."
+            f'{len(ratings)} ratings of "{ratings.aspect}" by {len(ratings.raters)} raters are too few '
+            "to tell how severe they are."
         )
-    found = fit_crossed_effects(held.score, models, held.rater, nested, taste=taste)
-    variances = {RATER: found.rater, **({TASTE: found.taste} if taste else {})}
-    variances |= {**dict(zip(names, found.nested, strict=True)), NOISE: found.noise}
+    effects = fit_crossed_effects(ratings.score, models, ratings.rater, nested, taste=taste)
+    variances = {RATER: effects.rater, **({TASTE: effects.taste} if taste else {})}
+    variances |= {**dict(zip(names, effects.nested, strict=True)), NOISE: effects.noise}
     return Severity(
-        aspect=held.aspect,
-        raters=held.raters,
-        judgements=held.judgements,
-        severity=found.severity,
-        standard_errors=np.sqrt(np.maximum(np.diag(found.severity_covariance), 0.0)),
-        covariance=found.severity_covariance,
+        aspect=ratings.aspect,
+        raters=ratings.raters,
+        judgements=ratings.judgements,
+        severity=effects.severity,
+        standard_errors=np.sqrt(np.maximum(np.diag(effects.severity_covariance), 0.0)),
+        covariance=effects.severity_covariance,
         variances=variances,
         components=components,
         models=count,
@@ -261,58 +261,62 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
     )
 
 
-def connected_raters(held: RaterScores) -> tuple[tuple[str, ...], ...]:
+def connected_raters(ratings: RaterScores) -> tuple[tuple[str, ...], ...]:
     """Return the groups of raters that are connected through items which two of them judged."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    items = np.unique(held.item, return_inverse=True)[1]
-    shape = (len(held.raters), int(items.max()) + 1)
-    judged = csr_array((np.ones(len(held)), (held.rater, items)), shape=shape)
+    items = np.unique(ratings.item, return_inverse=True)[1]
+    shape = (len(ratings.raters), int(items.max()) + 1)
+    judged = csr_array((np.ones(len(ratings)), (ratings.rater, items)), shape=shape)
     count, label = connected_components(judged @ judged.T, directed=False)
     groups = [
-        tuple(name for name, own in zip(held.raters, label, strict=True) if own == one)
-        for one in range(count)
+        tuple(
+            name for name, rater_label in zip(ratings.raters, label, strict=True) if rater_label == component
+        )
+        for component in range(count)
     ]
     return tuple(sorted(groups, key=lambda names: (-len(names), names)))
 
 
-def _nested(held: RaterScores, data: EvalSet) -> tuple[list[str], list[Ints]]:
+def _nested(ratings: RaterScores, data: EvalSet) -> tuple[list[str], list[Ints]]:
     """Return the nested effects that the ratings can tell apart, from the innermost."""
     names: list[str] = []
     codes: list[Ints] = []
-    several = len(np.unique(held.model)) > 1
-    if several and (held.per_cell > 1).any():
-        names, codes = [OUTPUT], [held.cell]
-    if np.bincount(held.item).max() > 1:
-        names, codes = [*names, ITEM], [*codes, held.item]
+    several = len(np.unique(ratings.model)) > 1
+    if several and (ratings.per_cell > 1).any():
+        names, codes = [OUTPUT], [ratings.cell]
+    if np.bincount(ratings.item).max() > 1:
+        names, codes = [*names, ITEM], [*codes, ratings.item]
     if fields.DOCUMENT in data.columns:
         labels = data.columns[fields.DOCUMENT]
         # An item without a document is one by itself.
-        own = [f"item {row}" if labels[row] is None else f"document {labels[row]}" for row in held.item]
-        document = np.unique(own, return_inverse=True)[1].astype(np.int64)
-        items = len(np.unique(held.item))
+        document_names = [
+            f"item {row}" if labels[row] is None else f"document {labels[row]}" for row in ratings.item
+        ]
+        document = np.unique(document_names, return_inverse=True)[1].astype(np.int64)
+        items = len(np.unique(ratings.item))
         if 1 < int(document.max()) + 1 < items:
             names, codes = [*names, DOCUMENT], [*codes, document]
     return names, codes
 
 
-def _has_taste(held: RaterScores) -> bool:
+def _has_taste(ratings: RaterScores) -> bool:
     """Say whether a rater judged several outputs of a model, so that a taste can be told from noise."""
-    liked = held.rater * (int(held.model.max()) + 1) + held.model
-    return len(np.unique(held.model)) > 1 and int(np.bincount(liked).max()) > 1
+    liked = ratings.rater * (int(ratings.model.max()) + 1) + ratings.model
+    return len(np.unique(ratings.model)) > 1 and int(np.bincount(liked).max()) > 1
 
 
-def _severity_notes(held: RaterScores, components: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
-    notes = [ANONYMOUS.format(count=held.anonymous)] if held.anonymous else []
-    raters = len(held.raters)
+def _severity_notes(ratings: RaterScores, components: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    notes = [ANONYMOUS.format(count=ratings.anonymous)] if ratings.anonymous else []
+    raters = len(ratings.raters)
     if raters == 1:
         return (*notes, ONE_RATER)
     if len(components) > 1:
         notes.append(UNCONNECTED.format(count=len(components)))
     if raters < _ENOUGH_RATERS:
         notes.append(FEW_RATERS.format(count=raters))
-    if not (held.per_cell > 1).any():
+    if not (ratings.per_cell > 1).any():
         notes.append(MERGED)
     return tuple(notes)
 
@@ -378,8 +382,8 @@ def rater_covariance(estimate: Estimate, data: EvalSet, severity: Severity | Non
         data: The set that it was made from, with ratings that say who gave them.
         severity: How raters vary; ``severity(data, estimate.aspect)`` unless given.
     """
-    known = severity if severity is not None else _severity_of(estimate, data)
-    return _variance_of(estimate, data, frame_of(data, estimate.selection), known).covariance
+    rater_severity = severity if severity is not None else _severity_of(estimate, data)
+    return _variance_of(estimate, data, frame_of(data, estimate.selection), rater_severity).covariance
 
 
 def with_rater_errors(estimate: Estimate, data: EvalSet, severity: Severity | None = None) -> Estimate:
@@ -403,9 +407,9 @@ def with_rater_errors(estimate: Estimate, data: EvalSet, severity: Severity | No
         >>> bool((wider.standard_errors > found.standard_errors).all())
         True
     """
-    known = severity if severity is not None else _severity_of(estimate, data)
+    rater_severity = severity if severity is not None else _severity_of(estimate, data)
     view = frame_of(data, estimate.selection)
-    wider = _widen_estimate(estimate, data, view, known)
+    wider = _widen_estimate(estimate, data, view, rater_severity)
     if severity is not None or estimate.signature is None:
         # A severity that was handed over is in no data, so nobody could derive it again.
         return wider
@@ -423,31 +427,31 @@ def _severity_of(estimate: Estimate, data: EvalSet) -> Severity:
     return severity(data, estimate.aspect)
 
 
-def _widen_estimate(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severity) -> Estimate:
+def _widen_estimate(estimate: Estimate, data: EvalSet, view: EvalSet, severity: Severity) -> Estimate:
     pairs = _errors_of(estimate)
-    added = _variance_of(estimate, data, view, known)
-    variance, freedom = added.of(np.eye(len(estimate.models)))
-    covariance = estimate.covariance + added.covariance
+    rater_variance = _variance_of(estimate, data, view, severity)
+    variance, freedom = rater_variance.of(np.eye(len(estimate.models)))
+    covariance = estimate.covariance + rater_variance.covariance
     intervals = IntervalSet(estimate.low, estimate.high, estimate.intervals, estimate.outcome)
-    found = _widen_intervals(intervals, estimate.scores, variance, freedom, estimate.level)
+    wider = _widen_intervals(intervals, estimate.scores, variance, freedom, estimate.level)
     groups: Mapping[str, Estimate] = {
-        name: _widen_estimate(group, data, view, known) for name, group in estimate.groups.items()
+        name: _widen_estimate(group, data, view, severity) for name, group in estimate.groups.items()
     }
     return replace(
         estimate,
         standard_errors=np.sqrt(np.diag(covariance)),
-        low=found.low,
-        high=found.high,
-        intervals=found.kinds,
+        low=wider.low,
+        high=wider.high,
+        intervals=wider.kinds,
         covariance=covariance,
-        freedom=_joint_freedom(estimate, added),
-        notes=(*estimate.notes, OTHER_RATERS, *known.notes, *_unknown_notes(added)),
+        freedom=_joint_freedom(estimate, rater_variance),
+        notes=(*estimate.notes, OTHER_RATERS, *severity.notes, *_unknown_notes(rater_variance)),
         groups=groups,
         signature=None,
         pairs=RaterPairErrors(
             **{**vars(pairs), "errors": replace(pairs.errors, covariance=covariance), "complete": False},
             without_raters=pairs,
-            rater_variance=added,
+            rater_variance=rater_variance,
         ),
     )
 
@@ -463,66 +467,74 @@ class RaterPairErrors(PairErrors):
         self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]
     ) -> tuple[Floats, IntervalSet]:
         """Return the standard errors of differences, and intervals around them."""
-        wrong, found = self.without_raters.intervals(first, second, centre, names)
+        errors, found = self.without_raters.intervals(first, second, centre, names)
         contrast = (
             np.eye(len(self.rater_variance.taste))[first] - np.eye(len(self.rater_variance.taste))[second]
         )
         variance, freedom = self.rater_variance.of(contrast)
-        return np.sqrt(wrong**2 + variance), _widen_intervals(found, centre, variance, freedom, self.level)
+        return np.sqrt(errors**2 + variance), _widen_intervals(found, centre, variance, freedom, self.level)
 
 
 def _widen_intervals(
-    found: IntervalSet, centre: Floats, variance: Floats, freedom: Floats, level: float
+    intervals: IntervalSet, centre: Floats, variance: Floats, freedom: Floats, level: float
 ) -> IntervalSet:
     """Return intervals whose halves grow by those of the raters, as independent errors add up."""
-    quantile = np.array([student(level, one) for one in freedom])
+    quantile = np.array([student(level, degrees) for degrees in freedom])
     # Without variance there is nothing to add, whatever the quantile.
     half = np.where(variance > 0, quantile * np.sqrt(variance), 0.0)
-    low = centre - np.sqrt((centre - found.low) ** 2 + half**2)
-    high = centre + np.sqrt((found.high - centre) ** 2 + half**2)
+    low = centre - np.sqrt((centre - intervals.low) ** 2 + half**2)
+    high = centre + np.sqrt((intervals.high - centre) ** 2 + half**2)
     kinds = tuple(
-        T if kind == EXACT and more > 0 else kind for kind, more in zip(found.kinds, half, strict=True)
+        T if kind == EXACT and more > 0 else kind for kind, more in zip(intervals.kinds, half, strict=True)
     )
-    return replace(found, low=low, high=high, kinds=kinds)
+    return replace(intervals, low=low, high=high, kinds=kinds)
 
 
-def _joint_freedom(estimate: Estimate, added: RaterVariance) -> float:
+def _joint_freedom(estimate: Estimate, rater_variance: RaterVariance) -> float:
     """Return the degrees of freedom of a model's distance from the mean (Welch and Satterthwaite)."""
     count = len(estimate.models)
     contrast = np.eye(count) - (1.0 / count if count > 1 else 0.0)
-    known = np.nan_to_num(estimate.covariance)
-    own = float(np.einsum("cj,jk,ck->c", contrast, known, contrast).mean())
-    more, freedom = added.of(contrast)
-    spent = float((more**2 / freedom).mean()) + (own**2 / estimate.freedom if estimate.freedom > 0 else 0.0)
-    return (own + float(more.mean())) ** 2 / spent if spent > 0 else estimate.freedom
+    covariance = np.nan_to_num(estimate.covariance)
+    item_variance = float(np.einsum("cj,jk,ck->c", contrast, covariance, contrast).mean())
+    variance, freedom = rater_variance.of(contrast)
+    spent = float((variance**2 / freedom).mean()) + (
+        item_variance**2 / estimate.freedom if estimate.freedom > 0 else 0.0
+    )
+    return (item_variance + float(variance.mean())) ** 2 / spent if spent > 0 else estimate.freedom
 
 
-def _unknown_notes(added: RaterVariance) -> tuple[str, ...]:
-    return (ANONYMOUS_SHARE.format(share=added.anonymous_share),) if added.anonymous_share > 1e-9 else ()
+def _unknown_notes(rater_variance: RaterVariance) -> tuple[str, ...]:
+    return (
+        (ANONYMOUS_SHARE.format(share=rater_variance.anonymous_share),)
+        if rater_variance.anonymous_share > 1e-9
+        else ()
+    )
 
 
-def _variance_of(estimate: Estimate, data: EvalSet, view: EvalSet, known: Severity) -> RaterVariance:
+def _variance_of(estimate: Estimate, data: EvalSet, view: EvalSet, severity: Severity) -> RaterVariance:
     sample, count = _errors_of(estimate).sample, len(estimate.models)
     if estimate.models != data.models:
         raise UsageError("The estimate is of other models than the data: take the data it was made from.")
     shares = _rating_shares(sample, rater_scores(data, estimate.aspect), data, view)
-    if len(known.raters) < 2:
-        none = np.zeros(count)
-        return RaterVariance(np.zeros((count, count)), none, none, (1.0, 1.0), shares.anonymous_share)
-    unit, counted = _counted_by_draw(sample, estimate.target)
-    together = shares.sums(shares.rater)
+    if len(severity.raters) < 2:
+        no_variance = np.zeros(count)
+        return RaterVariance(
+            np.zeros((count, count)), no_variance, no_variance, (1.0, 1.0), shares.anonymous_share
+        )
+    unit, counted_share = _counted_by_draw(sample, estimate.target)
+    by_rater = shares.sums(shares.rater)
     places = unit[shares.row] * (int(shares.rater.max(initial=0)) + 1) + shares.rater
-    apart = shares.sums(places, np.sqrt(counted[shares.row]))
-    severe = together.T @ together - apart.T @ apart
+    within_units = shares.sums(places, np.sqrt(counted_share[shares.row]))
+    between_units = by_rater.T @ by_rater - within_units.T @ within_units
     # A single rating's noise is counted by the draw as far as the draw is left to chance.
-    left = (1.0 - counted[shares.row]) * shares.share**2 / shares.count
-    noise = known.variances[NOISE] if OUTPUT in known.variances else 0.0
+    noise_share = (1.0 - counted_share[shares.row]) * shares.share**2 / shares.count
+    noise = severity.variances[NOISE] if OUTPUT in severity.variances else 0.0
     return RaterVariance(
         # Where raters cancel out more than items do, errors stay as they were: they never shrink.
-        severity=known.variances[RATER] * nearest_covariance(severe),
-        taste=known.variances.get(TASTE, 0.0) * np.maximum(np.diag(severe), 0.0),
-        noise=np.asarray(noise * np.bincount(shares.model, left, minlength=count), np.float64),
-        freedom=known.freedom,
+        severity=severity.variances[RATER] * nearest_covariance(between_units),
+        taste=severity.variances.get(TASTE, 0.0) * np.maximum(np.diag(between_units), 0.0),
+        noise=np.asarray(noise * np.bincount(shares.model, noise_share, minlength=count), np.float64),
+        freedom=severity.freedom,
         anonymous_share=shares.anonymous_share,
     )
 
@@ -547,23 +559,23 @@ class _RatingShares:
         return total
 
 
-def _rating_shares(sample: JudgedSample, judged: RaterScores, data: EvalSet, view: EvalSet) -> _RatingShares:
+def _rating_shares(sample: JudgedSample, ratings: RaterScores, data: EvalSet, view: EvalSet) -> _RatingShares:
     """Return the share of every rating: that of its output, in equal parts over the output's ratings."""
     weight = sample.share / np.maximum(sample.share.sum(axis=0), 1e-300)
     place = np.full(len(data), -1, np.int64)
     place[data.positions(view.items[sample.rows])] = np.arange(len(sample.rows))
-    often = np.bincount(judged.cell, judged.count)[judged.cell]
-    row = place[judged.item]
-    used = (row >= 0) & (sample.share[row, judged.model] > 0)
-    row, model = row[used], judged.model[used]
-    share = weight[row, model] * judged.count[used] / often[used]
+    often = np.bincount(ratings.cell, ratings.count)[ratings.cell]
+    row = place[ratings.item]
+    used_rows = (row >= 0) & (sample.share[row, ratings.model] > 0)
+    row, model = row[used_rows], ratings.model[used_rows]
+    share = weight[row, model] * ratings.count[used_rows] / often[used_rows]
     counting = float((weight.sum(axis=0) > 0).sum())
     return _RatingShares(
         row=row,
         model=model,
-        rater=judged.rater[used],
+        rater=ratings.rater[used_rows],
         share=share,
-        count=judged.count[used],
+        count=ratings.count[used_rows],
         models=sample.models,
         anonymous_share=max(0.0, 1.0 - float(share.sum()) / max(counting, 1.0)),
     )

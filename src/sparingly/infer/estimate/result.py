@@ -91,8 +91,8 @@ class EstimateSignature:
     def _parts(self) -> tuple[str, ...]:
         ends = "none" if self.scale is None else self.scale_text
         group = "none" if self.by is None else signature_word(self.by)
-        counted = () if self.raters is None else (f"raters:{self.raters}",)
-        return f"interval:{self.interval}", f"scale:{ends}", f"by:{group}", *counted, *self.origin
+        raters = () if self.raters is None else (f"raters:{self.raters}",)
+        return f"interval:{self.interval}", f"scale:{ends}", f"by:{group}", *raters, *self.origin
 
     def to_dict(self) -> dict[str, Any]:
         """Return the signature as plain values, for files."""
@@ -240,9 +240,9 @@ class Estimate:
         """Return the scores as a small table, best first, with what to mind below it; groups follow."""
         lines = [self.headline, *self._lines(), *(f"note: {note}" for note in self.notes)]
         for name, group in self.groups.items():
-            own = [note for note in group.notes if note not in self.notes]
+            group_notes = [note for note in group.notes if note not in self.notes]
             title = f"{name}: {group.n} of {counted(group.size, 'item')} judged"
-            lines += [title, *group._lines(), *(f"note: {note}" for note in own)]
+            lines += [title, *group._lines(), *(f"note: {note}" for note in group_notes)]
         return "\n".join(lines)
 
     def _lines(self) -> list[str]:
@@ -324,8 +324,8 @@ class Estimate:
         if self.pairs is None:
             raise UsageError(_NOT_DRAWN if self.target == CHOSEN_ITEMS else _FROM_FILE)
         p_values = np.full((count, count), np.nan)
-        found = self.pairs.p_values(first, second, self.scores[first] - self.scores[second])
-        p_values[first, second] = p_values[second, first] = found
+        values = self.pairs.p_values(first, second, self.scores[first] - self.scores[second])
+        p_values[first, second] = p_values[second, first] = values
         return p_values
 
     def full_set_chance(self) -> Floats:
@@ -408,16 +408,16 @@ class Estimate:
 
     def _differences(self, first: Any, second: Any) -> tuple[Difference, ...]:
         centre = self.scores[first] - self.scores[second]
-        errors, found = self._pair_intervals(first, second, centre)
+        errors, intervals = self._pair_intervals(first, second, centre)
         return tuple(
             Difference(
                 self.models[one],
                 self.models[other],
                 float(centre[place]),
                 float(errors[place]),
-                float(found.low[place]),
-                float(found.high[place]),
-                found.kinds[place],
+                float(intervals.low[place]),
+                float(intervals.high[place]),
+                intervals.kinds[place],
             )
             for place, (one, other) in enumerate(zip(first, second, strict=True))
         )
@@ -485,14 +485,14 @@ def estimate_from(values: Mapping[str, Any]) -> Estimate:
 
 def selection_of(values: Mapping[str, Any]) -> Selection | None:
     """Return the selection that a file of scores holds."""
-    held = values.get("selection")
-    if held is None:
+    selection = values.get("selection")
+    if selection is None:
         return None
     try:
-        return Selection.from_dict(as_mapping(held, "selection"))
+        return Selection.from_dict(as_mapping(selection, "selection"))
     except InputError as error:
-        where = "selection" if error.field is None else f"selection.{error.field}"
-        raise InputError(error.problem, field=where, fix=error.fix) from None
+        field = "selection" if error.field is None else f"selection.{error.field}"
+        raise InputError(error.problem, field=field, fix=error.fix) from None
 
 
 def target_of(values: Mapping[str, Any], field: str = "target") -> str:
@@ -520,8 +520,8 @@ def is_rate_of(values: Mapping[str, Any], field: str = "is_rate") -> bool:
 
 def _estimate_part(values: Mapping[str, Any], at: str) -> Estimate:
     """Return the estimate of the whole set, or of a part of it, where ``at`` says which."""
-    given = as_list(values.get("models"), f"{at}models")
-    rows = [as_mapping(row, f"{at}models[{place}]") for place, row in enumerate(given)]
+    model_rows = as_list(values.get("models"), f"{at}models")
+    rows = [as_mapping(row, f"{at}models[{place}]") for place, row in enumerate(model_rows)]
     models = tuple(as_id(row.get("model"), f"{at}models[{place}].model") for place, row in enumerate(rows))
     if not models or len(set(models)) < len(models):
         raise InputError("every model is named once", field=f"{at}models")

@@ -90,39 +90,41 @@ class JudgedSample:
         """Whether every model had a draw of its own."""
         return self.unit_by_model is not None
 
-    def at(self, kept: Ints) -> JudgedSample:
+    def at(self, rows: Ints) -> JudgedSample:
         """Return the sample with some of its rows."""
 
-        def some(values: NDArray[Any] | None) -> Any:
-            return None if values is None else values[kept]
+        def part(values: NDArray[Any] | None) -> Any:
+            return None if values is None else values[rows]
 
         return replace(
             self,
-            rows=some(self.rows),
-            scores=some(self.scores),
-            probability=some(self.probability),
-            draw=some(self.draw),
-            unit=dense(self.unit[kept]),
-            stratum=some(self.stratum),
-            pool=some(self.pool),
-            pool_unit=some(self.pool_unit),
-            coordinates=some(self.coordinates),
-            balance=some(self.balance),
-            unit_by_model=some(self.unit_by_model),
-            response_rate=some(self.response_rate),
+            rows=part(self.rows),
+            scores=part(self.scores),
+            probability=part(self.probability),
+            draw=part(self.draw),
+            unit=dense(self.unit[rows]),
+            stratum=part(self.stratum),
+            pool=part(self.pool),
+            pool_unit=part(self.pool_unit),
+            coordinates=part(self.coordinates),
+            balance=part(self.balance),
+            unit_by_model=part(self.unit_by_model),
+            response_rate=part(self.response_rate),
         )
 
     def of_model(self, model: int) -> JudgedSample:
         """Return the sample of one model, as if there were no other."""
-        kept = np.flatnonzero(self.judged[:, model])
-        some, column = self.at(kept), slice(model, model + 1)
-        unit = some.unit if some.unit_by_model is None else dense(some.unit_by_model[:, model])
-        chance = some.probability[:, model]
+        rows = np.flatnonzero(self.judged[:, model])
+        subset, column = self.at(rows), slice(model, model + 1)
+        unit = subset.unit if subset.unit_by_model is None else dense(subset.unit_by_model[:, model])
+        probability = subset.probability[:, model]
         return replace(
-            some,
-            scores=some.scores[:, column],
-            probability=some.probability[:, column],
-            draw=chance if some.response_rate is None else chance / some.response_rate[:, model],
+            subset,
+            scores=subset.scores[:, column],
+            probability=subset.probability[:, column],
+            draw=probability
+            if subset.response_rate is None
+            else probability / subset.response_rate[:, model],
             unit=unit,
             unit_by_model=None,
             response_rate=None,
@@ -136,14 +138,14 @@ class JudgedSample:
         """
         if self.pool is None or self.pool_unit is None:
             return self.unit
-        own = self.unit + int(self.pool_unit.max(initial=-1)) + 1
-        return dense(np.where(self.pool < 1.0, self.pool_unit, own))
+        unit_code = self.unit + int(self.pool_unit.max(initial=-1)) + 1
+        return dense(np.where(self.pool < 1.0, self.pool_unit, unit_code))
 
     @cached_property
     def units(self) -> Ints:
         """The number of units, of the draw or of the pool, on which each model was judged."""
-        there = group_sums(self.judged.astype(np.float64), self.cluster) > 0
-        return np.asarray(there.sum(axis=0), np.int64)
+        judged_units = group_sums(self.judged.astype(np.float64), self.cluster) > 0
+        return np.asarray(judged_units.sum(axis=0), np.int64)
 
     @property
     def fewest_units(self) -> int:
@@ -194,14 +196,14 @@ def dense(codes: Ints) -> Ints:
     return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
 
-def as_codes(labels: Any, count: int, what: str) -> Ints:
+def as_codes(labels: Any, count: int, noun: str) -> Ints:
     """Return labels as codes in the order of the labels; None is one group."""
     if labels is None:
         return np.zeros(count, np.int64)
-    given = np.asarray(labels)
-    if given.shape != (count,):
-        raise UsageError(f"There are {count} items, but the {what} have the shape {given.shape}.")
-    return np.unique(given.astype(str) if given.dtype == object else given, return_inverse=True)[1].astype(
+    array = np.asarray(labels)
+    if array.shape != (count,):
+        raise UsageError(f"There are {count} items, but the {noun} have the shape {array.shape}.")
+    return np.unique(array.astype(str) if array.dtype == object else array, return_inverse=True)[1].astype(
         np.int64
     )
 
@@ -236,29 +238,29 @@ def sample_from_arrays(
     if values.ndim != 2:
         raise UsageError(f"Scores are items × models, not of the shape {values.shape}.")
     total = len(values) if size is None else int(size)
-    drawn = np.flatnonzero(~np.isnan(values).all(axis=1))
-    own = np.arange(len(values)) if units is None else as_codes(units, len(values), "units")
-    check_counts(len(drawn), len(values), total)
-    whole = total == len(values)
-    if not whole and (documents is not None or weights is not None):
+    rows = np.flatnonzero(~np.isnan(values).all(axis=1))
+    unit_codes = np.arange(len(values)) if units is None else as_codes(units, len(values), "units")
+    check_counts(len(rows), len(values), total)
+    all_items_given = total == len(values)
+    if not all_items_given and (documents is not None or weights is not None):
         raise UsageError(
             "Weights and documents are those of all items, so the rows of scores must be all items, too "
             "(NaN where not judged)."
         )
-    chances = _checked_probabilities(probability, values.shape, len(drawn) / total, drawn)
+    probabilities = _checked_probabilities(probability, values.shape, len(rows) / total, rows)
     return JudgedSample(
-        rows=drawn,
-        scores=values[drawn],
-        probability=chances,
+        rows=rows,
+        scores=values[rows],
+        probability=probabilities,
         size=total,
-        draw=np.asarray(chances.max(axis=1)),
-        unit=dense(own[drawn]),
-        stratum=as_codes(strata, len(values), "strata")[drawn],
+        draw=np.asarray(probabilities.max(axis=1)),
+        unit=dense(unit_codes[rows]),
+        stratum=as_codes(strata, len(values), "strata")[rows],
         weights=None if weights is None else checked_weights(weights, total),
         document=None if documents is None else as_codes(documents, total, "documents"),
-        stratum_of=as_codes(strata, total, "strata") if strata is not None and whole else None,
-        coordinates=_drawn_columns(coordinates, drawn),
-        balance=_drawn_columns(balance, drawn),
+        stratum_of=as_codes(strata, total, "strata") if strata is not None and all_items_given else None,
+        coordinates=_drawn_columns(coordinates, rows),
+        balance=_drawn_columns(balance, rows),
     )
 
 
@@ -270,26 +272,27 @@ def check_counts(judged: int, rows: int, size: int) -> None:
         raise UsageError(f"There are {rows} rows of scores but only {size} items in the set.")
 
 
-def _checked_probabilities(probability: Any, shape: tuple[int, ...], uniform: float, drawn: Ints) -> Floats:
-    given = np.asarray(uniform if probability is None else probability, np.float64)
-    if given.ndim == 1:
-        given = given[:, None]
+def _checked_probabilities(probability: Any, shape: tuple[int, ...], uniform: float, rows: Ints) -> Floats:
+    probabilities = np.asarray(uniform if probability is None else probability, np.float64)
+    if probabilities.ndim == 1:
+        probabilities = probabilities[:, None]
     try:
-        chances = np.broadcast_to(given, shape)[drawn]
+        drawn_probabilities = np.broadcast_to(probabilities, shape)[rows]
     except ValueError:
         raise UsageError(
-            f"Probabilities are one number, one per item, or items × models {shape}, not {given.shape}."
+            f"Probabilities are one number, one per item, or items × models {shape}, not "
+            f"{probabilities.shape}."
         ) from None
-    if not ((chances > 0) & (chances <= 1)).all():
+    if not ((drawn_probabilities > 0) & (drawn_probabilities <= 1)).all():
         raise UsageError("Inclusion probabilities lie above 0 and are at most 1.")
-    return chances
+    return drawn_probabilities
 
 
-def _drawn_columns(values: Any, drawn: Ints) -> Floats | None:
+def _drawn_columns(values: Any, rows: Ints) -> Floats | None:
     if values is None:
         return None
-    given = np.asarray(values, np.float64)
-    return (given[:, None] if given.ndim == 1 else given)[drawn]
+    columns = np.asarray(values, np.float64)
+    return (columns[:, None] if columns.ndim == 1 else columns)[rows]
 
 
 # --- the linear form of scores ---
@@ -325,13 +328,13 @@ class LinearForm:
         """Return the models' scores."""
         return np.asarray(self.fixed + (self.residual / sample.probability).sum(axis=0) / sample.size)
 
-    def of_model(self, model: int, kept: Mask) -> LinearForm:
+    def of_model(self, model: int, rows: Mask) -> LinearForm:
         """Return the form of one model over some of the rows."""
         column = slice(model, model + 1)
         return replace(
             self,
             fixed=self.fixed[column],
-            residual=self.residual[kept, column],
+            residual=self.residual[rows, column],
             predicted=None if self.predicted is None else self.predicted[:, column],
             fallen_back=None if self.fallen_back is None else self.fallen_back[column],
         )
@@ -347,20 +350,24 @@ def difference_form(
     predictions it is the weighted mean. ``exact`` divides by N instead of the estimated number of items: that
     is free of any bias, but moves when all scores are shifted. A model without judgements has the score NaN.
     """
-    ahead = np.zeros_like(sample.scores) if predicted is None else predicted[sample.rows]
-    missed = np.where(sample.judged, sample.values - ahead, 0.0)
-    known = np.zeros(sample.models) if predicted is None else sample.whole_mean(predicted)
-    counted = sample.share.sum(axis=0)
-    unjudged = np.where(counted > 0, 0.0, np.nan)
-    weighed = missed * sample.importance[:, None]
+    predictions = np.zeros_like(sample.scores) if predicted is None else predicted[sample.rows]
+    errors = np.where(sample.judged, sample.values - predictions, 0.0)
+    mean_prediction = np.zeros(sample.models) if predicted is None else sample.whole_mean(predicted)
+    weight = sample.share.sum(axis=0)
+    missing_score = np.where(weight > 0, 0.0, np.nan)
+    weighted = errors * sample.importance[:, None]
     if exact:
-        return LinearForm(known + unjudged, weighed, predicted, parameters)
-    seen = np.where(counted > 0, counted, 1.0)
-    mean = (sample.share * missed).sum(axis=0) / seen
-    left = np.where(sample.judged, weighed - mean * sample.importance[:, None], 0.0)
+        return LinearForm(mean_prediction + missing_score, weighted, predicted, parameters)
+    divisor = np.where(weight > 0, weight, 1.0)
+    mean = (sample.share * errors).sum(axis=0) / divisor
+    residual = np.where(sample.judged, weighted - mean * sample.importance[:, None], 0.0)
     # What is left of equal scores after subtracting their mean is rounding, and no error to learn from.
-    left = np.where(np.abs(left) <= _ROUNDING * np.abs(missed).max(axis=0, initial=0.0), 0.0, left)
-    return LinearForm(known + mean + unjudged, left * (sample.size / seen), predicted, parameters)
+    residual = np.where(
+        np.abs(residual) <= _ROUNDING * np.abs(errors).max(axis=0, initial=0.0), 0.0, residual
+    )
+    return LinearForm(
+        mean_prediction + mean + missing_score, residual * (sample.size / divisor), predicted, parameters
+    )
 
 
 def restrict_to(sample: JudgedSample, linear: LinearForm, inside: Mask) -> tuple[JudgedSample, LinearForm]:
@@ -371,9 +378,9 @@ def restrict_to(sample: JudgedSample, linear: LinearForm, inside: Mask) -> tuple
     """
     size = float(inside.sum()) if sample.weights is None else float(sample.weights[inside].sum())
     weights = np.ones(sample.size) if sample.weights is None else sample.weights
-    within = replace(sample, weights=np.where(inside, weights, 0.0) * sample.size / size)
-    return within, replace(
-        difference_form(within, linear.predicted, parameters=linear.parameters),
+    part = replace(sample, weights=np.where(inside, weights, 0.0) * sample.size / size)
+    return part, replace(
+        difference_form(part, linear.predicted, parameters=linear.parameters),
         fallen_back=linear.fallen_back,
         notes=linear.notes,
     )

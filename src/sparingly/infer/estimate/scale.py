@@ -30,8 +30,8 @@ def hoeffding_serfling(n: int, size: float, spread: float, level: float = 0.95) 
     2.3). ``spread`` is R, the width of the scale; ``size`` is N, infinite for a population.
     """
     _check(n, size, level)
-    kept = 1.0 - (n - 1.0) / size
-    return float(spread * np.sqrt(kept * np.log(2.0 / (1.0 - level)) / (2.0 * n)))
+    finite_factor = 1.0 - (n - 1.0) / size
+    return float(spread * np.sqrt(finite_factor * np.log(2.0 / (1.0 - level)) / (2.0 * n)))
 
 
 def empirical_bernstein(deviation: Floats | float, n: int, spread: float, level: float = 0.95) -> Floats:
@@ -42,8 +42,8 @@ def empirical_bernstein(deviation: Floats | float, n: int, spread: float, level:
     where the scores vary little for their range and n is large.
     """
     _check(n, np.inf, level)
-    told = np.log(3.0 / (1.0 - level))
-    return np.asarray(np.asarray(deviation) * np.sqrt(2.0 * told / n) + 3.0 * spread * told / n)
+    log_term = np.log(3.0 / (1.0 - level))
+    return np.asarray(np.asarray(deviation) * np.sqrt(2.0 * log_term / n) + 3.0 * spread * log_term / n)
 
 
 def _check(n: int, size: float, level: float) -> None:
@@ -87,9 +87,9 @@ def betting_interval(
     bets = _bets(scaled, level, len(scaled))
     sums, n = scaled.sum(axis=0), len(scaled)
     # What was judged cannot be undone: it bounds the mean of all (not at all where N is infinite).
-    least, most = sums / size, 1.0 - (n - sums) / size
-    lower = _edge(scaled, bets, size, level, least, most)
-    upper = 1.0 - _edge(1.0 - scaled, bets, size, level, 1.0 - most, 1.0 - least)
+    lowest, highest = sums / size, 1.0 - (n - sums) / size
+    lower = _edge(scaled, bets, size, level, lowest, highest)
+    upper = 1.0 - _edge(1.0 - scaled, bets, size, level, 1.0 - highest, 1.0 - lowest)
     return IntervalSequence(low + (high - low) * lower, low + (high - low) * np.maximum(upper, lower))
 
 
@@ -119,13 +119,15 @@ def bernstein_sequence(
     """
     scaled = _scaled(scores, size, low, high, level)[:, :1]
     bets = np.minimum(_bets(scaled, level, None), 0.5)
-    before = _sums_before(scaled)
+    sums_before = _sums_before(scaled)
     places = np.arange(len(scaled))[:, None]
-    left = size - places
-    weight = np.cumsum(bets * (1.0 + places / left), axis=0)
-    centre = np.cumsum(bets * (scaled + before / left), axis=0) / weight
-    missed = (scaled - _running_means(scaled)) ** 2
-    half = (np.cumsum(missed * (-np.log1p(-bets) - bets), axis=0) + np.log(2.0 / (1.0 - level))) / weight
+    remaining = size - places
+    weight = np.cumsum(bets * (1.0 + places / remaining), axis=0)
+    centre = np.cumsum(bets * (scaled + sums_before / remaining), axis=0) / weight
+    squared_errors = (scaled - _running_means(scaled)) ** 2
+    half = (
+        np.cumsum(squared_errors * (-np.log1p(-bets) - bets), axis=0) + np.log(2.0 / (1.0 - level))
+    ) / weight
     lower = np.maximum.accumulate(np.clip(centre - half, 0.0, 1.0), axis=0)[:, 0]
     upper = np.minimum.accumulate(np.clip(centre + half, 0.0, 1.0), axis=0)[:, 0]
     return IntervalSequence(low + (high - low) * lower, low + (high - low) * upper)
@@ -135,12 +137,12 @@ def _scaled(scores: Floats, size: float, low: float, high: float, level: float) 
     if not high > low:
         raise UsageError(f"A scale goes from a lower to a higher number, not from {low} to {high}.")
     check_level(level)
-    given = scores[:, None] if scores.ndim == 1 else scores
-    if not 0 < len(given) <= size:
-        raise UsageError(f"There are {size} items, so there cannot be {len(given)} judged ones.")
-    if np.isnan(given).any() or given.min() < low or given.max() > high:
+    columns = scores[:, None] if scores.ndim == 1 else scores
+    if not 0 < len(columns) <= size:
+        raise UsageError(f"There are {size} items, so there cannot be {len(columns)} judged ones.")
+    if np.isnan(columns).any() or columns.min() < low or columns.max() > high:
         raise DataError(f"Not every score lies between {low:g} and {high:g}.")
-    return np.asarray((given - low) / (high - low))
+    return np.asarray((columns - low) / (high - low))
 
 
 def _sums_before(scaled: Floats) -> Floats:
@@ -166,17 +168,19 @@ def _bets(scaled: Floats, level: float, planned: int | None) -> Floats:
 def _capital(scaled: Floats, bets: Floats, size: float, means: Floats) -> Floats:
     """Return the logarithm of K⁺ after each score, for one supposed mean per column."""
     places = np.arange(len(scaled))[:, None]
-    left = means - _sums_before(scaled) / size if np.isfinite(size) else np.broadcast_to(means, scaled.shape)
-    supposed = left * size / (size - places) if np.isfinite(size) else left
-    kept = np.maximum(supposed, 0.0)
-    stake = np.minimum(bets, _LARGEST_LOSS / np.maximum(kept, 1e-12))
-    return np.asarray(np.cumsum(np.log1p(stake * (scaled - kept)), axis=0))
+    remaining = (
+        means - _sums_before(scaled) / size if np.isfinite(size) else np.broadcast_to(means, scaled.shape)
+    )
+    supposed = remaining * size / (size - places) if np.isfinite(size) else remaining
+    supposed_mean = np.maximum(supposed, 0.0)
+    stake = np.minimum(bets, _LARGEST_LOSS / np.maximum(supposed_mean, 1e-12))
+    return np.asarray(np.cumsum(np.log1p(stake * (scaled - supposed_mean)), axis=0))
 
 
-def _edge(scaled: Floats, bets: Floats, size: float, level: float, least: Floats, most: Floats) -> Floats:
+def _edge(scaled: Floats, bets: Floats, size: float, level: float, lowest: Floats, highest: Floats) -> Floats:
     """Return the lowest mean that is not given up: K⁺ falls as the mean grows, so halving finds it."""
     limit = np.log(2.0 / (1.0 - level))
-    below, above = least.copy(), most.copy()
+    below, above = lowest.copy(), highest.copy()
     for _ in range(_STEPS):
         middle = (below + above) / 2.0
         refused = _capital(scaled, bets, size, middle).max(axis=0) >= limit
@@ -324,8 +328,8 @@ def bounded_pairs(
 
 
 def _is_plain_mean(sample: JudgedSample, target: str) -> bool:
-    alone = sample.document is None or target == "set"
-    return sample.is_uniform and bool(sample.judged.all()) and alone
+    single_items = sample.document is None or target == "set"
+    return sample.is_uniform and bool(sample.judged.all()) and single_items
 
 
 def _size(sample: JudgedSample, target: str) -> float:

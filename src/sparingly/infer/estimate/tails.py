@@ -128,8 +128,8 @@ def _single(errors: ScoreErrors) -> Floats:
     single = errors.shape * errors.counts
     spread = np.sqrt((single**2).sum(axis=0) / np.maximum(errors.counts, 1.0))
     varied = np.sort(spread[spread > 0])
-    most = _MOST_SPREAD * varied[(len(varied) - 1) // 2] if len(varied) else 0.0
-    return single * np.where(spread > most, most / np.where(spread > 0, spread, 1.0), 1.0)
+    limit = _MOST_SPREAD * varied[(len(varied) - 1) // 2] if len(varied) else 0.0
+    return single * np.where(spread > limit, limit / np.where(spread > 0, spread, 1.0), 1.0)
 
 
 def own_skewness(shape: Floats) -> Floats:
@@ -163,8 +163,8 @@ class Reach:
     def side_errors(self) -> tuple[Floats, Floats]:
         """Return the standard errors towards the low and the high side, √(V + κ·m_side/n²)."""
         # The contributions behind the tails carry √(1 − π) already.
-        added = self.tails.unseen / np.maximum(self.counts, 1.0) ** 2
-        low, high = (np.sqrt(self.errors**2 + added * part) for part in (self.tails.low, self.tails.high))
+        unseen = self.tails.unseen / np.maximum(self.counts, 1.0) ** 2
+        low, high = (np.sqrt(self.errors**2 + unseen * part) for part in (self.tails.low, self.tails.high))
         return low, high
 
     def halves(self, level: float, *, one_sided: bool = False) -> tuple[Floats, Floats]:
@@ -213,16 +213,16 @@ class Reach:
 
     def _shifts(self) -> list[tuple[Floats, Floats]]:
         """Return A and B of the shift w·(A + B(q² − 1)) by the own skewness and by that of all models."""
-        left, fraction = self.tails.unsampled, 1.0 - self.tails.unsampled
+        unsampled, fraction = self.tails.unsampled, 1.0 - self.tails.unsampled
         counts = np.maximum(self.counts, 1.0)
         # The skewness of a normal sample has a standard error of √(6/n), so that of its sum has √6/n.
         beyond = np.maximum(np.abs(self.skew) - self.tails.chance * math.sqrt(6.0) / counts, 0.0)
-        found = []
+        shifts = []
         for skew in (np.sign(self.skew) * beyond, self.tails.skew / np.sqrt(counts)):
-            joint = skew * math.sqrt(left)
-            third = skew * (1.0 - 2.0 * fraction) / math.sqrt(left) - 3.0 * joint
-            found.append((-joint / 2.0 * self.tails.weight, third / 6.0 * self.tails.weight))
-        return found
+            joint = skew * math.sqrt(unsampled)
+            third = skew * (1.0 - 2.0 * fraction) / math.sqrt(unsampled) - 3.0 * joint
+            shifts.append((-joint / 2.0 * self.tails.weight, third / 6.0 * self.tails.weight))
+        return shifts
 
     def _shift(self, quantile: float, side: float) -> Floats:
         """Return by how much the quantile is moved outwards at the low (1) or the high (−1) end."""
@@ -231,12 +231,12 @@ class Reach:
 
     def _quantile_reaching(self, ratio: Floats, side: Floats) -> Floats:
         """Return the quantile at which the moved one equals a ratio: the least over the possible shifts."""
-        found = ratio
+        quantile = ratio
         for first, second in self._shifts():
             start, bend = side * (first - second), np.where(side * second > 1e-12, side * second, np.nan)
             root = (np.sqrt(np.maximum(1.0 + 4.0 * bend * (ratio - start), 0.0)) - 1.0) / (2.0 * bend)
-            found = np.fmin(found, np.maximum(root, 0.0))
-        return np.where(np.isnan(ratio), np.nan, found)
+            quantile = np.fmin(quantile, np.maximum(root, 0.0))
+        return np.where(np.isnan(ratio), np.nan, quantile)
 
 
 def _normal(tail: float) -> float:

@@ -71,77 +71,77 @@ def unit_totals(sample: JudgedSample, residual: Floats) -> UnitTotals:
 
 def group_minimum(values: Floats, codes: Ints) -> Floats:
     """Return the smallest value of each code."""
-    found = np.full((int(codes.max(initial=-1)) + 1, *values.shape[1:]), np.inf)
-    np.minimum.at(found, codes, values)
-    return found
+    minimum = np.full((int(codes.max(initial=-1)) + 1, *values.shape[1:]), np.inf)
+    np.minimum.at(minimum, codes, values)
+    return minimum
 
 
-def deviations_from_centre(units: UnitTotals, left: Floats) -> Floats:
+def deviations_from_centre(units: UnitTotals, factor: Floats) -> Floats:
     """Return every unit's deviation from the centre of its stratum (Hájek 1964, Deville 1999).
 
     c_u = (1 − π_u)·n/(n − 1), A = Σ c_u z_u / Σ c_u, deviation √c_u·(z_u − A) with z the unit's total and
     ``left`` = 1 − π_u (units × models, 0 where not judged); n counts the units with π < 1. A simple random
     sample gets (1 − f)s²/n. For units of unequal weight see ``raised``.
     """
-    stratum = collapse_strata(units, left)
-    total = group_sums(left, stratum)
-    centre = group_sums(left * units.total, stratum) / np.where(total > 0, total, 1.0)
+    stratum = collapse_strata(units, factor)
+    total = group_sums(factor, stratum)
+    centre = group_sums(factor * units.total, stratum) / np.where(total > 0, total, 1.0)
     return np.asarray(
-        np.sqrt(left * residual_inflation(units, left, stratum)) * (units.total - centre[stratum])
+        np.sqrt(factor * residual_inflation(units, factor, stratum)) * (units.total - centre[stratum])
     )
 
 
-def residual_inflation(units: UnitTotals, left: Floats, stratum: Ints) -> Floats:
+def residual_inflation(units: UnitTotals, factor: Floats, stratum: Ints) -> Floats:
     """Return the factors (units × models) by which squared residuals are too small: n/(n − 1).
 
     For documents and snippets in one stratum it is 1/(1 − p_u), p_u the part of all weight that unit u has: a
     long document pulls the mean towards itself, and its own residual is the smaller for it (HC2 of MacKinnon
     and White 1985). Equal parts give n/(n − 1).
     """
-    counts = group_sums((left > 0).astype(np.float64), stratum)
+    counts = group_sums((factor > 0).astype(np.float64), stratum)
     several = counts > 1
     if (units.length == 1).all() or np.ptp(stratum) > 0:
         return np.asarray(np.where(several, counts / np.maximum(counts - 1.0, 1.0), 0.0)[stratum])
     return np.where(several[stratum], leverage_correction(units.weight), 0.0)
 
 
-def leverage_correction(heft: Floats) -> Floats:
+def leverage_correction(weight: Floats) -> Floats:
     """Return 1/(1 − p) of parts p of a weight by column; a part beyond most of the whole counts as that."""
-    whole = heft.sum(axis=0)
-    part = np.divide(heft, whole, out=np.zeros_like(heft), where=whole > 0)
-    return np.asarray(1.0 / (1.0 - np.minimum(part, MOST_OF_ALL)))
+    total = weight.sum(axis=0)
+    share = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+    return np.asarray(1.0 / (1.0 - np.minimum(share, MOST_OF_ALL)))
 
 
-def collapse_strata(units: UnitTotals, left: Floats) -> Ints:
+def collapse_strata(units: UnitTotals, factor: Floats) -> Ints:
     """Return strata in which every one that is left to chance has two units or more (collapsed strata).
 
     Single units are put side by side by their length and chance and joined in pairs, an odd one with the
     last pair or, alone, with the smallest other stratum. That overstates the variance (Cochran 1977, 5A.12).
     """
-    opened = (left > 0).any(axis=1)
-    counts = np.bincount(units.stratum, opened.astype(np.float64))
-    lonely = np.flatnonzero(opened & (counts[units.stratum] == 1))
-    if not len(lonely) or opened.sum() < 2:
+    uncertain = (factor > 0).any(axis=1)
+    counts = np.bincount(units.stratum, uncertain.astype(np.float64))
+    single = np.flatnonzero(uncertain & (counts[units.stratum] == 1))
+    if not len(single) or uncertain.sum() < 2:
         return units.stratum
     stratum = units.stratum.copy()
-    if len(lonely) == 1:
-        others = np.flatnonzero(counts > 1)
-        stratum[lonely] = others[np.argmin(counts[others])]
+    if len(single) == 1:
+        larger = np.flatnonzero(counts > 1)
+        stratum[single] = larger[np.argmin(counts[larger])]
         return stratum
-    alike = lonely[np.lexsort((lonely, units.draw[lonely], units.length[lonely]))]
-    pair = np.minimum(np.arange(len(lonely)) // 2, len(lonely) // 2 - 1)
-    stratum[alike] = stratum[alike[2 * pair]]
+    ordered = single[np.lexsort((single, units.draw[single], units.length[single]))]
+    pair = np.minimum(np.arange(len(single)) // 2, len(single) // 2 - 1)
+    stratum[ordered] = stratum[ordered[2 * pair]]
     return stratum
 
 
-def degrees_of_freedom(units: UnitTotals, left: Floats) -> float:
+def degrees_of_freedom(units: UnitTotals, factor: Floats) -> float:
     """Return the degrees of freedom: units that are left to chance and that count, less one per stratum."""
-    opened = (left > 0).any(axis=1) & units.in_domain
-    counts = np.bincount(collapse_strata(units, left), opened.astype(np.float64))
+    uncertain = (factor > 0).any(axis=1) & units.in_domain
+    counts = np.bincount(collapse_strata(units, factor), uncertain.astype(np.float64))
     return float((counts - 1.0)[counts > 1].sum())
 
 
-def deviations_from_neighbours(units: UnitTotals, left: Floats, coordinates: Floats) -> Floats:
+def deviations_from_neighbours(units: UnitTotals, factor: Floats, coordinates: Floats) -> Floats:
     """Return every unit's deviation from its nearest drawn units, for draws that are spread over a space.
 
     √((1 − π_u)·k/(k − 1))·(z_u − mean of z over the k nearest, itself among them), k = 4 (the local
@@ -151,20 +151,20 @@ def deviations_from_neighbours(units: UnitTotals, left: Floats, coordinates: Flo
     from scipy.spatial import KDTree
 
     # A unit that was sure to be drawn has no error, and weighs too little to be like its neighbours.
-    opened = np.flatnonzero((left > 0).any(axis=1))
-    near = min(NEIGHBOURS, len(opened))
-    if near < 2:
-        return deviations_from_centre(units, left)
-    found = np.atleast_2d(KDTree(coordinates[opened]).query(coordinates[opened], k=near)[1])
-    own = np.arange(len(opened))
+    uncertain = np.flatnonzero((factor > 0).any(axis=1))
+    count = min(NEIGHBOURS, len(uncertain))
+    if count < 2:
+        return deviations_from_centre(units, factor)
+    nearest = np.atleast_2d(KDTree(coordinates[uncertain]).query(coordinates[uncertain], k=count)[1])
+    position = np.arange(len(uncertain))
     # Of several units at one place, the unit itself need not be among those found.
-    found[:, -1] = np.where((found == own[:, None]).any(axis=1), found[:, -1], own)
+    nearest[:, -1] = np.where((nearest == position[:, None]).any(axis=1), nearest[:, -1], position)
     local = units.total.copy()
-    local[opened] = units.total[opened][found].mean(axis=1)
-    return np.asarray(np.sqrt(left * near / (near - 1.0)) * (units.total - local))
+    local[uncertain] = units.total[uncertain][nearest].mean(axis=1)
+    return np.asarray(np.sqrt(factor * count / (count - 1.0)) * (units.total - local))
 
 
-def deviations_from_balance(units: UnitTotals, left: Floats, balance: Floats) -> tuple[Floats, int]:
+def deviations_from_balance(units: UnitTotals, factor: Floats, balance: Floats) -> tuple[Floats, int]:
     """Return every unit's deviation from what its balancing variables tell, and q, for balanced draws.
 
     √((1 − π_u)·n/(n − q))·(z_u − bᵀx_u/π_u), b by least squares with weights 1 − π_u over the q
@@ -172,13 +172,15 @@ def deviations_from_balance(units: UnitTotals, left: Floats, balance: Floats) ->
     worth of residuals are left to learn the error from. Where q > n/2 that is too little: deviations are then
     those from the centre, which say too much rather than too little, and q is 0.
     """
-    ahead = np.column_stack([np.ones(len(units)), balance / units.draw[:, None]])
-    root = np.sqrt(left.max(axis=1, initial=0.0))
-    fit, _, rank, _ = np.linalg.lstsq(ahead * root[:, None], units.total * root[:, None], rcond=1e-10)
-    opened = float((root > 0).sum())
-    if 2 * rank > opened:
-        return deviations_from_centre(units, left), 0
-    return np.asarray(np.sqrt(left * opened / (opened - rank)) * (units.total - ahead @ fit)), int(rank)
+    variables = np.column_stack([np.ones(len(units)), balance / units.draw[:, None]])
+    root = np.sqrt(factor.max(axis=1, initial=0.0))
+    fit, _, rank, _ = np.linalg.lstsq(variables * root[:, None], units.total * root[:, None], rcond=1e-10)
+    uncertain = float((root > 0).sum())
+    if 2 * rank > uncertain:
+        return deviations_from_centre(units, factor), 0
+    return np.asarray(
+        np.sqrt(factor * uncertain / (uncertain - rank)) * (units.total - variables @ fit)
+    ), int(rank)
 
 
 # --- where some of what was drawn was not judged ---
@@ -223,35 +225,48 @@ class Nonresponse:
 
     def shared(self, deviation: Floats) -> Floats:
         """Return Σ ρ d_j d_k over the rows, with ρ = r_j r_k/r_jk: r on the diagonal, 1 for gaps apart."""
-        found = deviation.T @ (self.item_rate[:, None] * deviation) / self.dependence
-        np.fill_diagonal(found, (self.cell_rate * deviation**2).sum(axis=0))
-        return found
+        products = deviation.T @ (self.item_rate[:, None] * deviation) / self.dependence
+        np.fill_diagonal(products, (self.cell_rate * deviation**2).sum(axis=0))
+        return products
 
     def apart(self, deviation: Floats) -> Floats:
         """Return Σ (1 − ρ) d_j d_k over the rows."""
-        found = deviation.T @ deviation - self.shared(deviation)
-        np.fill_diagonal(found, ((1.0 - self.cell_rate) * deviation**2).sum(axis=0))
-        return np.asarray(found)
+        products = deviation.T @ deviation - self.shared(deviation)
+        np.fill_diagonal(products, ((1.0 - self.cell_rate) * deviation**2).sum(axis=0))
+        return np.asarray(products)
 
 
 def nonresponse_of(sample: JudgedSample) -> Nonresponse | None:
     """Return the gaps of a sample; None where everything that was drawn was judged."""
-    came = np.ones(len(sample.rows)) if sample.response_rate is None else sample.response_rate[:, 0]
-    chance = sample.draw / came
-    answered = np.where(sample.judged, np.minimum(sample.probability / chance[:, None], 1.0), 1.0)
-    if (answered >= 1.0 - 1e-12).all():
+    item_rate = np.ones(len(sample.rows)) if sample.response_rate is None else sample.response_rate[:, 0]
+    draw = sample.draw / item_rate
+    cell_rate = np.where(sample.judged, np.minimum(sample.probability / draw[:, None], 1.0), 1.0)
+    if (cell_rate >= 1.0 - 1e-12).all():
         return None
-    there = sample.judged.astype(np.float64)
+    judged = sample.judged.astype(np.float64)
     # Of the items that came: the share of each model, by what the items stand for.
     weight = 1.0 / sample.draw
-    within = np.minimum(sample.probability / sample.draw[:, None], 1.0)
-    expected, both = within.T @ (weight[:, None] * within), there.T @ (weight[:, None] * there)
-    tied = np.divide(both, expected, out=np.ones_like(both), where=(both > 0) & (expected > 0))
-    return Nonresponse(chance, came, answered, tied)
+    rate_in_item = np.minimum(sample.probability / sample.draw[:, None], 1.0)
+    expected, jointly_judged = (
+        rate_in_item.T @ (weight[:, None] * rate_in_item),
+        judged.T @ (weight[:, None] * judged),
+    )
+    dependence = np.divide(
+        jointly_judged,
+        expected,
+        out=np.ones_like(jointly_judged),
+        where=(jointly_judged > 0) & (expected > 0),
+    )
+    return Nonresponse(draw, item_rate, cell_rate, dependence)
 
 
 def nonresponse_covariance(
-    sample: JudgedSample, linear: LinearForm, gaps: Nonresponse, spread: PhaseSpread, *, centred: bool = True
+    sample: JudgedSample,
+    linear: LinearForm,
+    nonresponse: Nonresponse,
+    spread: PhaseSpread,
+    *,
+    centred: bool = True,
 ) -> Floats:
     """Return the covariance of totals: of the draw as ``spread`` has it, and of the gaps.
 
@@ -261,22 +276,26 @@ def nonresponse_covariance(
     """
     codes = [sample.unit] if sample.pool is None else [sample.unit, dense(pool_codes(sample))]
     single = [len(np.unique(code)) == len(sample.rows) for code in codes]
-    drawn = [np.zeros((len(sample.rows), sample.models)) for _ in codes]
-    away, counted = np.zeros(sample.scores.shape), np.zeros(sample.scores.shape)
+    phase_deviation = [np.zeros((len(sample.rows), sample.models)) for _ in codes]
+    item_deviation, counted_share = np.zeros(sample.scores.shape), np.zeros(sample.scores.shape)
     for model in np.flatnonzero(sample.judged.any(axis=0)).tolist():
         rows = np.flatnonzero(sample.judged[:, model])
-        part, form = _one_model(sample, linear, gaps, model, rows)
-        away[rows, model] = _deviations_in_stratum(part, form.residual, centred)
+        part, form = _one_model(sample, linear, nonresponse, model, rows)
+        item_deviation[rows, model] = _deviations_in_stratum(part, form.residual, centred)
         for place, phase in enumerate(spread(part, unit_totals(part, form.residual))):
             code = codes[place]
-            drawn[place][rows[phase.first] if single[place] else code[rows[phase.first]], model] = (
+            phase_deviation[place][rows[phase.first] if single[place] else code[rows[phase.first]], model] = (
                 phase.deviation[:, 0]
             )
-            counted[rows, model] += 0.0 if single[place] else phase.factor[dense(code[rows])]
-    away = away * np.sqrt(np.maximum(1.0 - counted, 0.0))
-    kinds = zip(drawn, single, strict=True)
+            counted_share[rows, model] += 0.0 if single[place] else phase.factor[dense(code[rows])]
+    item_deviation = item_deviation * np.sqrt(np.maximum(1.0 - counted_share, 0.0))
+    kinds = zip(phase_deviation, single, strict=True)
     return _without_exact_models(
-        sum(gaps.shared(one) if alone else one.T @ one for one, alone in kinds) + gaps.apart(away)
+        sum(
+            nonresponse.shared(deviation) if is_single else deviation.T @ deviation
+            for deviation, is_single in kinds
+        )
+        + nonresponse.apart(item_deviation)
     )
 
 
@@ -292,14 +311,14 @@ def pool_codes(sample: JudgedSample) -> Ints:
 
 
 def _one_model(
-    sample: JudgedSample, linear: LinearForm, gaps: Nonresponse, model: int, rows: Ints
+    sample: JudgedSample, linear: LinearForm, nonresponse: Nonresponse, model: int, rows: Ints
 ) -> tuple[JudgedSample, LinearForm]:
     """Return what was judged of one model, with the chance of the draw alone."""
     part = replace(
         sample.at(rows),
         scores=sample.scores[rows, model : model + 1],
         probability=sample.probability[rows, model : model + 1],
-        draw=gaps.draw[rows],
+        draw=nonresponse.draw[rows],
         response_rate=None,
     )
     return part, linear.of_model(model, sample.judged[:, model])
@@ -310,15 +329,15 @@ def _deviations_in_stratum(sample: JudgedSample, residual: Floats, centred: bool
 
     z = e/(πr), and A the weighted mean of e in the stratum, by which what did not come is stood for.
     """
-    alone = unit_totals(replace(sample, unit=np.arange(len(sample.rows))), residual)
+    single = unit_totals(replace(sample, unit=np.arange(len(sample.rows))), residual)
     if not centred:
-        return np.asarray(alone.total[:, 0])
-    stratum = collapse_strata(alone, np.ones_like(alone.total))
+        return np.asarray(single.total[:, 0])
+    stratum = collapse_strata(single, np.ones_like(single.total))
     counts = np.bincount(stratum)[stratum]
-    total, share = group_sums(alone.total, stratum), group_sums(sample.share, stratum)
+    total, share = group_sums(single.total, stratum), group_sums(sample.share, stratum)
     centre = np.divide(total, share, out=np.zeros_like(total), where=share > 0)[stratum]
-    few = np.where(counts > 1, counts / np.maximum(counts - 1.0, 1.0), 0.0)
-    return np.asarray(np.sqrt(few) * (alone.total - centre * sample.share)[:, 0])
+    small_sample = np.where(counts > 1, counts / np.maximum(counts - 1.0, 1.0), 0.0)
+    return np.asarray(np.sqrt(small_sample) * (single.total - centre * sample.share)[:, 0])
 
 
 # --- over this very set, where only the draw is left to chance ---
@@ -363,10 +382,10 @@ class ScoreErrors:
 
     def of_pairs(self, first: Ints, second: Ints) -> tuple[Floats, Floats]:
         """Return the standard errors of differences of models, and what the units contribute to them."""
-        own = np.diag(self.covariance)
-        squared = own[first] + own[second] - 2.0 * self.covariance[first, second]
+        variances = np.diag(self.covariance)
+        squared = variances[first] + variances[second] - 2.0 * self.covariance[first, second]
         # What is left of two equal numbers after subtracting is a matter of rounding.
-        squared = np.where(squared <= 1e-14 * (own[first] + own[second]), 0.0, squared)
+        squared = np.where(squared <= 1e-14 * (variances[first] + variances[second]), 0.0, squared)
         return np.sqrt(squared), self.shape[:, first] - self.shape[:, second]
 
 
@@ -381,23 +400,23 @@ def set_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
     if sample.separate:
         return _join_separate_draws([set_errors(*part) for part in by_model(sample, linear)])
     units = unit_totals(sample, linear.residual)
-    left = sampling_factor(units, units.probability)
-    matched = deviations(sample, units, left)[1]
-    there = units.in_domain & (left > 0).any(axis=1)
-    count, freedom = float(there.sum()), degrees_of_freedom(units, left)
-    if matched:
+    factor = sampling_factor(units, units.probability)
+    balanced = deviations(sample, units, factor)[1]
+    counts_in = units.in_domain & (factor > 0).any(axis=1)
+    count, freedom = float(counts_in.sum()), degrees_of_freedom(units, factor)
+    if balanced:
         # Of a part of the set, its share of the n − q.
-        count = freedom = count - matched * count / float((left > 0).any(axis=1).sum())
+        count = freedom = count - balanced * count / float((factor > 0).any(axis=1).sum())
     errors = ScoreErrors(
         covariance=draw_covariance(sample, units, linear),
         freedom=freedom,
         units=count,
-        shape=(deviations_from_centre(units, left) * inflation(sample, units, linear))[there],
-        stratum=collapse_strata(units, left)[there],
-        units_judged=(left > 0)[there].sum(axis=0).astype(np.float64),
-        fraction=1.0 - float(left[there].max(axis=1).mean()) if there.any() else 1.0,
+        shape=(deviations_from_centre(units, factor) * inflation(sample, units, linear))[counts_in],
+        stratum=collapse_strata(units, factor)[counts_in],
+        units_judged=(factor > 0)[counts_in].sum(axis=0).astype(np.float64),
+        fraction=1.0 - float(factor[counts_in].max(axis=1).mean()) if counts_in.any() else 1.0,
     )
-    errors = _by_pool_unit(errors, sample.cluster[units.first][there])
+    errors = _by_pool_unit(errors, sample.cluster[units.first][counts_in])
     return replace(errors, freedom=max(errors.freedom - (linear.parameters - 1.0), 0.0))
 
 
@@ -454,9 +473,9 @@ def _join_separate_draws(parts: list[ScoreErrors]) -> ScoreErrors:
 
 def draw_covariance(sample: JudgedSample, units: UnitTotals, linear: LinearForm) -> Floats:
     """Return the covariance of the scores by one draw that all models share."""
-    scale, gaps = inflation(sample, units, linear), nonresponse_of(sample)
-    if gaps is not None:
-        return _with_variances(nonresponse_covariance(sample, linear, gaps, draw_phases) * scale**2)
+    scale, nonresponse = inflation(sample, units, linear), nonresponse_of(sample)
+    if nonresponse is not None:
+        return _with_variances(nonresponse_covariance(sample, linear, nonresponse, draw_phases) * scale**2)
     parts = [phase.deviation * scale for phase in draw_phases(sample, units)]
     return np.asarray(sum(part.T @ part for part in parts))
 
@@ -472,8 +491,8 @@ def draw_phases(sample: JudgedSample, units: UnitTotals) -> list[Phase]:
 def inflation(sample: JudgedSample, units: UnitTotals, linear: LinearForm) -> float:
     """Return √((n − 1)/(n − p))/N: residuals of an in-sample fit with p parameters are too small."""
     count = float(len(units))
-    fitted = (count - 1.0) / (count - linear.parameters) if linear.parameters < count else 1.0
-    return float(np.sqrt(fitted)) / sample.size
+    correction = (count - 1.0) / (count - linear.parameters) if linear.parameters < count else 1.0
+    return float(np.sqrt(correction)) / sample.size
 
 
 def sampling_factor(units: UnitTotals, chance: Floats) -> Floats:
@@ -481,14 +500,14 @@ def sampling_factor(units: UnitTotals, chance: Floats) -> Floats:
     return np.where(units.judged, np.maximum(1.0 - chance, 0.0), 0.0)
 
 
-def deviations(sample: JudgedSample, units: UnitTotals, left: Floats) -> tuple[Floats, int]:
+def deviations(sample: JudgedSample, units: UnitTotals, factor: Floats) -> tuple[Floats, int]:
     """Return every unit's deviation, by the kind of the draw, and how many variables a balanced one spent."""
     if sample.balance is not None:
-        return deviations_from_balance(units, left, group_sums(sample.balance, sample.unit))
+        return deviations_from_balance(units, factor, group_sums(sample.balance, sample.unit))
     if sample.coordinates is not None:
         places = group_sums(sample.coordinates, sample.unit) / units.length[:, None]
-        return deviations_from_neighbours(units, left, places), 0
-    return deviations_from_centre(units, left), 0
+        return deviations_from_neighbours(units, factor, places), 0
+    return deviations_from_centre(units, factor), 0
 
 
 def _two_phases(sample: JudgedSample, units: UnitTotals, pool: Floats) -> list[Phase]:
@@ -500,22 +519,24 @@ def _two_phases(sample: JudgedSample, units: UnitTotals, pool: Floats) -> list[P
     """
     first = pool[units.first]
     second = sampling_factor(units, (units.draw / first)[:, None])
-    within = deviations(sample, units, second)[0] * np.sqrt(first)[:, None]
+    second_phase = deviations(sample, units, second)[0] * np.sqrt(first)[:, None]
     places, at, codes = np.unique(pool_codes(sample)[units.first], return_index=True, return_inverse=True)
-    few = len(places) / max(len(places) - 1.0, 1.0)
-    between = group_sums(units.total, codes) * np.sqrt((1.0 - first[at]) * few)[:, None]
+    small_sample = len(places) / max(len(places) - 1.0, 1.0)
+    first_phase = group_sums(units.total, codes) * np.sqrt((1.0 - first[at]) * small_sample)[:, None]
     return [
-        Phase(units.first, within, first - units.draw),
-        Phase(units.first[at], between, 1.0 - first[at]),
+        Phase(units.first, second_phase, first - units.draw),
+        Phase(units.first[at], first_phase, 1.0 - first[at]),
     ]
 
 
 def _with_variances(covariance: Floats) -> Floats:
     """Return a proper covariance with the variances that were given."""
-    found = nearest_covariance(covariance)
-    own, kept = np.diag(covariance), np.diag(found)
-    scale = np.sqrt(np.divide(own, kept, out=np.ones_like(own), where=kept > 0))
-    return np.asarray(found * scale[:, None] * scale[None, :])
+    nearest = nearest_covariance(covariance)
+    wanted_variances, variances = np.diag(covariance), np.diag(nearest)
+    scale = np.sqrt(
+        np.divide(wanted_variances, variances, out=np.ones_like(wanted_variances), where=variances > 0)
+    )
+    return np.asarray(nearest * scale[:, None] * scale[None, :])
 
 
 def nearest_covariance(covariance: Floats) -> Floats:
@@ -566,11 +587,11 @@ def population_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
     over_set, centred = set_errors(sample, linear), _centred(sample, linear)
     inputs = _population_units(sample)
     weight = _cluster_weight(sample, inputs)
-    contributed = _contributions(sample, centred, inputs.document) / sample.size
-    residual_inflation = contributed * np.sqrt(weight.factor)
-    alone = _independent_covariance(sample, centred, inputs, weight)
-    covariance = nearest_covariance(residual_inflation.T @ residual_inflation - alone / sample.size**2)
-    shape = contributed[contributed.any(axis=1)]
+    contributions = _contributions(sample, centred, inputs.document) / sample.size
+    corrected = contributions * np.sqrt(weight.factor)
+    independent = _independent_covariance(sample, centred, inputs, weight)
+    covariance = nearest_covariance(corrected.T @ corrected - independent / sample.size**2)
+    shape = contributions[contributions.any(axis=1)]
     freedom, units = _freedom_and_units(sample, linear, over_set, covariance, inputs, weight)
     return ScoreErrors(
         covariance=over_set.covariance + covariance,
@@ -588,31 +609,31 @@ def _relative_depths(sample: JudgedSample, document: Ints | None) -> Floats:
     """Return on how many documents (or items) each model was judged, as a share of the most of any."""
     place = sample.rows if document is None else document[sample.rows]
     counting = (sample.judged & (sample.importance > 0)[:, None]).astype(np.float64)
-    seen = (group_sums(counting, dense(place)) > 0).sum(axis=0)
-    return np.asarray(seen / max(float(seen.max(initial=0)), 1.0))
+    counts = (group_sums(counting, dense(place)) > 0).sum(axis=0)
+    return np.asarray(counts / max(float(counts.max(initial=0)), 1.0))
 
 
 def _centred(sample: JudgedSample, linear: LinearForm) -> LinearForm:
     """Return the form with residuals whose weighted mean is 0, as all but Horvitz and Thompson's have."""
-    counted = sample.share.sum(axis=0)
-    mean = (linear.residual / sample.probability).sum(axis=0) / np.where(counted > 0, counted, 1.0)
+    weight = sample.share.sum(axis=0)
+    mean = (linear.residual / sample.probability).sum(axis=0) / np.where(weight > 0, weight, 1.0)
     # What is left of sums that cancel is a matter of rounding.
     mean = np.where(np.abs(mean) <= 1e-12 * np.abs(linear.residual).max(axis=0, initial=0.0), 0.0, mean)
     if not mean.any():
         return linear
-    away = np.where(sample.judged, linear.residual - mean * sample.importance[:, None], 0.0)
-    return replace(linear, residual=away)
+    residual = np.where(sample.judged, linear.residual - mean * sample.importance[:, None], 0.0)
+    return replace(linear, residual=residual)
 
 
 def _population_units(sample: JudgedSample) -> PopulationUnits:
     """Return what counts as drawn from the population."""
     counting = sample.rows[sample.importance > 0]
     if sample.document is not None:
-        seen = len(np.unique(sample.document[counting]))
-        if seen > 1:
+        number = len(np.unique(sample.document[counting]))
+        if number > 1:
             places = np.stack([sample.document[sample.rows], sample.unit])
             counts = {len(np.unique(codes)) for codes in places} | {np.unique(places, axis=1).shape[1]}
-            return PopulationUnits(sample.document, float(seen), len(counts) == 1, ())
+            return PopulationUnits(sample.document, float(number), len(counts) == 1, ())
     notes = () if sample.document is None else (ONE_DOCUMENT,)
     return PopulationUnits(None, float(len(counting)), False, notes)
 
@@ -638,21 +659,21 @@ def _cluster_weight(sample: JudgedSample, inputs: PopulationUnits) -> ClusterWei
 
 def _contributions(sample: JudgedSample, linear: LinearForm, document: Ints | None) -> Floats:
     """Return what every document (or item) contributes to the scores: Σψ over its items."""
-    judged = linear.residual / sample.probability
+    from_residuals = linear.residual / sample.probability
     if linear.predicted is None:
-        return judged if document is None else group_sums(judged, document[sample.rows])
-    ahead = linear.predicted - sample.whole_mean(linear.predicted)
+        return from_residuals if document is None else group_sums(from_residuals, document[sample.rows])
+    contribution = linear.predicted - sample.whole_mean(linear.predicted)
     if sample.weights is not None:
-        ahead = ahead * sample.weights[:, None]
-    ahead[sample.rows] += judged
-    return ahead if document is None else group_sums(ahead, document)
+        contribution = contribution * sample.weights[:, None]
+    contribution[sample.rows] += from_residuals
+    return contribution if document is None else group_sums(contribution, document)
 
 
 def _freedom_and_units(
     sample: JudgedSample,
     linear: LinearForm,
     over_set: ScoreErrors,
-    added: Floats,
+    covariance: Floats,
     inputs: PopulationUnits,
     weight: ClusterWeight,
 ) -> tuple[float, float]:
@@ -667,11 +688,13 @@ def _freedom_and_units(
     if inputs.document is None:
         return max(units - 1.0 - (linear.parameters - 1.0), 0.0), units
     freedom = min(weight.freedom, max(units - 1.0, 0.0))
-    draw, both = (float(np.trace(part)) for part in (over_set.covariance, over_set.covariance + added))
-    if inputs.are_sampling_units or both <= 0:
+    over_draw, total = (
+        float(np.trace(part)) for part in (over_set.covariance, over_set.covariance + covariance)
+    )
+    if inputs.are_sampling_units or total <= 0:
         return freedom, units
     documents = len(np.unique(_documents_that_count(sample, inputs.document)))
-    return joined_freedom(draw / both, over_set, freedom, units, documents)
+    return joined_freedom(over_draw / total, over_set, freedom, units, documents)
 
 
 def joined_freedom(
@@ -722,26 +745,26 @@ def _independent_covariance(
             for model, part in enumerate(by_model(sample, linear))
         ]
         return np.diag(parts)
-    units, gaps = unit_totals(sample, linear.residual), nonresponse_of(sample)
-    if gaps is None:
-        alone = np.sqrt(sampling_factor(units, units.draw[:, None])) * units.total
-        covariance = alone.T @ alone
+    units, nonresponse = unit_totals(sample, linear.residual), nonresponse_of(sample)
+    if nonresponse is None:
+        deviation = np.sqrt(sampling_factor(units, units.draw[:, None])) * units.total
+        covariance = deviation.T @ deviation
     else:
-        covariance = nonresponse_covariance(sample, linear, gaps, _independent_phases, centred=False)
-    opened = float((sampling_factor(units, units.probability) > 0).any(axis=1).sum())
+        covariance = nonresponse_covariance(sample, linear, nonresponse, _independent_phases, centred=False)
+    uncertain = float((sampling_factor(units, units.probability) > 0).any(axis=1).sum())
     factor = (
         weight.factor
         if inputs.are_sampling_units
-        else np.full(sample.models, opened / max(opened - 1.0, 1.0))
+        else np.full(sample.models, uncertain / max(uncertain - 1.0, 1.0))
     )
     return np.asarray(covariance * np.sqrt(factor[:, None] * factor))
 
 
 def _independent_phases(sample: JudgedSample, units: UnitTotals) -> list[Phase]:
     """Return what is left to chance if every unit is drawn by itself; a pool adds nothing to that."""
-    alone = np.sqrt(sampling_factor(units, units.draw[:, None])) * units.total
-    found = Phase(units.first, alone, 1.0 - units.draw)
+    deviation = np.sqrt(sampling_factor(units, units.draw[:, None])) * units.total
+    phase = Phase(units.first, deviation, 1.0 - units.draw)
     if sample.pool is None:
-        return [found]
+        return [phase]
     first = np.unique(pool_codes(sample), return_index=True)[1]
-    return [found, Phase(first, np.zeros((len(first), 1)), np.zeros(len(first)))]
+    return [phase, Phase(first, np.zeros((len(first), 1)), np.zeros(len(first)))]

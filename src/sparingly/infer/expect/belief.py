@@ -65,8 +65,8 @@ class Belief(NamedTuple):
 
 
 def believe(
-    seen: Floats,
-    told: Floats,
+    observed: Floats,
+    predicted: Floats,
     noise: Floats,
     *,
     models: int,
@@ -77,38 +77,38 @@ def believe(
     """Return the belief about every pair.
 
     Args:
-        seen: ẑ, what the labels show.
-        told: g, what the metrics alone say, in the same units.
+        observed: ẑ, what the labels show.
+        predicted: g, what the metrics alone say, in the same units.
         noise: c, the variance of ẑ about what the whole set would show.
         models: The number of models: pairs are that many less one observations, not more.
         within: w, the correlation of predictions and labels within items.
         scale: The whole set's noise in the units of ẑ, for ζ (residuals vary less than scores).
         prior: What is believed before any label.
     """
-    size = float(np.sqrt(np.mean(told**2)))
+    size = float(np.sqrt(np.mean(predicted**2)))
     log_apart, trust = _grid(size > _NO_SIGNAL, prior)
-    apart = np.exp(log_apart) * scale
-    order = np.tanh(trust)
-    slope = order * apart / size if size > _NO_SIGNAL else np.zeros(len(apart))
-    room = apart**2 * (1.0 - order**2)
-    left = seen - slope[:, None] * told
-    total = room[:, None] + noise
-    likely = -0.5 * (np.log(total) + left**2 / total).mean(axis=1) * (models - 1)
-    before = -0.5 * ((log_apart - np.log(prior.distance)) / prior.distance_sd) ** 2
+    distance = np.exp(log_apart) * scale
+    correlation = np.tanh(trust)
+    slope = correlation * distance / size if size > _NO_SIGNAL else np.zeros(len(distance))
+    prior_variance = distance**2 * (1.0 - correlation**2)
+    residual = observed - slope[:, None] * predicted
+    total = prior_variance[:, None] + noise
+    log_likelihood = -0.5 * (np.log(total) + residual**2 / total).mean(axis=1) * (models - 1)
+    log_prior = -0.5 * ((log_apart - np.log(prior.distance)) / prior.distance_sd) ** 2
     if size > _NO_SIGNAL:
         centre = prior.trust + prior.trust_by_within * max(within, 0.0)
-        before = before - 0.5 * ((trust - centre) / prior.trust_sd) ** 2
-    weight = np.exp(before + likely - (before + likely).max())
+        log_prior = log_prior - 0.5 * ((trust - centre) / prior.trust_sd) ** 2
+    weight = np.exp(log_prior + log_likelihood - (log_prior + log_likelihood).max())
     weight /= weight.sum()
-    kept = room[:, None] / total
-    means = slope[:, None] * told + kept * left
+    label_weight = prior_variance[:, None] / total
+    means = slope[:, None] * predicted + label_weight * residual
     mean = weight @ means
-    spread = np.sqrt(np.maximum(weight @ (means**2 + kept * noise) - mean**2, 0.0))
-    return Belief(mean, spread, float(weight @ kept.mean(axis=1)), float(weight @ order))
+    deviation = np.sqrt(np.maximum(weight @ (means**2 + label_weight * noise) - mean**2, 0.0))
+    return Belief(mean, deviation, float(weight @ label_weight.mean(axis=1)), float(weight @ correlation))
 
 
 def _grid(metrics: bool, prior: BeliefPrior) -> tuple[Floats, Floats]:
     """Return the values of log ζ and atanh ρ that are weighed; ρ is 0 without metrics."""
     log_apart = np.log(prior.distance) + prior.distance_sd * _DEVIATIONS
-    apart, trust = np.meshgrid(log_apart, _TRUSTS if metrics else np.zeros(1), indexing="ij")
-    return apart.ravel(), trust.ravel()
+    distance, trust = np.meshgrid(log_apart, _TRUSTS if metrics else np.zeros(1), indexing="ij")
+    return distance.ravel(), trust.ravel()

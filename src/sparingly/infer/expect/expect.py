@@ -54,10 +54,10 @@ def item_share(residual: Floats, judged: Mask) -> float:
     several = counts >= 2
     if not several.any():
         return _SMALLEST_SHARE
-    some, there = residual[several], judged[several]
-    means = np.where(there, some, 0.0).sum(axis=1) / counts[several]
-    inside = float((np.where(there, some - means[:, None], 0.0) ** 2).sum())
-    noise = inside / float((counts[several] - 1).sum())
+    values, judged_rows = residual[several], judged[several]
+    means = np.where(judged_rows, values, 0.0).sum(axis=1) / counts[several]
+    within_squares = float((np.where(judged_rows, values - means[:, None], 0.0) ** 2).sum())
+    noise = within_squares / float((counts[several] - 1).sum())
     between = float((means**2).mean()) - noise / float(counts[several].mean())
     return max(between / noise, _SMALLEST_SHARE) if noise > 0 else _SMALLEST_SHARE
 
@@ -69,16 +69,16 @@ def fit_effects(scores: Floats, judged: Mask, share: float) -> Effects:
     (diag(n_j) − Σ_i q_i o_i o_iᵀ) u = b; then â_i = q_i Σ_j (y_ij − c − u_j). Where all models were judged on
     the same items, u_j are plain means.
     """
-    there = judged.astype(np.float64)
-    counts = there.sum(axis=1)
-    known = np.where(judged, scores, 0.0)
-    centre = float(known.sum() / max(counts.sum(), 1.0))
-    away = np.where(judged, scores - centre, 0.0)
+    indicator = judged.astype(np.float64)
+    counts = indicator.sum(axis=1)
+    values = np.where(judged, scores, 0.0)
+    centre = float(values.sum() / max(counts.sum(), 1.0))
+    deviation = np.where(judged, scores - centre, 0.0)
     pull = share / (1.0 + counts * share)
-    left = np.diag(there.sum(axis=0) + _SMALLEST_SHARE) - there.T @ (there * pull[:, None])
-    right = away.sum(axis=0) - there.T @ (pull * away.sum(axis=1))
-    models = np.linalg.solve(left, right)
-    return Effects(centre, models, np.asarray(pull * (away - there * models).sum(axis=1)))
+    matrix = np.diag(indicator.sum(axis=0) + _SMALLEST_SHARE) - indicator.T @ (indicator * pull[:, None])
+    vector = deviation.sum(axis=0) - indicator.T @ (pull * deviation.sum(axis=1))
+    models = np.linalg.solve(matrix, vector)
+    return Effects(centre, models, np.asarray(pull * (deviation - indicator * models).sum(axis=1)))
 
 
 # --- how much the differences of two models vary over items ---
@@ -103,27 +103,27 @@ class PairVariances(NamedTuple):
 
 def pair_variances(scores: Floats, judged: Mask) -> PairVariances:
     """Return the variances of differences without ever forming items × pairs."""
-    there = judged.astype(np.float64)
-    known = np.where(judged, scores, 0.0)
-    common = there.T @ there
-    apart = (known.T @ there - there.T @ known) / np.maximum(common, 1.0)
-    own = (known**2).T @ there
-    squares = own + own.T - 2.0 * known.T @ known
-    variance = np.maximum(squares - common * apart**2, 0.0) / np.maximum(common - 1.0, 1.0)
+    indicator = judged.astype(np.float64)
+    values = np.where(judged, scores, 0.0)
+    common = indicator.T @ indicator
+    mean_difference = (values.T @ indicator - indicator.T @ values) / np.maximum(common, 1.0)
+    own_squares = (values**2).T @ indicator
+    squares = own_squares + own_squares.T - 2.0 * values.T @ values
+    variance = np.maximum(squares - common * mean_difference**2, 0.0) / np.maximum(common - 1.0, 1.0)
     pairs = pair_indices(scores.shape[1])
     return PairVariances(variance[pairs], common[pairs])
 
 
-def pooled_deviations(found: PairVariances, closeness: Floats) -> Floats:
+def pooled_deviations(variances: PairVariances, closeness: Floats) -> Floats:
     """Return the standard deviation of every pair, borrowing from the others as if on five more items.
 
     What is borrowed is the mean variance of all pairs, times how far apart the metrics see the two models:
     near copies differ on few items, and five items alone would not tell.
     """
-    evidence = np.maximum(found.common - 1.0, 0.0)
-    mean = float((found.variance * evidence).sum() / max(float(evidence.sum()), 1.0))
+    evidence = np.maximum(variances.common - 1.0, 0.0)
+    mean = float((variances.variance * evidence).sum() / max(float(evidence.sum()), 1.0))
     expected = mean * closeness / closeness.mean()
-    pooled = (found.variance * evidence + _PRIOR_ITEMS * expected) / (evidence + _PRIOR_ITEMS)
+    pooled = (variances.variance * evidence + _PRIOR_ITEMS * expected) / (evidence + _PRIOR_ITEMS)
     return np.asarray(np.sqrt(np.maximum(pooled, _NO_VARIANCE)))
 
 
@@ -170,49 +170,49 @@ def _learned(data: EvalSet, labels: Floats) -> MetricFit:
     table = prepare_features(data, Ridge().features) if known_metrics(data) else None
     if table is None or not table.names or len(rows) < FEWEST_ITEMS:
         return _fit_means(data, labels, judged)
-    there = judged[rows]
-    known = np.where(there, labels[rows], 0.0)
-    fit = fit_ridge(table.at(rows) * table.scales, known, there.astype(np.float64))
+    judged_rows = judged[rows]
+    scores = np.where(judged_rows, labels[rows], 0.0)
+    fit = fit_ridge(table.at(rows) * table.scales, scores, judged_rows.astype(np.float64))
     weights = fit.coefficients * table.scales
     predicted = np.zeros(data.shape)
     for block in table.blocks():
         predicted[block] = table.at(block) @ weights
     left_out = np.zeros(data.shape)
-    left_out[rows] = np.where(there, fit.left_out, 0.0)
+    left_out[rows] = np.where(judged_rows, fit.left_out, 0.0)
     # Leaving an item out also moves the model's own mean away from its label, which says nothing of metrics.
-    counts = there.sum(axis=0)
+    counts = judged_rows.sum(axis=0)
     by_metrics = left_out[rows] * ((counts - 1) / np.maximum(counts, 1))
-    within = _within_item_correlation(known - by_metrics, known, there)
+    within = _within_item_correlation(scores - by_metrics, scores, judged_rows)
     held_out = np.where(judged, labels - left_out, predicted + fit.intercepts)
     return MetricFit(predicted, left_out, held_out, within, _closeness(table))
 
 
 def _fit_means(data: EvalSet, labels: Floats, judged: Mask) -> MetricFit:
     """Return what is known without metrics: the models' means."""
-    known = np.where(judged, labels, 0.0)
-    means = model_intercepts(known, judged.astype(np.float64))
+    scores = np.where(judged, labels, 0.0)
+    means = model_intercepts(scores, judged.astype(np.float64))
     counts = judged.sum(axis=0)
     # Leaving an item out moves its model's mean away from it.
-    without = counts / np.maximum(counts - 1, 1)
+    left_out_factor = counts / np.maximum(counts - 1, 1)
     pairs = len(pair_indices(data.shape[1])[0])
-    left_out = np.where(judged, (labels - means) * without, 0.0)
+    left_out = np.where(judged, (labels - means) * left_out_factor, 0.0)
     held_out = np.where(judged, labels - left_out, means)
     return MetricFit(np.zeros(data.shape), left_out, held_out, 0.0, np.ones(pairs))
 
 
-def _within_item_correlation(predicted: Floats, known: Floats, judged: Mask) -> float:
+def _within_item_correlation(predicted: Floats, labels: Floats, judged: Mask) -> float:
     """Return the correlation of predictions and labels when item means, then model means, are taken out."""
-    one, other = _centred(predicted, judged), _centred(known, judged)
-    size = float(np.sqrt((one**2).sum() * (other**2).sum()))
-    return float((one * other).sum()) / size if size > 0 else 0.0
+    centred_predictions, centred_labels = _centred(predicted, judged), _centred(labels, judged)
+    size = float(np.sqrt((centred_predictions**2).sum() * (centred_labels**2).sum()))
+    return float((centred_predictions * centred_labels).sum()) / size if size > 0 else 0.0
 
 
 def _centred(values: Floats, judged: Mask) -> Floats:
-    kept = np.where(judged, values, 0.0)
+    centred = np.where(judged, values, 0.0)
     for axis in (1, 0):
-        mean = kept.sum(axis=axis, keepdims=True) / np.maximum(judged.sum(axis=axis, keepdims=True), 1)
-        kept = np.where(judged, kept - mean, 0.0)
-    return kept
+        mean = centred.sum(axis=axis, keepdims=True) / np.maximum(judged.sum(axis=axis, keepdims=True), 1)
+        centred = np.where(judged, centred - mean, 0.0)
+    return centred
 
 
 @lru_cache(maxsize=8)
@@ -222,10 +222,10 @@ def _closeness(table: FeatureTable) -> Floats:
     models = len(table.models)
     cross, energy = np.zeros((models, models, count)), np.zeros(count)
     for block in table.blocks():
-        own = table.at(block)[:, :, :count]
-        own = own - own.mean(axis=1, keepdims=True)
-        cross += np.einsum("ijk,ilk->jlk", own, own)
-        energy += (own**2).sum(axis=(0, 1))
+        features = table.at(block)[:, :, :count]
+        features = features - features.mean(axis=1, keepdims=True)
+        cross += np.einsum("ijk,ilk->jlk", features, features)
+        energy += (features**2).sum(axis=(0, 1))
     varies = energy > _NO_SPREAD * max(float(energy.max(initial=0.0)), _NO_SPREAD)
     if not varies.any():
         return np.ones(models * (models - 1) // 2)
@@ -310,16 +310,18 @@ class Expected:
 
     def sentence(self, first: str, second: str) -> str:
         """Say what judging everything is expected to show of two models."""
-        one, other = self._place(first), self._place(second)
-        if one == other:
+        first_place, second_place = self._place(first), self._place(second)
+        if first_place == second_place:
             raise UsageError(f"An expectation is about two models, not about {first} and itself.")
-        low, high = (end[one, other] for end in self.two_sided_range())
+        low, high = (end[first_place, second_place] for end in self.two_sided_range())
         pairs = list(zip(*pair_indices(len(self.models)), strict=True))
-        is_ahead = bool(self.z[pairs.index((min(one, other), max(one, other)))] >= 0) == (one < other)
+        is_ahead = bool(
+            self.z[pairs.index((min(first_place, second_place), max(first_place, second_place)))] >= 0
+        ) == (first_place < second_place)
         better, worse = (first, second) if is_ahead else (second, first)
         return (
             f"Judging everything is expected to show {better} above {worse} with p = "
-            f"{self.two_sided[one, other]:.2g} (95 % interval {low:.2g} to {high:.2g})."
+            f"{self.two_sided[first_place, second_place]:.2g} (95 % interval {low:.2g} to {high:.2g})."
         )
 
     def _place(self, model: str) -> int:
@@ -340,14 +342,17 @@ class Expected:
         low, high = self.two_sided_range()
         pairs = [
             {
-                "first": self.models[one],
-                "second": self.models[other],
+                "first": self.models[first_model],
+                "second": self.models[second_model],
                 "p": float(self.p_values[place]),
                 "z": float(self.z[place]),
                 "spread": float(self.spread[place]),
-                "two_sided_range": [float(low[one, other]), float(high[one, other])],
+                "two_sided_range": [
+                    float(low[first_model, second_model]),
+                    float(high[first_model, second_model]),
+                ],
             }
-            for place, (one, other) in enumerate(zip(first, second, strict=True))
+            for place, (first_model, second_model) in enumerate(zip(first, second, strict=True))
         ]
         return {
             "scores": dict(zip(self.models, self.scores.tolist(), strict=True)),
@@ -396,19 +401,19 @@ def expect(
     if aspect is not None:
         labels = data.truth(aspect) if labels is None else labels
         data = without_truth(data, aspect)
-    known = np.asarray(labels, np.float64)
-    judged = ~np.isnan(known)
-    _check(data, known, judged)
-    learned = fit_metrics(data, known)
+    scores = np.asarray(labels, np.float64)
+    judged = ~np.isnan(scores)
+    _check(data, scores, judged)
+    metric_fit = fit_metrics(data, scores)
     weights = data.importance
-    means, told = _means(known, judged, learned, weights)
-    return _expected(data, known, judged, learned, means, told, weights, prior)
+    means, predicted_means = _means(scores, judged, metric_fit, weights)
+    return _expected(data, scores, judged, metric_fit, means, predicted_means, weights, prior)
 
 
-def _check(data: EvalSet, known: Floats, judged: Mask) -> None:
-    if known.shape != data.shape:
-        wanted, given = (" × ".join(map(str, shape)) for shape in (data.shape, known.shape))
-        raise UsageError(f"Labels are items × models, {wanted}, not {given}.")
+def _check(data: EvalSet, labels: Floats, judged: Mask) -> None:
+    if labels.shape != data.shape:
+        expected, shape_text = (" × ".join(map(str, shape)) for shape in (data.shape, labels.shape))
+        raise UsageError(f"Labels are items × models, {expected}, not {shape_text}.")
     if len(data.models) < 2:
         raise DataError("Expectations compare models, and there is only one.")
     if int((judged.sum(axis=1) >= 2).sum()) < 2:
@@ -417,23 +422,27 @@ def _check(data: EvalSet, known: Floats, judged: Mask) -> None:
         )
 
 
-def _means(known: Floats, judged: Mask, learned: MetricFit, weights: Floats | None) -> tuple[Floats, Floats]:
+def _means(
+    labels: Floats, judged: Mask, metric_fit: MetricFit, weights: Floats | None
+) -> tuple[Floats, Floats]:
     """Return the expected mean of every model over the whole set, and what the metrics alone say of it."""
-    share = item_share(learned.left_out, judged)
-    rest = np.where(judged, known - learned.predicted, 0.0)
-    effects = fit_effects(rest, judged, share)
-    told = learned.predicted + effects.centre + effects.models + effects.items[:, None]
-    whole = np.where(judged, known, told)
-    return np.average(whole, axis=0, weights=weights), np.average(learned.predicted, axis=0, weights=weights)
+    share = item_share(metric_fit.left_out, judged)
+    unexplained = np.where(judged, labels - metric_fit.predicted, 0.0)
+    effects = fit_effects(unexplained, judged, share)
+    predictions = metric_fit.predicted + effects.centre + effects.models + effects.items[:, None]
+    completed = np.where(judged, labels, predictions)
+    return np.average(completed, axis=0, weights=weights), np.average(
+        metric_fit.predicted, axis=0, weights=weights
+    )
 
 
 def _expected(
     data: EvalSet,
-    known: Floats,
+    labels: Floats,
     judged: Mask,
-    learned: MetricFit,
+    metric_fit: MetricFit,
     means: Floats,
-    told: Floats,
+    predicted_means: Floats,
     weights: Floats | None,
     prior: BeliefPrior,
 ) -> Expected:
@@ -441,23 +450,25 @@ def _expected(
 
     first, second = pair_indices(len(data.models))
     size = len(data) if weights is None else float(weights.sum() ** 2 / (weights**2).sum())
-    raw = pooled_deviations(pair_variances(known, judged), learned.closeness)
-    residual = pooled_deviations(pair_variances(learned.left_out, judged), learned.closeness)
+    label_deviation = pooled_deviations(pair_variances(labels, judged), metric_fit.closeness)
+    residual_deviation = pooled_deviations(pair_variances(metric_fit.left_out, judged), metric_fit.closeness)
     counts = judged.sum(axis=0).astype(np.float64)
-    shares = _shares(learned.left_out, judged)
-    left = np.maximum(1.0 / np.maximum(counts, 1.0) - 1.0 / len(data), 0.0)
-    noise = np.maximum(len(data) * (shares * left[first] + (1.0 - shares) * left[second]), _NO_SCALE)
-    units = np.sqrt(size) / residual
+    shares = _shares(metric_fit.left_out, judged)
+    remaining = np.maximum(1.0 / np.maximum(counts, 1.0) - 1.0 / len(data), 0.0)
+    noise = np.maximum(
+        len(data) * (shares * remaining[first] + (1.0 - shares) * remaining[second]), _NO_SCALE
+    )
+    units = np.sqrt(size) / residual_deviation
     belief = believe(
         (means[first] - means[second]) * units,
-        (told[first] - told[second]) * units,
+        (predicted_means[first] - predicted_means[second]) * units,
         noise,
         models=len(data.models),
-        within=learned.within,
-        scale=float(np.sqrt((raw**2).mean() / (residual**2).mean())),
+        within=metric_fit.within,
+        scale=float(np.sqrt((label_deviation**2).mean() / (residual_deviation**2).mean())),
         prior=prior,
     )
-    ratio = residual / raw
+    ratio = residual_deviation / label_deviation
     return Expected(
         models=data.models,
         scores=_scores_from_differences(float(means.mean()), belief.z / units, len(data.models)),
@@ -466,16 +477,16 @@ def _expected(
         spread=belief.sd * ratio,
         labels=counts,
         worth=worth_of_labels(belief, ratio, noise, shares),
-        within=learned.within,
+        within=metric_fit.within,
         trust=belief.trust,
         kept=belief.label_weight,
     )
 
 
-def _scores_from_differences(centre: float, apart: Floats, models: int) -> Floats:
+def _scores_from_differences(centre: float, differences: Floats, models: int) -> Floats:
     """Return scores whose differences come nearest to the believed ones: means over pairs."""
     first, second = pair_indices(models)
-    above = np.bincount(first, apart, models) - np.bincount(second, apart, models)
+    above = np.bincount(first, differences, models) - np.bincount(second, differences, models)
     return np.asarray(centre + above / models)
 
 
@@ -485,10 +496,10 @@ def _shares(left_out: Floats, judged: Mask) -> Floats:
     inside = np.where(judged, left_out - left_out.sum(axis=1, keepdims=True) / np.maximum(counts, 1), 0.0)
     squares, labels = (inside**2).sum(axis=0), judged.sum(axis=0)
     mean = float(squares.sum()) / float(labels.sum())
-    own = (squares + _PRIOR_LABELS * mean) / (labels + _PRIOR_LABELS)
+    variance = (squares + _PRIOR_LABELS * mean) / (labels + _PRIOR_LABELS)
     first, second = pair_indices(judged.shape[1])
-    total = own[first] + own[second]
-    return np.asarray(np.divide(own[first], total, out=np.full(len(total), 0.5), where=total > 0))
+    total = variance[first] + variance[second]
+    return np.asarray(np.divide(variance[first], total, out=np.full(len(total), 0.5), where=total > 0))
 
 
 def worth_of_labels(belief: Belief, ratio: Floats, noise: Floats, shares: Floats) -> Floats:
@@ -500,7 +511,7 @@ def worth_of_labels(belief: Belief, ratio: Floats, noise: Floats, shares: Floats
     """
     z = belief.z * ratio
     spread = np.maximum(belief.sd * ratio, 1e-3)
-    moves = (np.exp(-0.5 * (z + spread) ** 2) + np.exp(-0.5 * (z - spread) ** 2)) / (2.0 * spread)
-    kept = np.clip(belief.sd**2 / noise, 0.0, 1.0)
-    gain = moves * (kept * ratio) ** 2
+    slope = (np.exp(-0.5 * (z + spread) ** 2) + np.exp(-0.5 * (z - spread) ** 2)) / (2.0 * spread)
+    label_weight = np.clip(belief.sd**2 / noise, 0.0, 1.0)
+    gain = slope * (label_weight * ratio) ** 2
     return np.column_stack([gain * shares, gain * (1.0 - shares)])

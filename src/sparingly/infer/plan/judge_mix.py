@@ -47,9 +47,9 @@ class JudgeMix:
                 f"the judge is not worth its price: people on {self.items_alone} items cost "
                 f"{self.people_alone:.2f}, and no mix with the judge costs less"
             )
-        where = "everything" if self.judged == self.size else f"{self.judged} random items"
+        judged_text = "everything" if self.judged == self.size else f"{self.judged} random items"
         return (
-            f"the judge pays for itself: {self.with_judge:.2f} for the judge on {where} and people on "
+            f"the judge pays for itself: {self.with_judge:.2f} for the judge on {judged_text} and people on "
             f"{self.items_with_judge} of them, against {self.people_alone:.2f} for people on "
             f"{self.items_alone} items"
         )
@@ -80,12 +80,12 @@ def judge_mix(
     if not 1 <= n <= size:
         raise UsageError(f"A plan for {n} of {size} items cannot be made.")
     judged = _items_for_judge(n, size, saving, judge_price, person_price)
-    left = 1 / n - saving / judged
-    needed = math.ceil((1 - saving) / left - 1e-9) if left > 0 else judged
-    fewer = min(n, judged, max(1, needed))
-    alone = n * models * person_price
-    both = judged * models * judge_price + fewer * models * person_price
-    return JudgeMix(saving, alone, both, n, fewer, judged, size)
+    remaining = 1 / n - saving / judged
+    people_items = math.ceil((1 - saving) / remaining - 1e-9) if remaining > 0 else judged
+    fewer = min(n, judged, max(1, people_items))
+    people_cost = n * models * person_price
+    mixed_cost = judged * models * judge_price + fewer * models * person_price
+    return JudgeMix(saving, people_cost, mixed_cost, n, fewer, judged, size)
 
 
 def _items_for_judge(n: int, size: int, saving: float, judge_price: float, person_price: float) -> int:
@@ -133,21 +133,21 @@ def judge_or_people(outlook: PlanOutlook, budget: int, prices: JudgePrices) -> J
     on the pilot's items only.
     """
     pilot, differences = outlook.pilot, outlook.goals.for_differences
-    without = replace(
+    without_judge = replace(
         outlook,
         pilot=pilot_without(pilot, prices.metric, outlook.goals.for_differences, outlook.goals.seed),
     )
-    told = without.detectable if differences else without.half_width
+    reached = without_judge.detectable if differences else without_judge.half_width
     goal = outlook.detectable(budget) if differences else outlook.half_width(budget)
-    with_it, before = (
-        pair_total(held.residual_spread) if differences else float(np.trace(held.residual_spread))
-        for held in (pilot, without.pilot)
+    left_with, left_without = (
+        pair_total(each_pilot.residual_spread) if differences else float(np.trace(each_pilot.residual_spread))
+        for each_pilot in (pilot, without_judge.pilot)
     )
     return judge_mix(
-        fewest_items(told, goal, pilot.size) or pilot.size,
+        fewest_items(reached, goal, pilot.size) or pilot.size,
         pilot.size,
         len(pilot.data.models),
-        max(0.0, 1.0 - with_it / before) if before > 0 else 0.0,
+        max(0.0, 1.0 - left_with / left_without) if left_without > 0 else 0.0,
         judge_price=prices.judge,
         person_price=prices.person,
     )

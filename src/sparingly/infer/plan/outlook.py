@@ -61,14 +61,14 @@ class Precision:
     hours: float | None = None
 
 
-def fewest_items(told: Callable[[int], float], wanted: float, size: int) -> int | None:
+def fewest_items(error_at: Callable[[int], float], goal: float, size: int) -> int | None:
     """Return the fewest items for which something that falls with them is as small as wanted, or None."""
-    if told(size) > wanted:
+    if error_at(size) > goal:
         return None
     low, high = 0, size
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if told(middle) <= wanted else (middle, high)
+        low, high = (low, middle) if error_at(middle) <= goal else (middle, high)
     return high
 
 
@@ -80,10 +80,12 @@ def order_chances(true: Floats, covariance: Floats, seed: int) -> tuple[float, f
     """
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    drawn = true + rng.generator(seed, "plan").standard_normal(true.shape) @ root.T
+    estimates = true + rng.generator(seed, "plan").standard_normal(true.shape) @ root.T
     first, second = np.triu_indices(true.shape[1], 1)
-    right = np.sign(drawn[:, first] - drawn[:, second]) * np.sign(true[:, first] - true[:, second]) >= 0
-    best = np.take_along_axis(true, drawn.argmax(axis=1)[:, None], axis=1)[:, 0] == true.max(axis=1)
+    right = (
+        np.sign(estimates[:, first] - estimates[:, second]) * np.sign(true[:, first] - true[:, second]) >= 0
+    )
+    best = np.take_along_axis(true, estimates.argmax(axis=1)[:, None], axis=1)[:, 0] == true.max(axis=1)
     return float(best.mean()), float(right.mean()) if right.size else 1.0, float(right.all(axis=1).mean())
 
 
@@ -107,8 +109,8 @@ def default_places(data: EvalSet, unit: str) -> Floats | None:
     design = automatic(data, budget, unit=unit).method
     if unit != "item" or not isinstance(design, DrawDesign):
         return None
-    settled = design.resolve(data, budget)
-    return settled.coordinates(data) if isinstance(settled, DrawDesign) else None
+    resolved = design.resolve(data, budget)
+    return resolved.coordinates(data) if isinstance(resolved, DrawDesign) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,8 +172,8 @@ class PilotResampler:
             return 0.0
         if n not in self._ratios:
             near = min(n, self.items(_MOST_UNITS))
-            some = islice(self._parts(near), _PARTS_RANKED)
-            self._ratios[n] = float(np.median([self._ratios_of(part, near) for part in some]))
+            parts = islice(self._parts(near), _PARTS_RANKED)
+            self._ratios[n] = float(np.median([self._ratios_of(part, near) for part in parts]))
         return self._ratios[n]
 
     def _ratios_of(self, part: JudgedSample, n: int) -> Floats:
@@ -200,20 +202,22 @@ class PilotResampler:
         over_set, count = self._judged(part, n)[1], len(part.rows)
         if self.population_covariance is None:
             return over_set
-        own = part if count == n else _as_drawn(part, np.arange(count), count / part.size)
-        linear = self._linear(own, n)
-        errors = population_errors(own, linear)
+        drawn_part = part if count == n else _as_drawn(part, np.arange(count), count / part.size)
+        linear = self._linear(drawn_part, n)
+        errors = population_errors(drawn_part, linear)
         if count == n and self.documents is None:
             return errors
         covariance = self.printed_at(n).covariance + self.population_covariance
         document, freedom, units = self.sample.document, max(n - linear.parameters, 0.0), float(n)
         if document is None:
             return _grown(errors, covariance, freedom, units, n / count)
-        freedom, seen = self._documents_seen(document, n)
-        times, units = seen / len(np.unique(document[part.rows])), seen
+        freedom, document_count = self._documents_seen(document, n)
+        times, units = document_count / len(np.unique(document[part.rows])), document_count
         if self.documents is None:
             share = float(np.trace(over_set.covariance) / max(np.trace(covariance), 1e-300))
-            freedom, units = joined_freedom(share, over_set, freedom, seen, len(np.unique(document)))
+            freedom, units = joined_freedom(
+                share, over_set, freedom, document_count, len(np.unique(document))
+            )
         return _grown(errors, covariance, freedom, units, times)
 
     def _documents_seen(self, document: Ints, n: int) -> tuple[float, float]:
@@ -225,8 +229,8 @@ class PilotResampler:
         items = np.bincount(document[generator.permutation(self.sample.size)[:n]])
         if self.documents is not None:
             items = generator.permutation(np.bincount(document))[: self.units(n)]
-        seen = items[items > 0].astype(np.float64)[:, None]
-        return float(cluster_correction(seen, seen)[1][0]), float(len(seen))
+        lengths = items[items > 0].astype(np.float64)[:, None]
+        return float(cluster_correction(lengths, lengths)[1][0]), float(len(lengths))
 
     @cached_property
     def length(self) -> float:
@@ -249,8 +253,8 @@ class PilotResampler:
 
     def _resample(self, n: int) -> PrintedPrecision:
         if n >= self.sample.size:
-            nothing = np.zeros((self.sample.models, self.sample.models))
-            return PrintedPrecision(0.0, nothing, np.inf)
+            no_covariance = np.zeros((self.sample.models, self.sample.models))
+            return PrintedPrecision(0.0, no_covariance, np.inf)
         if self.units(n) > _MOST_UNITS:
             return self._scaled(n)
         halves, covariances, freedom = [], [], 0.0
@@ -266,9 +270,9 @@ class PilotResampler:
     def _scaled(self, n: int) -> PrintedPrecision:
         """Return what very many units would print, from what many do: errors go with √(1/n − 1/N)."""
         near, size = self.items(_MOST_UNITS), self.sample.size
-        known, times = self.printed_at(near), (1.0 / n - 1.0 / size) / (1.0 / near - 1.0 / size)
+        printed, times = self.printed_at(near), (1.0 / n - 1.0 / size) / (1.0 / near - 1.0 / size)
         return PrintedPrecision(
-            known.half_width * float(np.sqrt(times)), known.covariance * times, known.freedom
+            printed.half_width * float(np.sqrt(times)), printed.covariance * times, printed.freedom
         )
 
     def _parts(self, n: int) -> Iterator[JudgedSample]:
@@ -314,7 +318,7 @@ class PilotResampler:
     def _halves(self, part: JudgedSample, scores: Floats, errors: ScoreErrors) -> Floats:
         """Return the half-widths of the intervals that would be printed, by model."""
         values = values_of(part.scores[part.judged], self.scale)
-        spread = replace(
+        basis = replace(
             spread_of(
                 [str(model) for model in range(part.models)],
                 scores,
@@ -326,8 +330,8 @@ class PilotResampler:
             scale=values.scale,
             proportions=proportions_of(part, errors, scores, values, "set"),
         )
-        found = find_intervals(spread, self.level, "auto", self.seed)
-        return np.asarray((found.high - found.low) / 2.0)
+        intervals = find_intervals(basis, self.level, "auto", self.seed)
+        return np.asarray((intervals.high - intervals.low) / 2.0)
 
 
 def _as_drawn(sample: JudgedSample, places: Ints, share: float) -> JudgedSample:
@@ -357,14 +361,14 @@ def _more(errors: ScoreErrors, times: float) -> ScoreErrors:
     if times == 1.0:
         return errors
     units = round(times * len(errors.shape))
-    again = np.arange(units) % len(errors.shape)
+    rows = np.arange(units) % len(errors.shape)
     return replace(
         errors,
         covariance=errors.covariance / times,
         freedom=errors.freedom + units - len(errors.shape),
         units=errors.units * times,
-        shape=errors.shape[again] / times,
-        stratum=errors.stratum[again],
+        shape=errors.shape[rows] / times,
+        stratum=errors.stratum[rows],
         units_judged=errors.counts * times,
     )
 
@@ -374,14 +378,14 @@ def _grown(
 ) -> ScoreErrors:
     """Return errors with another covariance, to which so many times as many inputs contribute alike."""
     rows = np.arange(max(round(times * len(errors.shape)), 1)) % len(errors.shape)
-    before, after = (float((part**2).sum()) for part in (errors.shape, errors.shape[rows]))
+    old_squares, new_squares = (float((part**2).sum()) for part in (errors.shape, errors.shape[rows]))
     wider = np.trace(covariance) / max(float(np.trace(errors.covariance)), 1e-300)
     return replace(
         errors,
         covariance=covariance,
         freedom=freedom,
         units=units,
-        shape=errors.shape[rows] * np.sqrt(wider * before / max(after, 1e-300)),
+        shape=errors.shape[rows] * np.sqrt(wider * old_squares / max(new_squares, 1e-300)),
         stratum=errors.stratum[rows],
         units_judged=None,
     )
@@ -390,8 +394,8 @@ def _grown(
 def _by_documents(errors: ScoreErrors, documents: DocumentEffects, share: float) -> ScoreErrors:
     """Return the errors of whole documents, from those of as many items; ``share`` is documents by items."""
     covariance = documents.raised(errors.covariance) * share
-    own = np.sqrt(np.diag(covariance) / np.maximum(np.diag(errors.covariance), 1e-300))
-    return replace(errors, covariance=covariance, shape=errors.shape * own)
+    factor = np.sqrt(np.diag(covariance) / np.maximum(np.diag(errors.covariance), 1e-300))
+    return replace(errors, covariance=covariance, shape=errors.shape * factor)
 
 
 # --- the precision of any number of judged items ---
@@ -433,9 +437,9 @@ class PlanGoals:
         for name, kinds in (("unit", UNITS), ("target", TARGETS)):
             if getattr(self, name) not in kinds:
                 raise UnknownNameError(name, getattr(self, name), kinds)
-        for what, value in (("width", self.width), ("difference", self.detect)):
+        for noun, value in (("width", self.width), ("difference", self.detect)):
             if value is not None and not (np.isfinite(value) and value > 0):
-                raise UsageError(f"The {what} that is wanted is a number above zero, not {value:g}.")
+                raise UsageError(f"The {noun} that is wanted is a number above zero, not {value:g}.")
 
     @property
     def for_differences(self) -> bool:

@@ -69,17 +69,17 @@ def plausible_scores(scores: Floats, covariance: Floats, *, seed: int = 0, draws
     if count < 2 or not covariance.any():
         return np.broadcast_to(scores, (draws, count))
     basis = _contrasts(count)
-    errors, turned = np.linalg.eigh(basis.T @ covariance @ basis)
-    errors, directions = np.maximum(errors, 0.0), basis @ turned
-    away = directions.T @ scores
+    errors, rotation = np.linalg.eigh(basis.T @ covariance @ basis)
+    errors, directions = np.maximum(errors, 0.0), basis @ rotation
+    distances = directions.T @ scores
     generator = rng.generator(seed, "plausible")
-    steps = np.linspace(0.0, _WIDEST * np.sqrt((away**2).mean() + errors.mean()), _STEPS)
-    squared = generator.choice(steps, draws, p=_chances(steps, away, errors)) ** 2
+    steps = np.linspace(0.0, _WIDEST * np.sqrt((distances**2).mean() + errors.mean()), _STEPS)
+    squared = generator.choice(steps, draws, p=_chances(steps, distances, errors)) ** 2
     total = squared[:, None] + errors
-    kept = np.divide(squared[:, None], total, out=np.ones(total.shape), where=total > 0)
-    noise = generator.standard_normal(total.shape) * np.sqrt(kept * errors)
+    weight = np.divide(squared[:, None], total, out=np.ones(total.shape), where=total > 0)
+    noise = generator.standard_normal(total.shape) * np.sqrt(weight * errors)
     # As a change of the scores, so that what is certain stays exactly as it is.
-    return np.asarray(scores + (noise - (1.0 - kept) * away) @ directions.T)
+    return np.asarray(scores + (noise - (1.0 - weight) * distances) @ directions.T)
 
 
 def _contrasts(count: int) -> Floats:
@@ -87,13 +87,13 @@ def _contrasts(count: int) -> Floats:
     return np.asarray(np.linalg.qr(np.eye(count)[:, :-1] - 1.0 / count)[0])
 
 
-def _chances(steps: Floats, away: Floats, errors: Floats) -> Floats:
+def _chances(steps: Floats, distances: Floats, errors: Floats) -> Floats:
     """Return how likely each τ is, given the estimated distances."""
     total = steps[:, None] ** 2 + errors
     # Where neither error nor spread is left, no distance can be explained.
-    floor = 1e-12 * max(float(errors.max()), float((away**2).max()), 1e-300)
+    floor = 1e-12 * max(float(errors.max()), float((distances**2).max()), 1e-300)
     total = np.maximum(total, floor)
-    logarithm = -0.5 * (np.log(total) + away**2 / total).sum(axis=1)
+    logarithm = -0.5 * (np.log(total) + distances**2 / total).sum(axis=1)
     chances = np.exp(logarithm - logarithm.max())
     return np.asarray(chances / chances.sum())
 
@@ -172,23 +172,25 @@ def try_unequal_probabilities(
         for_differences: Whether differences between models matter, rather than scores.
         seed: Of the folds.
     """
-    kinds = [_squared_sizes(data, sample, part, seed) for part in (residual, apart(residual))]
-    scores, differences = (_best_share(squares) for squares in kinds)
-    squares = kinds[int(for_differences)]
-    own = ((np.nan_to_num(apart(residual)) if for_differences else residual) ** 2).sum(axis=1) / sample.draw
+    by_target = [_squared_sizes(data, sample, part, seed) for part in (residual, apart(residual))]
+    scores, differences = (_best_share(squares) for squares in by_target)
+    squares = by_target[int(for_differences)]
+    residual_squares = ((np.nan_to_num(apart(residual)) if for_differences else residual) ** 2).sum(
+        axis=1
+    ) / sample.draw
     # Of a single model there are no differences, and residuals without any size have no larger ones.
-    tried = _candidates(data, metrics) if squares.any() and own.any() else ()
-    trials = [_trial(text, sizes, squares, own, sample.rows) for text, sizes in tried]
-    best = min(trials, key=lambda one: one.expected, default=None)
+    tried = _candidates(data, metrics) if squares.any() and residual_squares.any() else ()
+    trials = [_trial(text, sizes, squares, residual_squares, sample.rows) for text, sizes in tried]
+    best = min(trials, key=lambda row: row.expected, default=None)
     if best is None:
         return Unequal(scores, differences, within, None, False)
     trial = best
-    earned = (
+    worthwhile = (
         within >= WITHIN
         and max(trial.expected, trial.found) <= _WORTH
         and trial.found + _SURE * trial.error < 1.0
     )
-    return Unequal(scores, differences, within, trial, earned)
+    return Unequal(scores, differences, within, trial, worthwhile)
 
 
 def _squared_sizes(data: EvalSet, sample: JudgedSample, residual: Floats, seed: int) -> Floats:
@@ -216,13 +218,13 @@ def _candidates(data: EvalSet, metrics: Sequence[str]) -> Iterator[tuple[str, Fl
                 yield str(utility), sizes
 
 
-def _trial(text: str, sizes: Floats, squares: Floats, own: Floats, rows: Ints) -> Trial:
+def _trial(text: str, sizes: Floats, squares: Floats, residual_squares: Floats, rows: Ints) -> Trial:
     """Try a utility: choose τ by the learned squares, and look at the pilot's own."""
     even = sizes / sizes.mean()
-    left = {tau: float((squares / (1 - tau + tau * even)).sum() / squares.sum()) for tau in TAUS}
-    tau = min(left, key=left.__getitem__)
-    found, error = variance_left(own, even[rows], tau)
-    return Trial(text, tau, left[tau], found, error)
+    expected = {tau: float((squares / (1 - tau + tau * even)).sum() / squares.sum()) for tau in TAUS}
+    tau = min(expected, key=expected.__getitem__)
+    variance_share, error = variance_left(residual_squares, even[rows], tau)
+    return Trial(text, tau, expected[tau], variance_share, error)
 
 
 # --- the pilot ---
@@ -342,18 +344,18 @@ def pilot_of(
         raise DataError(
             f"A pilot of {counted(len(sample.rows), 'judged item')} tells too little; judge at least {LEAST}."
         )
-    found = _pilot_from_ratings(view, name, sample, for_differences, seed)
-    return replace(found, notes=(*found.notes, *notes))
+    pilot = _pilot_from_ratings(view, name, sample, for_differences, seed)
+    return replace(pilot, notes=(*pilot.notes, *notes))
 
 
 def _judged_models(view: EvalSet, name: str) -> tuple[EvalSet, tuple[str, ...]]:
     """Return the view with the models that were judged at all, and a note on the others."""
-    there = np.asarray(view.judged(name).any(axis=0))
-    if there.all() or not there.any():
+    judged_any = np.asarray(view.judged(name).any(axis=0))
+    if judged_any.all() or not judged_any.any():
         return view, ()
-    kept = [model for model, judged in zip(view.models, there, strict=True) if judged]
-    left_out = len(view.models) - len(kept)
-    return view.take(models=kept), (
+    models = [model for model, judged in zip(view.models, judged_any, strict=True) if judged]
+    left_out = len(view.models) - len(models)
+    return view.take(models=models), (
         f"{left_out} of {len(view.models)} models {'was' if left_out == 1 else 'were'} not judged: left out.",
     )
 
@@ -374,26 +376,28 @@ def _pilot_from_ratings(
         raise DataError(_all_equal(sample))
     # An estimate learns from texts only where there are metrics, too.
     features = len(view.metrics) > 0 and has_features(view)
-    can = features and sample.fewest_units >= FEWEST
+    uses_predictions = features and sample.fewest_units >= FEWEST
     metrics = _correlations(view, sample, name)
-    learned, saving, unequal = raw, None, None
-    if can:
-        learned, saving = _learn_scores(view, sample, plain, seed)
+    linear, saving, unequal = raw, None, None
+    if uses_predictions:
+        linear, saving = _learn_scores(view, sample, plain, seed)
         unequal = try_unequal_probabilities(
             view,
             sample,
-            learned.residual,
-            metrics=[one.metric for one in metrics[:_MOST_TRIED]],
+            linear.residual,
+            metrics=[row.metric for row in metrics[:_MOST_TRIED]],
             within=saving.within,
             for_differences=for_differences,
             seed=seed,
         )
-    left = item_covariance(sample, learned.residual, learned.parameters) if can else plain
-    errors = set_errors(sample, learned).covariance
-    documents = document_effects(sample, learned.residual, left)
+    residual_spread = (
+        item_covariance(sample, linear.residual, linear.parameters) if uses_predictions else plain
+    )
+    errors = set_errors(sample, linear).covariance
+    documents = document_effects(sample, linear.residual, residual_spread)
     notes = (
         *sample.notes,
-        *((TOO_SMALL,) if features and not can else ()),
+        *((TOO_SMALL,) if features and not uses_predictions else ()),
         *((DOCUMENTS_UNKNOWN,) if sample.document is not None and documents is None else ()),
     )
     return Pilot(
@@ -401,10 +405,10 @@ def _pilot_from_ratings(
         truth=name,
         stands_in=False,
         sample=sample,
-        scores=plausible_scores(learned.scores(sample), errors, seed=seed),
+        scores=plausible_scores(linear.scores(sample), errors, seed=seed),
         spread=plain,
-        residual_spread=left,
-        predicted=learned.predicted,
+        residual_spread=residual_spread,
+        predicted=linear.predicted,
         learning_loss=0.0 if saving is None else _learning_loss(view, sample, saving.scores, seed),
         correlations=metrics,
         saving=saving,
@@ -435,15 +439,15 @@ def _population_covariance(sample: JudgedSample, residual: Floats, plain: Floats
 
 def _learn_scores(view: EvalSet, sample: JudgedSample, plain: Floats, seed: int) -> tuple[LinearForm, Saving]:
     """Return the linear form of ``greg``, and what it saves."""
-    told = learn_values(view, sample, sample.scores, seed)
-    kept = calibrate_predictions(sample, told.held_out)
-    linear = difference_form(sample, kept.predicted, parameters=2.0)
-    left = item_covariance(sample, linear.residual, linear.parameters)
+    predictions = learn_values(view, sample, sample.scores, seed)
+    guarded = calibrate_predictions(sample, predictions.held_out)
+    linear = difference_form(sample, guarded.predicted, parameters=2.0)
+    remaining = item_covariance(sample, linear.residual, linear.parameters)
     return linear, Saving(
-        scores=_explained_share(float(np.trace(left)), float(np.trace(plain))),
-        differences=_explained_share(pair_total(left), pair_total(plain)),
-        correlation=told.correlation,
-        within=told.within,
+        scores=_explained_share(float(np.trace(remaining)), float(np.trace(plain))),
+        differences=_explained_share(pair_total(remaining), pair_total(plain)),
+        correlation=predictions.correlation,
+        within=predictions.within,
     )
 
 
@@ -456,30 +460,34 @@ def _learning_loss(view: EvalSet, sample: JudgedSample, saving: float, seed: int
     if count < 1.5 * FEWEST or saving <= 0:
         return 0.0
     near = view.at(sample.rows)
-    whole = replace(sample, rows=np.arange(count), size=count, weights=None, document=None, stratum_of=None)
+    pilot_only = replace(
+        sample, rows=np.arange(count), size=count, weights=None, document=None, stratum_of=None
+    )
     order = np.argsort(rng.stream(near.keys, seed, "parts"), kind="stable")
     parts = [order[start : start + FEWEST] for start in range(0, count - FEWEST + 1, FEWEST)][:_PARTS_LEARNED]
-    left = before = 0.0
+    remaining = total = 0.0
     for places in parts:
-        part = whole.at(np.sort(places))
-        told = calibrate_predictions(part, learn_values(near, part, part.scores, seed).held_out)
-        missed = difference_form(part, told.predicted, parameters=2.0)
-        left += float(np.trace(item_covariance(part, missed.residual, missed.parameters)))
-        before += float(np.trace(item_covariance(part, difference_form(part).residual)))
-    return float(np.clip(1.0 - _explained_share(left, before) / saving, 0.0, 1.0))
+        part = pilot_only.at(np.sort(places))
+        guarded = calibrate_predictions(part, learn_values(near, part, part.scores, seed).held_out)
+        linear = difference_form(part, guarded.predicted, parameters=2.0)
+        remaining += float(np.trace(item_covariance(part, linear.residual, linear.parameters)))
+        total += float(np.trace(item_covariance(part, difference_form(part).residual)))
+    return float(np.clip(1.0 - _explained_share(remaining, total) / saving, 0.0, 1.0))
 
 
-def _explained_share(left: float, plain: float) -> float:
-    return max(0.0, 1.0 - left / plain) if plain > 0 else 0.0
+def _explained_share(remaining: float, total: float) -> float:
+    return max(0.0, 1.0 - remaining / total) if total > 0 else 0.0
 
 
 def _correlations(view: EvalSet, sample: JudgedSample, truth: str) -> tuple[Correlation, ...]:
     """Return the correlations of every metric with the judged scores, the best by differences first."""
-    found = [
+    correlations = [
         correlation(scores[sample.rows], sample.scores, metric, truth)
         for metric, scores in view.metrics.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-(one.differences or 0.0), -(one.pooled or 0.0), one.metric)))
+    return tuple(
+        sorted(correlations, key=lambda row: (-(row.differences or 0.0), -(row.pooled or 0.0), row.metric))
+    )
 
 
 def _from_metric(data: EvalSet, metric: str, seed: int) -> Pilot:
@@ -492,7 +500,7 @@ def _from_metric(data: EvalSet, metric: str, seed: int) -> Pilot:
     sample = replace(sample, notes=tuple(note for note in sample.notes if note != ASSUMED))
     raw = difference_form(sample)
     plain = item_covariance(sample, raw.residual)
-    others = [one for one in _correlations(data, sample, metric) if one.metric != metric]
+    correlations = [row for row in _correlations(data, sample, metric) if row.metric != metric]
     return Pilot(
         data=data,
         truth=metric,
@@ -503,7 +511,7 @@ def _from_metric(data: EvalSet, metric: str, seed: int) -> Pilot:
         residual_spread=plain,
         predicted=None,
         learning_loss=0.0,
-        correlations=tuple(others),
+        correlations=tuple(correlations),
         saving=None,
         unequal=None,
         documents=document_effects(sample, raw.residual, plain),

@@ -81,25 +81,25 @@ class Advice:
         return (draw, f"sparingly {result} {data} {selection}{aspect}")
 
 
-def advise(outlook: PlanOutlook, needed: int | None) -> Advice:
+def advise(outlook: PlanOutlook, items_needed: int | None) -> Advice:
     """Return the recommendation."""
     if outlook.pilot.stands_in:
         return _pilot_first(outlook)
     size, goal = outlook.pilot.size, _goal(outlook)
-    if needed is None:
+    if items_needed is None:
         first, expected = _not_enough(outlook), ""
-    elif needed >= NEARLY_ALL * size:
+    elif items_needed >= NEARLY_ALL * size:
         expected = ""
-        first = f"Judge all {size} items: {needed} are needed, so sampling saves too little. {goal}."
+        first = f"Judge all {size} items: {items_needed} are needed, so sampling saves too little. {goal}."
     else:
-        first = f"Judge {needed} of the {size} items ({100 * needed / size:.0f} %). {goal}."
-        expected = _expected(outlook, needed)
-    some = needed is not None and needed < NEARLY_ALL * size
-    budget = needed if needed is not None and some else size
-    uses = some and outlook.uses_predictions(budget)
-    sentences = tuple(sentence for sentence in (first, expected, _why(outlook, needed)) if sentence)
+        first = f"Judge {items_needed} of the {size} items ({100 * items_needed / size:.0f} %). {goal}."
+        expected = _expected(outlook, items_needed)
+    is_sample = items_needed is not None and items_needed < NEARLY_ALL * size
+    budget = items_needed if items_needed is not None and is_sample else size
+    uses = is_sample and outlook.uses_predictions(budget)
+    sentences = tuple(sentence for sentence in (first, expected, _why(outlook, items_needed)) if sentence)
     return Advice(
-        AUTO if some else None,
+        AUTO if is_sample else None,
         "greg" if uses else "weighted_mean",
         budget,
         outlook.pilot.truth,
@@ -111,10 +111,10 @@ def advise(outlook: PlanOutlook, needed: int | None) -> Advice:
 
 def _result(outlook: PlanOutlook) -> tuple[str, ...]:
     """Return the command that shows what was planned for, with its options."""
-    wanted = outlook.goals
-    if outlook.pilot.models < 2 or (wanted.width is not None and wanted.detect is None):
+    goals = outlook.goals
+    if outlook.pilot.models < 2 or (goals.width is not None and goals.detect is None):
         return ("estimate",)
-    return ("rank", "--target set") if wanted.target == "set" else ("rank",)
+    return ("rank", "--target set") if goals.target == "set" else ("rank",)
 
 
 def _goal_text(goal: float, outlook: PlanOutlook) -> str:
@@ -129,13 +129,13 @@ def _expected_text(value: float, outlook: PlanOutlook) -> str:
 
 def _goal(outlook: PlanOutlook) -> str:
     """Return what is reached, as a sentence without its full stop."""
-    wanted, parts = outlook.goals, list[str]()
-    if wanted.width is not None:
-        parts.append(f"scores are known to ± {_goal_text(wanted.width, outlook)}")
-    if wanted.detect is not None:
+    goals, parts = outlook.goals, list[str]()
+    if goals.width is not None:
+        parts.append(f"scores are known to ± {_goal_text(goals.width, outlook)}")
+    if goals.detect is not None:
         parts.append(
-            f"a difference of {_goal_text(wanted.detect, outlook)} is significant with a probability of "
-            f"about {percent_text(wanted.power)}"
+            f"a difference of {_goal_text(goals.detect, outlook)} is significant with a probability of "
+            f"about {percent_text(goals.power)}"
         )
     if not parts:
         parts.append(
@@ -146,9 +146,9 @@ def _goal(outlook: PlanOutlook) -> str:
 
 def _not_enough(outlook: PlanOutlook) -> str:
     """Say what all items together would show."""
-    size, wanted = outlook.pilot.size, outlook.goals
+    size, goals = outlook.pilot.size, outlook.goals
     # All items give any width and show the winner on this set, so only a difference can be out of reach.
-    if wanted.detect is None:
+    if goals.detect is None:
         return "There is one model: name the width that its interval should have."
     smallest = outlook.detectable(size)
     if not math.isfinite(smallest):
@@ -158,12 +158,12 @@ def _not_enough(outlook: PlanOutlook) -> str:
         )
     return (
         f"All {size} items are too few: judged in full, they show differences of "
-        f"{_expected_text(smallest, outlook)}, not of {_goal_text(wanted.detect, outlook)}. Add items, or "
+        f"{_expected_text(smallest, outlook)}, not of {_goal_text(goals.detect, outlook)}. Add items, or "
         "ask for less."
     )
 
 
-def _why(outlook: PlanOutlook, needed: int | None) -> str:
+def _why(outlook: PlanOutlook, items_needed: int | None) -> str:
     """Say what the metrics are worth."""
     saving = outlook.pilot.saving
     if saving is None:
@@ -174,7 +174,7 @@ def _why(outlook: PlanOutlook, needed: int | None) -> str:
     )
     if not outlook.predicts:
         return f"{shares}: too little to help."
-    if needed is not None and not outlook.uses_predictions(needed):
+    if items_needed is not None and not outlook.uses_predictions(items_needed):
         return f"{shares}, but an estimate does not use them below {FEWEST} {outlook.goals.unit}s."
     return f"{shares}: about that much fewer labels are needed."
 
@@ -186,10 +186,10 @@ def _expected(outlook: PlanOutlook, n: int) -> str:
     if outlook.pilot.models < 2:
         as_wanted = outlook.goals.width is None or row.half_width >= _CLEARLY_LESS * outlook.goals.width
         return hours.strip() if as_wanted else f"Expect ± {_expected_text(row.half_width, outlook)}.{hours}"
-    where = "on inputs like these" if outlook.goals.target == "population" else "on this set"
-    differences = f"differences of {_expected_text(row.detectable, outlook)} to be significant {where}"
+    target = "on inputs like these" if outlook.goals.target == "population" else "on this set"
+    differences = f"differences of {_expected_text(row.detectable, outlook)} to be significant {target}"
     if math.isnan(row.detectable):
-        differences = f"no difference to be significant {where}"
+        differences = f"no difference to be significant {target}"
     return (
         f"Expect scores to ± {_expected_text(row.half_width, outlook)}, {differences}, and the best model to "
         f"come out best with a probability of {chance_text(row.right_winner)}.{hours}"
@@ -270,10 +270,10 @@ class Plan:
     @property
     def headline(self) -> str:
         """What the plan is made from, in one line."""
-        what = f"{counted(self.size, 'item')} and {counted(len(self.models), 'model')}"
+        size_text = f"{counted(self.size, 'item')} and {counted(len(self.models), 'model')}"
         if self.stands_in:
-            return f"Planned from a metric, {self.truth}, for {what}."
-        return f"Planned from a pilot of {counted(self.n, 'item')}: {self.truth}, {what}."
+            return f"Planned from a metric, {self.truth}, for {size_text}."
+        return f"Planned from a pilot of {counted(self.n, 'item')}: {self.truth}, {size_text}."
 
     def __str__(self) -> str:
         """Return the recommendation, the table and the facts."""
@@ -318,15 +318,15 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values; what is not known is None."""
-        told = self.unequal
-        kept = ("truth", "stands_in", "n", "size", "is_rate", "needed", "cost")
+        unequal = self.unequal
+        names = ("truth", "stands_in", "n", "size", "is_rate", "needed", "cost")
         return {
-            **{name: getattr(self, name) for name in kept},
+            **{name: getattr(self, name) for name in names},
             "models": list(self.models),
             "wanted": asdict(self.wanted),
-            "correlations": [asdict(one) for one in self.correlations],
+            "correlations": [asdict(row_values) for row_values in self.correlations],
             "saving": None if self.saving is None else asdict(self.saving),
-            "unequal": None if told is None else _unequal_values(told),
+            "unequal": None if unequal is None else _unequal_values(unequal),
             "documents": None if self.documents is None else asdict(self.documents),
             "table": [plain(asdict(row)) for row in self.table],
             "judge": None if self.judge is None else {**asdict(self.judge), "worth_it": self.judge.worth_it},
@@ -337,14 +337,14 @@ class Plan:
 
 def _chances(row: Precision, models: int) -> tuple[str, ...]:
     """Return the probabilities of the right order as text; of one model there is none."""
-    found = (row.right_winner, row.right_pairs, row.right_order)
-    return tuple("-" if models < 2 else chance_text(value) for value in found)
+    values = (row.right_winner, row.right_pairs, row.right_order)
+    return tuple("-" if models < 2 else chance_text(value) for value in values)
 
 
-def _unequal_values(told: Unequal) -> dict[str, Any]:
+def _unequal_values(unequal: Unequal) -> dict[str, Any]:
     names = ("scores", "differences", "within", "earned")
-    trial = None if told.trial is None else asdict(told.trial)
-    return {**{name: getattr(told, name) for name in names}, "trial": trial}
+    trial = None if unequal.trial is None else asdict(unequal.trial)
+    return {**{name: getattr(unequal, name) for name in names}, "trial": trial}
 
 
 def _unequal_fact(unequal: Unequal) -> str:
@@ -421,34 +421,34 @@ def plan(
         'greg'
     """
     wide, gap = (None if goal is None else Quantity.parse(goal) for goal in (width, detect))
-    wanted, data = PlanGoals(None, None, unit, target, level, power, seed), data.with_scale(aspect, scale)
+    goals, data = PlanGoals(None, None, unit, target, level, power, seed), data.with_scale(aspect, scale)
     pilot = pilot_of(data, selection, aspect, for_differences=wide is None and gap is not None, seed=seed)
-    wanted = replace(
-        wanted, width=_goal_in_scores(wide, pilot, _WIDTH), detect=_goal_in_scores(gap, pilot, _GAP)
+    goals = replace(
+        goals, width=_goal_in_scores(wide, pilot, _WIDTH), detect=_goal_in_scores(gap, pilot, _GAP)
     )
     prices = judge_prices(pilot, judge, judge_price, person_price)
-    settled = cost if cost is not None else _known_cost(pilot.data)
-    found = _make_plan(
-        outlook := PlanOutlook(pilot, wanted, _mean_seconds(pilot.data, settled)), budgets, settled
+    cost_source = cost if cost is not None else _known_cost(pilot.data)
+    result = _make_plan(
+        outlook := PlanOutlook(pilot, goals, _mean_seconds(pilot.data, cost_source)), budgets, cost_source
     )
-    mix = None if prices is None else judge_or_people(outlook, found.advice.budget, prices)
-    return replace(found, judge=mix)
+    mix = None if prices is None else judge_or_people(outlook, result.advice.budget, prices)
+    return replace(result, judge=mix)
 
 
 def _goal_in_scores(goal: Quantity | None, pilot: Pilot, kind: tuple[str, float]) -> float | None:
     """Return a half-width or a difference in the unit of the scores; refuse one that leaves their scale."""
     if goal is None:
         return None
-    what, limit = kind
+    noun, limit = kind
     value, values = _without_unit(goal, pilot), pilot.values
-    if values.scale is None or value < (most := limit * (values.scale[1] - values.scale[0])):
+    if values.scale is None or value < (limit_value := limit * (values.scale[1] - values.scale[0])):
         return value
-    advice = f"ask for less than {f'{100 * most:g}%' if values.is_rate else f'{most:g}'}"
-    if values.is_rate and not goal.unit and goal.value / 100 < most:
+    advice = f"ask for less than {f'{100 * limit_value:g}%' if values.is_rate else f'{limit_value:g}'}"
+    if values.is_rate and not goal.unit and goal.value / 100 < limit_value:
         advice = f"write {goal.value:g}%"
     low, high = values.scale
     raise UsageError(
-        f"A {what} of {goal} is too large for {pilot.truth}, whose scores lie between {low:g} and {high:g}: "
+        f"A {noun} of {goal} is too large for {pilot.truth}, whose scores lie between {low:g} and {high:g}: "
         f"{advice}."
     )
 
@@ -457,8 +457,8 @@ def _without_unit(goal: Quantity, pilot: Pilot) -> float:
     if not goal.unit:
         return goal.value
     if goal.unit == SD:
-        apart = pair_deviations(pilot.spread)
-        return goal.value * float(np.median(apart)) if len(apart) else goal.value
+        deviations = pair_deviations(pilot.spread)
+        return goal.value * float(np.median(deviations)) if len(deviations) else goal.value
     judged = pilot.sample.scores[pilot.sample.judged]
     if judged.min() < 0 or judged.max() > 1:
         raise UsageError(
@@ -470,7 +470,7 @@ def _without_unit(goal: Quantity, pilot: Pilot) -> float:
 
 def _make_plan(outlook: PlanOutlook, budgets: Budgets | None, cost: str | None) -> Plan:
     """Return the plan of an outlook, without a judge."""
-    pilot, needed = outlook.pilot, outlook.items_needed()
+    pilot, items_needed = outlook.pilot, outlook.items_needed()
     return Plan(
         truth=pilot.truth,
         stands_in=pilot.stands_in,
@@ -483,11 +483,11 @@ def _make_plan(outlook: PlanOutlook, budgets: Budgets | None, cost: str | None) 
         saving=pilot.saving,
         unequal=pilot.unequal,
         documents=pilot.documents,
-        table=tuple(outlook.precision(n) for n in _rows(outlook, budgets, needed)),
-        needed=needed,
+        table=tuple(outlook.precision(n) for n in _rows(outlook, budgets, items_needed)),
+        needed=items_needed,
         cost=cost,
         judge=None,
-        advice=advise(outlook, needed),
+        advice=advise(outlook, items_needed),
         notes=(*pilot.notes, *_cost_notes(cost)),
     )
 
@@ -521,16 +521,16 @@ def _cost_notes(cost: str | None) -> tuple[str, ...]:
     return (how.get(cost, f'time estimate: the column "{cost}", read as seconds per item.'),)
 
 
-def _rows(outlook: PlanOutlook, budgets: Budgets | None, needed: int | None) -> list[int]:
+def _rows(outlook: PlanOutlook, budgets: Budgets | None, items_needed: int | None) -> list[int]:
     """Return the numbers of items in the table, ascending: those asked for, and the needed one."""
     size = outlook.pilot.size
     if budgets is None:
-        wanted = {max(1, round(share * size)) for share in SHARES}
-        found = {n for n in wanted if n >= min(_FEWEST_ITEMS, size)}
-        found |= {n for n in COUNTS if n < SHARES[0] * size}
+        by_share = {max(1, round(share * size)) for share in SHARES}
+        numbers = {n for n in by_share if n >= min(_FEWEST_ITEMS, size)}
+        numbers |= {n for n in COUNTS if n < SHARES[0] * size}
     else:
-        found = {_items(Budget.parse(budget), outlook) for budget in budgets}
-    return sorted(found | ({needed} if needed is not None else set()))
+        numbers = {_items(Budget.parse(budget), outlook) for budget in budgets}
+    return sorted(numbers | ({items_needed} if items_needed is not None else set()))
 
 
 def _items(budget: Budget, outlook: PlanOutlook) -> int:

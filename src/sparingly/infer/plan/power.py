@@ -32,11 +32,11 @@ def item_covariance(sample: JudgedSample, residual: Floats, parameters: float = 
     It is taken over the items on which both of two models were judged; 0 where there are none.
     """
     weight = np.where(sample.judged, 1.0 / np.sqrt(sample.probability), 0.0)
-    weighed = residual * weight
+    weighted = residual * weight
     total = weight.T @ weight
-    found = np.divide(weighed.T @ weighed, total, out=np.zeros_like(total), where=total > 0)
+    covariance = np.divide(weighted.T @ weighted, total, out=np.zeros_like(total), where=total > 0)
     count = len(sample.rows)
-    return nearest_covariance(found * count / max(count - parameters, 1.0))
+    return nearest_covariance(covariance * count / max(count - parameters, 1.0))
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ def document_effects(sample: JudgedSample, residual: Floats, spread: Floats) -> 
     sizes = np.bincount(sample.document).astype(np.float64)
     length = float((sizes**2).sum() / sizes.sum())
     mean = residual.mean(axis=1, keepdims=True)
-    shared, apart = (
+    shared, differences = (
         1.0 + (length - 1.0) * intraclass_correlation(part, codes) for part in (mean, residual - mean)
     )
     total = float(np.trace(spread))
-    scores = float(np.trace(_raise_covariance(spread, shared, apart))) / total if total > 0 else 1.0
-    return DocumentEffects(length, shared, apart, scores)
+    scores = float(np.trace(_raise_covariance(spread, shared, differences))) / total if total > 0 else 1.0
+    return DocumentEffects(length, shared, differences, scores)
 
 
 def intraclass_correlation(values: Floats, codes: Ints) -> float:
@@ -91,20 +91,20 @@ def intraclass_correlation(values: Floats, codes: Ints) -> float:
     """
     sizes = np.bincount(codes).astype(np.float64)
     count, groups = float(len(codes)), float(len(sizes))
-    away = values - values.mean(axis=0)
-    means = group_sums(away, codes) / sizes[:, None]
-    within = float(((away - means[codes]) ** 2).sum()) / (count - groups)
-    between = float((sizes[:, None] * means**2).sum()) / (groups - 1.0)
+    deviation = values - values.mean(axis=0)
+    means = group_sums(deviation, codes) / sizes[:, None]
+    within_square = float(((deviation - means[codes]) ** 2).sum()) / (count - groups)
+    between_square = float((sizes[:, None] * means**2).sum()) / (groups - 1.0)
     typical = (count - float((sizes**2).sum()) / count) / (groups - 1.0)
-    total = between + (typical - 1.0) * within
-    return float(np.clip((between - within) / total, 0.0, 1.0)) if total > 0 else 0.0
+    total = between_square + (typical - 1.0) * within_square
+    return float(np.clip((between_square - within_square) / total, 0.0, 1.0)) if total > 0 else 0.0
 
 
-def _raise_covariance(spread: Floats, shared: float, apart: float) -> Floats:
+def _raise_covariance(spread: Floats, shared: float, differences: float) -> Floats:
     """Return A·S·A, A = √shared on the mean over the models and √apart on what is at right angles to it."""
     count = len(spread)
     level = np.full((count, count), 1.0 / count)
-    root = np.sqrt(shared) * level + np.sqrt(apart) * (np.eye(count) - level)
+    root = np.sqrt(shared) * level + np.sqrt(differences) * (np.eye(count) - level)
     return np.asarray(root @ spread @ root)
 
 
@@ -147,11 +147,11 @@ def deciding_ratios(pairs: PairErrors, level: float) -> Floats:
     looked at.
     """
     first, second = pair_indices(pairs.errors.shape.shape[1])
-    some = np.unique(np.linspace(0, len(first) - 1, min(len(first), _MOST_PAIRS)).astype(np.int64))
-    first, second = first[some], second[some]
+    chosen = np.unique(np.linspace(0, len(first) - 1, min(len(first), _MOST_PAIRS)).astype(np.int64))
+    first, second = first[chosen], second[chosen]
     errors = pairs.errors.of_pairs(first, second)[0]
     if pairs.errors.freedom <= 0 or 2.0 * least_p(pairs.errors.freedom) > 1.0 - level:
-        return np.full((2, len(some)), np.inf)
+        return np.full((2, len(chosen)), np.inf)
     ends = np.stack(pairs.least_differences(first, second, level))
     return np.asarray(np.divide(ends, errors, out=np.full(ends.shape, np.inf), where=errors > 0))
 
@@ -166,7 +166,7 @@ def detectable(covariance: Floats, ratio: float, power: float) -> float:
     return float((ratio + ndtri(power)) * np.median(pair_deviations(covariance)))
 
 
-def items_for(effect: float, models: int, level: float, power: float, most: int) -> int | None:
+def items_for(effect: float, models: int, level: float, power: float, largest: int) -> int | None:
     """Return the fewest items with which a standardised difference is decided with a power; None above most.
 
     Normal scores, all models judged on the same random items. The search begins where Student's t alone would
@@ -175,26 +175,26 @@ def items_for(effect: float, models: int, level: float, power: float, most: int)
     from scipy.special import stdtrit
 
     tail = 0.5 + pair_level(models, level) / 2.0
-    alone = fewest_from(
-        FEWEST_UNITS, lambda n: float(t_tail(effect, n, float(stdtrit(n - 1.0, tail)))) >= power, most
+    by_student = fewest_from(
+        FEWEST_UNITS, lambda n: float(t_tail(effect, n, float(stdtrit(n - 1.0, tail)))) >= power, largest
     )
-    if alone is None:
+    if by_student is None:
         return None
-    return fewest_from(alone, lambda n: decision_power(effect, n, models, level) >= power, most)
+    return fewest_from(by_student, lambda n: decision_power(effect, n, models, level) >= power, largest)
 
 
-def fewest_from(least: int, enough: Callable[[int], bool], most: int) -> int | None:
+def fewest_from(smallest: int, is_enough: Callable[[int], bool], largest: int) -> int | None:
     """Return the smallest n that is enough, from a least one on; None where not even ``most`` is."""
-    if least > most or enough(least):
-        return None if least > most else least
-    low, step = least, 1
-    while not enough(high := min(low + step, most)):
-        if high == most:
+    if smallest > largest or is_enough(smallest):
+        return None if smallest > largest else smallest
+    low, step = smallest, 1
+    while not is_enough(high := min(low + step, largest)):
+        if high == largest:
             return None
         low, step = high, 2 * step
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
 
 
@@ -223,10 +223,12 @@ def t_tail(effect: float, n: int, ratio: Floats | float) -> Floats:
     """
     from scipy.special import nctdtr, ndtr
 
-    finite, freedom, away = np.isfinite(ratio), n - 1.0, effect * math.sqrt(n)
-    least = np.where(finite, ratio, 0.0)
-    exact = 1.0 - nctdtr(freedom, away, least)
-    near = ndtr((away - least * (1.0 - 0.25 / freedom)) / np.sqrt(1.0 + least**2 / (2.0 * freedom)))
+    finite, freedom, noncentrality = np.isfinite(ratio), n - 1.0, effect * math.sqrt(n)
+    critical = np.where(finite, ratio, 0.0)
+    exact = 1.0 - nctdtr(freedom, noncentrality, critical)
+    near = ndtr(
+        (noncentrality - critical * (1.0 - 0.25 / freedom)) / np.sqrt(1.0 + critical**2 / (2.0 * freedom))
+    )
     return np.where(finite, np.where(np.isnan(exact), near, exact), 0.0)
 
 
@@ -236,19 +238,19 @@ def normal_ratios(n: int, models: int, level: float) -> Floats:
     runs = -(-_NORMAL_PAIRS // pair_count(models))
     # Row by row, so that a larger sample holds the smaller one.
     scores = rng.generator(0, "normal scores").standard_normal((n, runs, models))
-    found = [deciding_ratios(_normal_pairs(scores[:, run]), level).ravel() for run in range(runs)]
-    return np.concatenate(found)
+    ratios = [deciding_ratios(_normal_pairs(scores[:, run]), level).ravel() for run in range(runs)]
+    return np.concatenate(ratios)
 
 
 def _normal_pairs(scores: Floats) -> PairErrors:
     """Return the errors of differences on inputs like these, of random items from a set without end."""
     count, models = scores.shape
-    away = scores - scores.mean(axis=0)
+    deviation = scores - scores.mean(axis=0)
     errors = ScoreErrors(
-        covariance=away.T @ away / (count * (count - 1.0)),
+        covariance=deviation.T @ deviation / (count * (count - 1.0)),
         freedom=count - 1.0,
         units=float(count),
-        shape=away / count,
+        shape=deviation / count,
         stratum=np.zeros(count, np.int64),
     )
     sample = JudgedSample(

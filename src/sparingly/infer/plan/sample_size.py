@@ -38,28 +38,28 @@ class Quantity:
         """Read 2.5, "4%" or "0.3sd"."""
         if isinstance(text, Quantity):
             return text
-        written = str(text).strip()
-        unit = next((unit for unit in (SD, PERCENT) if written.lower().endswith(unit)), "")
+        stripped = str(text).strip()
+        unit = next((unit for unit in (SD, PERCENT) if stripped.lower().endswith(unit)), "")
         try:
-            value = float(written[: len(written) - len(unit)])
+            value = float(stripped[: len(stripped) - len(unit)])
         except ValueError:
-            raise UsageError(one_line(f'"{written}" is no number: write 2.5, 4% or 0.3sd.')) from None
+            raise UsageError(one_line(f'"{stripped}" is no number: write 2.5, 4% or 0.3sd.')) from None
         if not math.isfinite(value) or value <= 0:
-            raise UsageError(f"Give a number above zero, not {written}.")
+            raise UsageError(f"Give a number above zero, not {stripped}.")
         return cls(value, unit)
 
 
-def parse_share(text: float | str, what: str) -> float:
+def parse_share(text: float | str, noun: str) -> float:
     """Return a share between 0 and 1, given as 0.6 or "60%"."""
-    given = Quantity.parse(text)
-    if given.unit == PERCENT:
+    quantity = Quantity.parse(text)
+    if quantity.unit == PERCENT:
         # By its decimals, so that 4% is 0.04 and not its neighbour.
-        value = float(f"{given.value!r}e-2") if "e" not in repr(given.value) else given.value / 100
+        value = float(f"{quantity.value!r}e-2") if "e" not in repr(quantity.value) else quantity.value / 100
     else:
-        value = given.value
-    if given.unit == SD or not value < 1:
-        hint = f": write {given.value:g}%" if not given.unit and given.value <= 100 else ""
-        raise UsageError(f"The {what} lies between 0 and 100 %, not {text}{hint}.")
+        value = quantity.value
+    if quantity.unit == SD or not value < 1:
+        hint = f": write {quantity.value:g}%" if not quantity.unit and quantity.value <= 100 else ""
+        raise UsageError(f"The {noun} lies between 0 and 100 %, not {text}{hint}.")
     return value
 
 
@@ -233,10 +233,10 @@ def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSiz
     alpha = 1.0 - pair_level(models, level)
     n = comparisons_for(rate, alpha, power)
     half = expected_half_width(rate, n, None, level)
-    each = "" if models == 2 else f" for each of the {pair_count(models):,} pairs of {models:,} models"
+    per_pair = "" if models == 2 else f" for each of the {pair_count(models):,} pairs of {models:,} models"
     answer = (
-        f"Get {n:,} comparisons{each}: a win rate of {percent_text(rate)} (± {points_text(half, 2)}) then "
-        f"differs significantly from 50 % with a probability of about {percent_text(power)}."
+        f"Get {n:,} comparisons{per_pair}: a win rate of {percent_text(rate)} (± {points_text(half, 2)}) "
+        f"then differs significantly from 50 % with a probability of about {percent_text(power)}."
     )
     fewer = math.ceil(n / 0.8 - 1e-9)
     return SampleSize(
@@ -275,10 +275,10 @@ def comparisons_for(rate: float, alpha: float, power: float) -> int:
     from scipy.stats import norm
 
     reach = norm.isf(alpha / 2) / 2 + norm.ppf(power) * math.sqrt(rate * (1 - rate))
-    about = max(0.0, reach / abs(rate - 0.5)) ** 2
-    if about > _EXACT_UP_TO:
-        return _in_reach(math.ceil(about))
-    numbers = np.arange(1, math.ceil(1.3 * about) + 60)
+    approximate = max(0.0, reach / abs(rate - 0.5)) ** 2
+    if approximate > _EXACT_UP_TO:
+        return _in_reach(math.ceil(approximate))
+    numbers = np.arange(1, math.ceil(1.3 * approximate) + 60)
     weak = np.flatnonzero(binomial_power(numbers, rate, alpha) < power)
     return max(FEWEST_UNITS, int(numbers[weak[-1]]) + 1 if len(weak) else 1)
 
@@ -291,17 +291,17 @@ def binomial_power(n: Any, rate: float, alpha: float) -> Any:
     """
     from scipy.stats import binom
 
-    least = binom.isf(alpha / 2, n, 0.5)
-    tail = binom.sf(least, n, 0.5) + TAIL_SHARE * binom.pmf(least, n, 0.5)
-    critical = np.where(tail <= alpha / 2, least, least + 1)
+    quantile = binom.isf(alpha / 2, n, 0.5)
+    tail = binom.sf(quantile, n, 0.5) + TAIL_SHARE * binom.pmf(quantile, n, 0.5)
+    critical = np.where(tail <= alpha / 2, quantile, quantile + 1)
     return binom.sf(critical - 1, n, max(rate, 1 - rate))
 
 
 def _win_goals(rate: float, alpha: float, power: float) -> Iterator[tuple[str, tuple[float, float, float]]]:
     lead = rate - 0.5
-    for other in (0.5 + lead / 2, rate, 0.5 + 2 * lead):
-        if 0.0 < other < 1.0:
-            yield f"win rate {percent_text(other)}", (other, alpha, power)
+    for other_rate in (0.5 + lead / 2, rate, 0.5 + 2 * lead):
+        if 0.0 < other_rate < 1.0:
+            yield f"win rate {percent_text(other_rate)}", (other_rate, alpha, power)
     yield (
         f"win rate {percent_text(rate)}, probability {percent_text(_higher_power(power))}",
         (rate, alpha, _higher_power(power)),
@@ -316,9 +316,9 @@ def _pass_rate(rate: float, width: float, of: int | None, level: float) -> Sampl
     if width >= 0.5:
         raise UsageError(f"A half-width of {percent_text(width)} says nothing about a rate: ask for less.")
     n = outputs_for(rate, width, of, level)
-    some = f"{n:,} outputs" if of is None else f"{n:,} of the {of:,} outputs"
+    outputs = f"{n:,} outputs" if of is None else f"{n:,} of the {of:,} outputs"
     answer = (
-        f"Judge {some}: a {percent_text(level)} interval of ± {points_text(width)} around a pass rate of "
+        f"Judge {outputs}: a {percent_text(level)} interval of ± {points_text(width)} around a pass rate of "
         f"{percent_text(rate)}."
     )
     if of is not None and n >= NEARLY_ALL * of:
@@ -335,7 +335,7 @@ def _pass_rate(rate: float, width: float, of: int | None, level: float) -> Sampl
         "outputs",
         answer,
         f"± {points_text(width)} around {percent_text(rate)}",
-        tuple(Alternative(goal, needed) for goal, needed in rows.items()),
+        tuple(Alternative(goal, count_needed) for goal, count_needed in rows.items()),
         (
             f"The rate speaks of {whom}, the outputs are a random sample, and ± is half of the interval.",
             "A judge or metric that agrees with people makes fewer enough: judge 40, then plan with them.",
@@ -348,9 +348,9 @@ def outputs_for(rate: float, width: float, of: int | None, level: float) -> int:
     """Return the fewest outputs whose interval is expected to have a half-width, or a smaller one."""
     if of is not None and of <= FEWEST_UNITS:
         return of
-    most = MOST_LABELS if of is None else of
+    largest = MOST_LABELS if of is None else of
     return _in_reach(
-        fewest_from(FEWEST_UNITS, lambda n: expected_half_width(rate, n, of, level) <= width, most)
+        fewest_from(FEWEST_UNITS, lambda n: expected_half_width(rate, n, of, level) <= width, largest)
     )
 
 
@@ -360,10 +360,10 @@ def expected_half_width(rate: float, n: int, of: int | None, level: float) -> fl
 
     if of is not None and n >= of:
         return 0.0
-    size, likely = (np.inf, binom(n, rate)) if of is None else (of, hypergeom(of, round(rate * of), n))
-    middle, reach = float(likely.mean()), 5.0 * float(likely.std()) + 2.0
+    size, distribution = (np.inf, binom(n, rate)) if of is None else (of, hypergeom(of, round(rate * of), n))
+    middle, reach = float(distribution.mean()), 5.0 * float(distribution.std()) + 2.0
     counts = np.arange(max(0, math.floor(middle - reach)), min(n, math.ceil(middle + reach)) + 1)
-    weights = likely.pmf(counts)
+    weights = distribution.pmf(counts)
     low, high = proportion_interval(counts, n, size, level)
     return float(weights @ (high - low) / (2.0 * weights.sum()))
 
@@ -380,7 +380,8 @@ def _difference(detect: Quantity, models: int, level: float, power: float) -> Sa
         )
     effect = detect.value
     goals = {
-        f"{other:g} sd": _items(other, models, level, power) for other in (effect / 2, effect, 2 * effect)
+        f"{other_effect:g} sd": _items(other_effect, models, level, power)
+        for other_effect in (effect / 2, effect, 2 * effect)
     }
     n, sure = goals[f"{effect:g} sd"], _higher_power(power)
     goals[f"{effect:g} sd, probability {percent_text(sure)}"] = _items(effect, models, level, sure)
@@ -399,7 +400,7 @@ def _difference(detect: Quantity, models: int, level: float, power: float) -> Sa
         "items",
         answer,
         f"{effect:g} sd",
-        tuple(Alternative(goal, needed) for goal, needed in goals.items()),
+        tuple(Alternative(goal, count_needed) for goal, count_needed in goals.items()),
         (
             "The standard deviation is that of the differences from item to item. For that of the scores "
             "themselves, multiply the number of items by 2(1 − r), r the correlation of the two models' "
@@ -434,8 +435,8 @@ def _correction_text(models: int, level: float) -> str:
     """Say at which level one of several pairs is tested."""
     if models == 2:
         return ""
-    each = percent_text(1.0 - pair_level(models, level), 2)
-    return f", corrected for all {pair_count(models):,} pairs ({each} for each)"
+    pair_alpha = percent_text(1.0 - pair_level(models, level), 2)
+    return f", corrected for all {pair_count(models):,} pairs ({pair_alpha} for each)"
 
 
 def _select(n: int, then: str) -> tuple[str, ...]:
