@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Mask
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.learning import FEWEST, earned_tau
+from sparingly.run.rounds.learning import FEWEST, supported_tau
 from sparingly.signals.predict.features import Features, prepare_features
 
 FOLDS = 5
@@ -61,7 +61,7 @@ def teach(x: Floats | None, labels: Floats, stands: Floats, going: Mask, seed: i
     known = ~np.isnan(inside).any(axis=1)
     own = (sizes[:, going] ** 2).sum(axis=1)[known] * stands[rows][known]
     even = np.sqrt((own_told**2).sum(axis=1))[known]
-    return Lesson(whole, of_item, earned_tau(own, even / max(float(even.mean()), 1e-300)))
+    return Lesson(whole, of_item, supported_tau(own, even / max(float(even.mean()), 1e-300)))
 
 
 class _Problem:

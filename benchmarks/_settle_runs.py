@@ -17,11 +17,11 @@ from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.variance import nearest_covariance
 from sparingly.infer.rank.pair_tests import pair_errors
 from sparingly.run.rounds.allocate import going_on
-from sparingly.run.rounds.stop.base import asked_of, information
+from sparingly.run.rounds.stop.base import information, pair_question
 from sparingly.run.rounds.stop.rules import chance_to_settle
-from sparingly.run.rounds.stop.sequential import Look, Settled, Valid, nothing_settled, settle_next
+from sparingly.run.rounds.stop.sequential import Look, SettledPairs, Valid, no_settled_pairs, settle_next
 from sparingly.run.rounds.stop.spending import Spending
-from sparingly.run.rounds.wave_estimate import Combined, Wave, WaveTotals, combine_totals, wave_totals
+from sparingly.run.rounds.wave_estimate import CombinedWaves, Wave, WaveTotals, combine_totals, wave_totals
 
 # Items of the first look, and looks over the whole set after it.
 FIRST, LOOKS = 20, 20
@@ -66,9 +66,9 @@ class Judge:
     truth: Floats
     size: int
 
-    def start(self) -> Settled:
+    def start(self) -> SettledPairs:
         """Return that nothing is settled."""
-        return nothing_settled(len(self.truth), self.question.alpha)
+        return no_settled_pairs(len(self.truth), self.question.alpha)
 
     def look(self, scores: Floats, covariance: Floats, freedom: float, asked: int, exact: Mask) -> Look:
         """Return a look after so many items."""
@@ -82,7 +82,7 @@ class Judge:
             exact & (self.question.target == "set"),
         )
 
-    def worth(self, looks: list[Look], found: Settled, least: Floats) -> Mask:
+    def worth(self, looks: list[Look], found: SettledPairs, least: Floats) -> Mask:
         """Return the pairs that are open and have a chance to be settled."""
         left = found.open
         if self.question.goal == "best":
@@ -104,7 +104,7 @@ class Judge:
         )
         return np.asarray(left & (chances >= CHANCE))
 
-    def wrong(self, found: Settled) -> bool:
+    def wrong(self, found: SettledPairs) -> bool:
         """Say whether a claim contradicts the means of the whole set."""
         against = self.truth[:, None] < self.truth - 1e-12
         if self.question.goal == "all":
@@ -112,7 +112,7 @@ class Judge:
         best = self.truth >= self.truth.max() - 1e-12
         return not bool((found.candidates & best).any())
 
-    def answer(self, found: Settled, cells: int) -> Answer:
+    def answer(self, found: SettledPairs, cells: int) -> Answer:
         """Return the answer when the evaluation stops."""
         done = not found.open.any() if self.question.goal == "all" else int(found.candidates.sum()) == 1
         return Answer(cells, self.wrong(found), done, int(found.above.sum()))
@@ -151,10 +151,10 @@ class Run:
         self.size, self.models = self.labels.shape
         self.before: Mask = np.zeros(self.labels.shape, bool)
         self.totals: list[WaveTotals] = []
-        self.combined: Combined | None = None
+        self.combined: CombinedWaves | None = None
         self.lesson: Lesson | None = None
         self.taught_at = 0
-        self.generator = rng.generator(self.seed, "settle")
+        self.generator = rng.generator(self.seed, "settle_pairs")
         self.matter = np.ones(self.size)
 
     def wave(self, count: int, going: Mask) -> None:
@@ -225,7 +225,7 @@ class Run:
 def whole_items(run: Run, judges: list[Judge]) -> Iterator[tuple[Judge, Answer]]:
     """Judge all models on every drawn item, and answer each question when it is settled."""
     everyone = np.ones(run.models, bool)
-    following: dict[int, tuple[Judge, Settled, list[Look]]] = {
+    following: dict[int, tuple[Judge, SettledPairs, list[Look]]] = {
         id(judge): (judge, judge.start(), []) for judge in judges
     }
     done = 0
@@ -258,11 +258,13 @@ def open_models(run: Run, judge: Judge) -> Answer:
     return judge.answer(found, cells)
 
 
-def _one_look(run: Run, judge: Judge, found: Settled, looks: list[Look], done: int) -> tuple[Settled, Mask]:
+def _one_look(
+    run: Run, judge: Judge, found: SettledPairs, looks: list[Look], done: int
+) -> tuple[SettledPairs, Mask]:
     asked = judge.question
     looks.append(judge.look(*run.known(asked.target), done, run.exact))
     if looks[-1].tells:
-        goal = asked_of(asked.goal, asked.target)
+        goal = pair_question(asked.goal, asked.target)
         found = settle_next(found, looks, asked.alpha, asked.valid, goal, spending=asked.spending)
     return found, judge.worth(looks, found, run.least)
 

@@ -12,7 +12,7 @@ from sparingly.base.arrays import Floats, Mask
 from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.run.rounds.stop.base import information, two_valued_step
 from sparingly.run.rounds.stop.rules import MarginSettled
-from sparingly.run.rounds.stop.sequential import Look, Valid, critical_value, nothing_settled, settle_next
+from sparingly.run.rounds.stop.sequential import Look, Valid, critical_value, no_settled_pairs, settle_next
 from sparingly.run.rounds.stop.spending import Spending
 
 Stop = Literal["best", "best of equals", "all", "non-inferior", "equivalent", "not equivalent", "all pairs"]
@@ -130,7 +130,7 @@ def _looked(rule: Rule, count: int) -> range:
 
 def _settles(cell: Cell, rule: Rule, looks: list[Look]) -> bool:
     """Say whether a pair is told apart (``all``), or one model named the best."""
-    found = nothing_settled(cell.models, ALPHA)
+    found = no_settled_pairs(cell.models, ALPHA)
     for count in _looked(rule, len(looks)):
         found = settle_next(
             found,
@@ -162,7 +162,7 @@ def _claims(cell: Cell, stop: MarginSettled, looks: list[Look]) -> bool:
     """Say whether the stop makes the claim that is wrong here."""
     if cell.stop != "all pairs":
         return stop.answer(looks, 0, 1) == cell.stop
-    apart, same = stop.shown(looks)
+    apart, same = stop.differ_or_equivalent(looks)
     return bool((apart | same)[np.triu_indices(cell.models, 1)].all() and apart.any())
 
 

@@ -27,7 +27,7 @@ from benchmarks._settle_learn import features_of
 from benchmarks._settle_runs import STRATEGIES, Judge, Question
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.stop.sequential import Look, settle
+from sparingly.run.rounds.stop.sequential import Look, settle_pairs
 
 HERE = Path(__file__).parent
 KEPT = HERE.parent / ".cache" / "labels_to_settle.jsonl"
@@ -112,7 +112,7 @@ def settled_by_everything(labels: Floats) -> int:
     nothing = np.zeros(models, bool)
     spread = np.cov(labels.T) / size
     look = Look(labels.mean(axis=0), spread, size - 1.0, 1.0, float(size), float(size), nothing)
-    return int(settle([look], 0.05, "fixed", final=True).above.sum())
+    return int(settle_pairs([look], 0.05, "fixed", final=True).above.sum())
 
 
 def table(kept: Path, folder: Path | None) -> None:

@@ -37,7 +37,7 @@ SETS = {
 RUNS = 20
 
 
-class Settled(NamedTuple):
+class SettledPairs(NamedTuple):
     """What came of one pilot: the correlation within items, τ, and what it leaves of the variance."""
 
     within: float
@@ -45,7 +45,7 @@ class Settled(NamedTuple):
     left: float
 
 
-def settled(data: EvalSet, aspect: str, goal: Goal, size: int, seed: int) -> Settled:
+def settled(data: EvalSet, aspect: str, goal: Goal, size: int, seed: int) -> SettledPairs:
     """Draw a pilot, settle the design on it, and look at the other items."""
     human = data.aspects[aspect]
     drawn = np.random.default_rng(seed).permutation(len(human)) < size
@@ -59,7 +59,7 @@ def settled(data: EvalSet, aspect: str, goal: Goal, size: int, seed: int) -> Set
     sizes = sizes_of(design.utility.values(view))
     tau = cast(float, design.tau)
     left, _ = variance_left(np.nansum(residual**2, axis=1)[~drawn], (sizes / sizes.mean())[~drawn], tau)
-    return Settled(design.earned(view).within, tau, left)
+    return SettledPairs(design.earned(view).within, tau, left)
 
 
 def main() -> None:

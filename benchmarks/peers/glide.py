@@ -32,7 +32,7 @@ from sparingly.infer.estimate.pairs import PairErrors, spread_of
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import JudgedSample
 from sparingly.infer.estimate.variance import ScoreErrors
-from sparingly.run.rounds.strategy import Finished, State, Strategy, merged
+from sparingly.run.rounds.strategy import Finished, State, Strategy, merge_rounds
 from sparingly.run.rounds.wave_estimate import estimate_signature
 
 
@@ -126,7 +126,7 @@ class Glide(Strategy):
             pairs=PairErrors(
                 sample, errors, errors, wanted.level, wanted.interval, wanted.seed, sample.is_complete, None
             ),
-            selection=merged(state.rounds),
+            selection=merge_rounds(state.rounds),
             signature=estimate_signature(state, self, self.reads(state.data), wanted),
         )
 

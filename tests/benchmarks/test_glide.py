@@ -9,7 +9,7 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import registered
 from sparingly.bench.grid import entry_of, grid_from_text
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.replay import Look, replay
+from sparingly.run.rounds.replay import ReplayRound, replay
 
 ITEMS, COUNT = 200, 60
 
@@ -25,7 +25,7 @@ def made(seed: int = 3) -> EvalSet:
     )
 
 
-def played(strategy: Glide, seed: int = 0, budget: int | str = COUNT) -> Look:
+def played(strategy: Glide, seed: int = 0, budget: int | str = COUNT) -> ReplayRound:
     return list(replay(made(), strategy, budget, truth="y", seed=seed))[-1]
 
 

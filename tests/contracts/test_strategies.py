@@ -15,7 +15,7 @@ from sparingly.base.registry import parse_method
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.next_round import next_round, state_of
-from sparingly.run.rounds.replay import Look, replay
+from sparingly.run.rounds.replay import ReplayRound, replay
 from sparingly.run.rounds.stop.base import Progress, Stop, Stopped, as_stop
 from sparingly.run.rounds.strategy import Finished, Strategy, asked_cells
 from tests.contracts.examples import all_texts
@@ -27,7 +27,7 @@ STOPS = [text for text in all_texts() if isinstance(parse_method(text), Stop)]
 
 
 @cache
-def looks(text: str, shuffled: int | None = None) -> tuple[Look, ...]:
+def looks(text: str, shuffled: int | None = None) -> tuple[ReplayRound, ...]:
     """Return the looks of a replay on the made set."""
     return tuple(replay(made_set(shuffled=shuffled), text, BUDGET, truth="overall", size=SIZE, seed=SEED))
 
@@ -169,7 +169,7 @@ def test_the_input_is_unchanged(text: str) -> None:
 # --- stops --------------------------------------------------------------------------------------------
 
 
-def progress_of(look: Look, *, final: bool) -> Progress:
+def progress_of(look: ReplayRound, *, final: bool) -> Progress:
     return Progress(look.state, look.strategy, final)
 
 

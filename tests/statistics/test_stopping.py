@@ -21,7 +21,7 @@ from benchmarks._stopping_runs import (
 )
 from sparingly.base.arrays import Floats
 from sparingly.run.rounds.stop.base import information
-from sparingly.run.rounds.stop.sequential import Look, Valid, critical_value, nothing_settled, settle_next
+from sparingly.run.rounds.stop.sequential import Look, Valid, critical_value, no_settled_pairs, settle_next
 
 RUNS = 600
 
@@ -78,7 +78,7 @@ def test_pairs_of_a_set_are_seldom_put_in_the_wrong_order(rule: Valid) -> None:
         draw = np.random.default_rng([seed, 5])
         hard, own = draw.exponential(size=(200, 1)), draw.exponential(size=(200, 5))
         scores = np.linspace(0.0, 0.2, 5) - hard - own
-        found, looks = nothing_settled(5, ALPHA), looks_at_a_set(scores, 10)
+        found, looks = no_settled_pairs(5, ALPHA), looks_at_a_set(scores, 10)
         for count in range(1, len(looks) + 1):
             found = settle_next(found, looks[:count], ALPHA, rule, "order")
         whole = scores.mean(axis=0)

@@ -32,7 +32,7 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.agreement import with_selection_weights
 from sparingly.infer.rank.curve import sizes_of
 from sparingly.infer.rank.measures import model_means, prefix_means
-from sparingly.run.rounds.replay import Look, replay
+from sparingly.run.rounds.replay import ReplayRound, replay
 from sparingly.run.rounds.stop.base import Progress, first_stop
 from sparingly.run.rounds.strategy import State, Strategy, asked_cells
 
@@ -214,7 +214,7 @@ def _expected_by(strategy: Strategy, state: State, found: Estimate) -> Floats:
     return expected_p_values(found) if own is None else own
 
 
-def _last(looks: Iterator[Look], stop: str | None) -> tuple[Look, bool]:
+def _last(looks: Iterator[ReplayRound], stop: str | None) -> tuple[ReplayRound, bool]:
     """Return the last look at a replay, and whether a stop ended it there."""
     progress: Progress | None = None
     for look in looks:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Objects
+from sparingly.base.arrays import Floats, Mask, Objects
 from sparingly.base.errors import InputError
 from sparingly.base.format import counted, html_table
 from sparingly.data import files
@@ -151,6 +151,18 @@ class Selection:
         if self.models is None or any(names is None for names in self.models):
             return None
         return tuple(sorted(set().union(*self.models)))
+
+    def model_mask(self, models: Sequence[str]) -> Mask:
+        """Return rows × models: which models each row asks for; a pair asks for both of its models."""
+        mask: Mask = np.ones((len(self), len(models)), bool)
+        names_by_row = self.models if self.pairs is None else self.pairs
+        if names_by_row is not None:
+            columns = {name: column for column, name in enumerate(models)}
+            for row, names in enumerate(names_by_row):
+                if names is not None:
+                    mask[row] = False
+                    mask[row, [columns[name] for name in names if name in columns]] = True
+        return mask
 
     @property
     def total_cost(self) -> float | None:

@@ -21,7 +21,7 @@ from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.intervals import NONE, IntervalOutcome
 from sparingly.infer.estimate.predictions import nearest_mean, variates_of
 from sparingly.infer.estimate.result import Estimate
-from sparingly.run.rounds.strategy import Finished, State, Strategy, merged
+from sparingly.run.rounds.strategy import Finished, State, Strategy, merge_rounds
 
 _ADVICE = "strata whose sizes follow the ratings were worse than random in Saldías et al. 2022, Table 2."
 NO_INTERVAL = (
@@ -110,7 +110,7 @@ class IncrementalStrata(Strategy):
 
     def estimate(self, state: State, **asked: Any) -> Estimate:
         """Return the stratified mean, without an error unless everything is judged."""
-        drawn = merged(state.rounds)
+        drawn = merge_rounds(state.rounds)
         strata = self._design.plan(state.data, state.budget.count_of(len(state.data))).strata
         rows = state.data.positions(drawn.items)
         given = np.bincount(strata.of_row[rows], minlength=len(strata.names))

@@ -8,7 +8,7 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.next_round import next_round, state_of
-from sparingly.run.rounds.replay import Look, replay
+from sparingly.run.rounds.replay import ReplayRound, replay
 
 
 def made(items: int = 150) -> tuple[EvalSet, Floats]:
@@ -25,7 +25,7 @@ def made(items: int = 150) -> tuple[EvalSet, Floats]:
     return data, 50.0 + scores
 
 
-def last(text: str, budget: int, *, size: int | None = None) -> Look:
+def last(text: str, budget: int, *, size: int | None = None) -> ReplayRound:
     return list(replay(made()[0], text, budget, truth="y", size=size, seed=4))[-1]
 
 
@@ -87,7 +87,7 @@ def test_a_missing_answer_is_told() -> None:
     lost = scores.copy()
     lost[data.positions(first.items[:1]), 0] = np.nan
     state, strategy = state_of(
-        data.with_aspect("y", lost), "active_testing", 60, aspect="y", rounds=[first], everything=True
+        data.with_aspect("y", lost), "active_testing", 60, aspect="y", rounds=[first], all_fields=True
     )
     found = strategy.estimate(state)
     assert np.isfinite(found.scores).all()

@@ -16,12 +16,11 @@ from sparingly.run.rounds.allocate import (
     rank_weights,
 )
 from sparingly.run.rounds.next_round import next_round, state_of
-from sparingly.run.rounds.replay import Look, replay
+from sparingly.run.rounds.replay import ReplayRound, replay
 from sparingly.run.rounds.stop.base import after_rounds
-from sparingly.run.rounds.stop.sequential import Look as Known
-from sparingly.run.rounds.stop.sequential import Settled
+from sparingly.run.rounds.stop.sequential import Look, SettledPairs
 from sparingly.run.rounds.strategy import asked_cells
-from sparingly.run.rounds.wave_estimate import known_after_each, known_of
+from sparingly.run.rounds.wave_estimate import results_after_each, wave_result
 
 
 def made(gaps: list[float], items: int = 200) -> EvalSet:
@@ -35,7 +34,7 @@ def made(gaps: list[float], items: int = 200) -> EvalSet:
     )
 
 
-def play(data: EvalSet, text: str, budget: int | str = "100%", **more: int) -> list[Look]:
+def play(data: EvalSet, text: str, budget: int | str = "100%", **more: int) -> list[ReplayRound]:
     return list(replay(data, text, budget, truth="y", seed=2, **more))
 
 
@@ -115,7 +114,7 @@ def test_a_model_that_is_withdrawn_changes_nothing_for_the_others() -> None:
         aspect="y",
         rounds=last.state.rounds,
         seed=2,
-        everything=True,
+        all_fields=True,
     )
     part = strategy.estimate(state)
     np.testing.assert_allclose(part.scores, whole.scores[:3])
@@ -128,15 +127,15 @@ def test_what_is_known_after_each_round_is_what_was_known_then() -> None:
     assert isinstance(strategy, Allocate)
     history = strategy.history(last.state)
     assert len(history) > 2
-    for count, known in enumerate(known_after_each(last.state, history, "population"), 1):
-        then = known_of(after_rounds(last.state, count), history[:count], "population")
-        np.testing.assert_array_equal(known.whole.scores, then.whole.scores)
+    for count, known in enumerate(results_after_each(last.state, history, "population"), 1):
+        then = wave_result(after_rounds(last.state, count), history[:count], "population")
+        np.testing.assert_array_equal(known.combined.scores, then.combined.scores)
         np.testing.assert_array_equal(known.errors.covariance, then.errors.covariance)
         assert known.errors.freedom == then.errors.freedom
 
 
 def test_weights_of_the_rules() -> None:
-    known = Known(np.array([1.0, 0.9, -1.0]), np.eye(3) * 0.01, 50.0, 0.5, 50.0, 100.0, np.zeros(3, bool))
+    known = Look(np.array([1.0, 0.9, -1.0]), np.eye(3) * 0.01, 50.0, 0.5, 50.0, 100.0, np.zeros(3, bool))
     assert rank_weights(known, "best").tolist() == [1.0, 0.5, pytest.approx(1 / 3)]
     assert rank_weights(known, "all")[2] == pytest.approx(1 / 3)
     moves = movable_weights(known, np.ones((3, 3)), 100, "all")
@@ -155,7 +154,7 @@ def test_counts_spend_the_cells_and_no_more_than_is_open() -> None:
 
 def test_a_model_that_was_left_out_stays_out() -> None:
     nothing = np.zeros((3, 3), bool)
-    found = Settled(nothing, nothing, 2.0, 0.05)
+    found = SettledPairs(nothing, nothing, 2.0, 0.05)
     assert going_on(found, np.array([True, True, False]), "all").tolist() == [True, True, False]
 
 

@@ -14,7 +14,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.rounds.auto import CHANCE, Auto, spread_order
 from sparingly.run.rounds.next_round import next_round
-from sparingly.run.rounds.replay import Look, replay
+from sparingly.run.rounds.replay import ReplayRound, replay
 from sparingly.run.rounds.strategy import Finished, asked_cells
 
 QUESTIONS = ("ranking", "best", "scores")
@@ -32,7 +32,7 @@ def made(gaps: list[float], items: int = 121, metrics: bool = True, documents: b
     )
 
 
-def play(data: EvalSet, text: str, budget: int | str, **more: int) -> list[Look]:
+def play(data: EvalSet, text: str, budget: int | str, **more: int) -> list[ReplayRound]:
     return list(replay(data, text, budget, truth="y", **{"seed": 2, **more}))
 
 
@@ -46,7 +46,7 @@ def test_every_model_is_judged_on_a_beginning_of_every_fold_of_one_order(
     last = looks[-1]
     assert len(last.state.rounds) == 5
     assert last.state.limit - 4 < last.state.spent <= last.state.limit
-    order = spread_order(last.strategy._shown(data), 2)  # type: ignore[attr-defined]
+    order = spread_order(last.strategy._visible(data), 2)  # type: ignore[attr-defined]
     folds = 1 if question == "scores" else 4
     for look in looks:
         for fold in range(folds):
@@ -145,7 +145,7 @@ def test_depths_in_a_fold_do_not_follow_its_own_labels() -> None:
     data = made([1.0, 0.9, 0.0, -0.5], metrics=False)
     first = next_round(data, "auto", 40, aspect="y", seed=2)
     assert isinstance(first, Selection)
-    order = spread_order(Auto()._shown(data), 2)
+    order = spread_order(Auto()._visible(data), 2)
     own = np.isin(np.arange(len(data)), order[1::4])[:, None]
     changed = data.with_aspect("y", np.where(own, -5.0 * data.aspects["y"], data.aspects["y"]))
     before, after = (
@@ -160,7 +160,7 @@ def test_depths_in_a_fold_do_not_follow_its_own_labels() -> None:
 def test_every_fold_counts_by_its_number_of_items() -> None:
     data = made([1.0, 0.9, -2.0, -4.0], metrics=False)
     last = play(data, "auto", 40)[-1]
-    order = spread_order(Auto()._shown(data), 2)
+    order = spread_order(Auto()._visible(data), 2)
     labels = np.where(last.state.asked, data.aspects["y"], np.nan)
     by_hand = sum(len(order[fold::4]) * np.nanmean(labels[order[fold::4]], axis=0) for fold in range(4))
     assert np.ptp(last.state.asked.sum(axis=0)) > 5
@@ -170,7 +170,7 @@ def test_every_fold_counts_by_its_number_of_items() -> None:
 def test_a_fold_without_answers_is_stood_for_by_the_others() -> None:
     data = made([1.0, 0.9, -2.0, -4.0], metrics=False)
     last = play(data, "auto", 40)[-1]
-    order = spread_order(Auto()._shown(data), 2)
+    order = spread_order(Auto()._visible(data), 2)
     gone = np.isin(np.arange(len(data)), order[2::4])[:, None]
     labels = np.where(last.state.asked & ~gone, data.aspects["y"], np.nan)
     state = replace(last.state, data=data.with_aspect("y", labels))

@@ -144,9 +144,9 @@ def test_chances_in_folds() -> None:
 def test_the_last_round_can_see_to_a_least_depth() -> None:
     current, worth = np.full((2, 3), 2), [np.array([100.0, 1.0, 1.0])] * 2
     sizes = np.full(2, 50)
-    without, found = (fold_depths(current, worth, 30, sizes, 0.1, least=least) for least in (0, 5))
+    without, found = (fold_depths(current, worth, 30, sizes, 0.1, minimum=least) for least in (0, 5))
     assert without.min() < 5 == found.min()
     assert found.sum() - current.sum() <= 30
     # Where the cells do not allow it, they go where they are worth most.
-    few = [fold_depths(current, worth, 6, sizes, 0.1, least=least).tolist() for least in (0, 5)]
+    few = [fold_depths(current, worth, 6, sizes, 0.1, minimum=least).tolist() for least in (0, 5)]
     assert few[0] == few[1]

@@ -9,14 +9,14 @@ import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.learning import (
-    Learned,
-    Sizes,
-    earned_tau,
+    LabelPredictions,
+    ResidualSizes,
     item_effects,
     learn,
     learn_sizes,
     residual_squares,
-    settled_regressor,
+    resolve_regressor,
+    supported_tau,
 )
 
 
@@ -41,7 +41,7 @@ def test_without_a_regressor_or_with_few_labels_only_means_are_learned() -> None
     few = np.where(np.arange(300)[:, None] < 20, human, np.nan)
     for regressor, labels in ((None, human), ("ridge", few)):
         found = learn(data, labels, regressor, 0)
-        assert not found.taught
+        assert not found.is_fitted
         np.testing.assert_allclose(found.predicted[5], np.nanmean(labels, axis=0))
 
 
@@ -49,7 +49,7 @@ def test_predictions_of_labelled_items_come_from_the_others() -> None:
     data, human = made()
     labels = np.where(np.arange(300)[:, None] < 150, human, np.nan)
     found = learn(data, labels, "ridge", 0)
-    assert found.taught
+    assert found.is_fitted
     other = labels.copy()
     other[7] += 1000.0
     again = learn(data, other, "ridge", 0)
@@ -74,17 +74,17 @@ def test_sizes_follow_the_residuals_and_earn_their_share() -> None:
 
 
 def test_equal_residuals_earn_nothing() -> None:
-    assert earned_tau(np.ones(50), np.ones(50)) == 0.0
-    assert earned_tau(np.zeros(50), np.ones(50)) == 0.0
-    assert earned_tau(np.zeros(0), np.zeros(0)) == 0.0
+    assert supported_tau(np.ones(50), np.ones(50)) == 0.0
+    assert supported_tau(np.zeros(50), np.ones(50)) == 0.0
+    assert supported_tau(np.zeros(0), np.zeros(0)) == 0.0
     noise = np.random.default_rng(1).exponential(size=(2, 40))
-    assert earned_tau(noise[0], noise[1] / noise[1].mean()) == 0.0
-    assert Sizes(np.ones(9), 0.0).chances(np.arange(6), 2) == pytest.approx(np.full(6, 1 / 3))
+    assert supported_tau(noise[0], noise[1] / noise[1].mean()) == 0.0
+    assert ResidualSizes(np.ones(9), 0.0).chances(np.arange(6), 2) == pytest.approx(np.full(6, 1 / 3))
 
 
 def test_what_is_not_taught_gives_equal_chances() -> None:
     data, human = made(40)
-    flat = Learned(np.zeros(human.shape), human, False)
+    flat = LabelPredictions(np.zeros(human.shape), human, False)
     everyone = np.ones(4, bool)
     found = learn_sizes(
         data, flat, np.ones(40), regressor=None, goal="ranking", tau=0.5, models=everyone, seed=0
@@ -116,11 +116,11 @@ def test_item_effects_are_shrunk_means_of_residuals() -> None:
 def test_regressors_are_settled_by_what_there_is() -> None:
     data, _ = made(20)
     bare = data.only(["aspect:score"])
-    assert settled_regressor(data, "auto") == "ridge"
-    assert settled_regressor(bare, "auto") is None
-    assert settled_regressor(data, None) is None
+    assert resolve_regressor(data, "auto") == "ridge"
+    assert resolve_regressor(bare, "auto") is None
+    assert resolve_regressor(data, None) is None
     with pytest.raises(UnknownNameError):
-        settled_regressor(data, "rigde")
+        resolve_regressor(data, "rigde")
     with pytest.raises(MissingDataError):
-        settled_regressor(bare, "ridge")
+        resolve_regressor(bare, "ridge")
     assert sparingly.__version__

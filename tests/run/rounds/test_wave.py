@@ -42,7 +42,7 @@ def test_without_learning_it_is_the_plain_mean(
     labels = made(sum(sizes) + rest, 3, seed)
     told = [np.full(3, constant + place) for place in range(len(sizes))]
     waves = uniform_waves(labels, sizes, told, seed)
-    drawn = np.logical_or.reduce([wave.drawn for wave in waves])
+    drawn = np.logical_or.reduce([wave.cells for wave in waves])
     found = combine(waves, np.where(drawn, labels, np.nan))
     np.testing.assert_allclose(found.scores, labels[drawn[:, 0]].mean(axis=0), atol=1e-9)
     np.testing.assert_allclose(found.stands_for[drawn], len(labels) / sum(sizes), rtol=1e-9)
@@ -51,8 +51,8 @@ def test_without_learning_it_is_the_plain_mean(
 def test_one_wave_has_the_variance_of_a_simple_random_sample() -> None:
     labels = made(50, 4)
     wave = uniform_waves(labels, [20], [np.zeros(4)], 1)[0]
-    found = combine([wave], np.where(wave.drawn, labels, np.nan))
-    inside = labels[wave.drawn[:, 0]]
+    found = combine([wave], np.where(wave.cells, labels, np.nan))
+    inside = labels[wave.cells[:, 0]]
     np.testing.assert_allclose(found.covariance, np.cov(inside.T) * (1 / 20 - 1 / 50), rtol=1e-9)
     assert found.freedom == pytest.approx(19.0)
 
@@ -64,7 +64,7 @@ def test_variances_of_waves_add_up() -> None:
     weights = np.array([20 / (60 * 40), 25 / (40 * 15)])
     weights /= weights.sum()
     parts = [
-        np.cov(labels[wave.drawn[:, 0]].T) * left**2 * (1 / size - 1 / left) / 60**2
+        np.cov(labels[wave.cells[:, 0]].T) * left**2 * (1 / size - 1 / left) / 60**2
         for wave, size, left in zip(waves, (20, 25), (60, 40), strict=True)
     ]
     expected = sum(weight**2 * part for weight, part in zip(weights, parts, strict=True))
@@ -106,7 +106,7 @@ def test_judging_everything_leaves_no_error() -> None:
 def test_a_model_that_was_left_out_keeps_its_own_waves() -> None:
     labels = made(40, 3)
     waves = uniform_waves(labels, [10, 10], [np.zeros(3), np.zeros(3)], 5)
-    second = Wave(waves[1].before, waves[1].drawn & np.array([True, True, False]), *_rest(waves[1]))
+    second = Wave(waves[1].earlier, waves[1].cells & np.array([True, True, False]), *_rest(waves[1]))
     found = combine([waves[0], second], labels)
     alone = combine(waves[:1], labels)
     assert found.scores[2] == pytest.approx(alone.scores[2])
@@ -138,12 +138,12 @@ def test_coordinated_draws_of_different_sizes_share_the_smaller_one() -> None:
 def test_what_did_not_come_in_is_missing_at_random() -> None:
     labels = made(40, 2)
     waves = uniform_waves(labels, [12, 8], [np.zeros(2), np.full(2, 60.0)], 4)
-    seen = np.where(waves[0].drawn | waves[1].drawn, labels, np.nan)
-    lost = np.flatnonzero(waves[0].drawn[:, 0])[:3]
+    seen = np.where(waves[0].cells | waves[1].cells, labels, np.nan)
+    lost = np.flatnonzero(waves[0].cells[:, 0])[:3]
     seen[lost, 0] = np.nan
     found = combine(waves[:1], seen)
-    assert found.scores[0] == pytest.approx(np.nanmean(seen[waves[0].drawn[:, 0], 0]))
-    assert found.scores[1] == pytest.approx(labels[waves[0].drawn[:, 0], 1].mean())
+    assert found.scores[0] == pytest.approx(np.nanmean(seen[waves[0].cells[:, 0], 0]))
+    assert found.scores[1] == pytest.approx(labels[waves[0].cells[:, 0], 1].mean())
     nothing = combine(waves[:1], np.full(labels.shape, np.nan))
     assert np.isnan(nothing.scores).all()
 

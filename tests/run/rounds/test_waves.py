@@ -128,7 +128,7 @@ def test_missing_answers_are_said(demo: EvalSet) -> None:
     seen[demo.positions(first.items)[:4], 0] = np.nan
     gappy = demo.with_aspect("overall", seen)
     state, made = state_of(
-        gappy, "waves:regressor=none", 60, aspect="overall", rounds=[first], seed=2, everything=True
+        gappy, "waves:regressor=none", 60, aspect="overall", rounds=[first], seed=2, all_fields=True
     )
     found = made.estimate(state)
     assert any("4 outputs asked for without a judgement" in note for note in found.notes)

@@ -171,19 +171,14 @@ def selected_cells(selection: Selection | Sequence[str], data: EvalSet, values: 
     if not isinstance(selection, Selection) or selection.models is None:
         ids = selection.items if isinstance(selection, Selection) else selection
         return SelectedCells(np.array([positions[name] for name in ids if name in positions], np.int64))
-    columns = {name: column for column, name in enumerate(data.models)}
+    in_set = [number for number, name in enumerate(selection.items) if name in positions]
+    all_rows = np.array([positions[selection.items[number]] for number in in_set], np.int64)
     cells: Mask = np.zeros(values.shape, bool)
-    rows: dict[int, None] = {}
-    for item, names in zip(selection.items, selection.models, strict=True):
-        if item in positions:
-            rows[positions[item]] = None
-            cells[positions[item], [columns[name] for name in (names or data.models) if name in columns]] = (
-                True
-            )
-    unique_rows = np.array(list(rows), np.int64)
-    if cells[unique_rows].all():
-        return SelectedCells(unique_rows)
-    return SelectedCells(unique_rows, np.where(cells, values, np.nan))
+    np.logical_or.at(cells, all_rows, selection.model_mask(data.models)[in_set])
+    rows = np.array(list(dict.fromkeys(all_rows.tolist())), np.int64)
+    if cells[rows].all():
+        return SelectedCells(rows)
+    return SelectedCells(rows, np.where(cells, values, np.nan))
 
 
 def _range_text(counts: Ints) -> str:

@@ -175,12 +175,11 @@ def item_scores(data: EvalSet, selection: Selection | None, aspect: str) -> Item
 
 def _selected_models(data: EvalSet, selection: Selection, rows: Ints) -> Mask:
     """Return which models the selection judges on each item."""
-    if selection.models is None:
-        return np.ones((len(rows), len(data.models)), bool)
     cells: Mask = np.zeros((len(rows), len(data.models)), bool)
+    if selection.models is None:
+        return ~cells
     positions = np.searchsorted(rows, data.positions(selection.items))
-    for position, names in zip(positions, selection.models, strict=True):
-        cells[position] |= np.array([names is None or name in names for name in data.models])
+    np.logical_or.at(cells, positions, selection.model_mask(data.models))
     return cells
 
 

@@ -10,21 +10,20 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
-from sparingly.base.format import counted
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.assemble import EstimateRequest, assemble
+from sparingly.infer.estimate.assemble import assemble
 from sparingly.infer.estimate.draw import document_codes
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm
-from sparingly.run.rounds.learning import AUTO, Goal, learn, learn_sizes, regressor_fields, settled_regressor
-from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells, merged
-from sparingly.run.rounds.wave_estimate import estimate_signature
+from sparingly.run.rounds.learning import AUTO, Goal, learn, learn_sizes, regressor_fields, resolve_regressor
+from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells, merge_rounds
+from sparingly.run.rounds.wave_estimate import estimate_request, estimate_signature, missing_note
 from sparingly.run.rounds.waves import frame_fields
 
-# LURE: an unbiased mean from items that were drawn one at a time, each with a chance of its own.
+# LURE: an unbiased mean from items drawn one at a time, each with its own probability.
 
 
 def lure_weights(likelier: Floats, size: int) -> Floats:
@@ -57,7 +56,7 @@ def lure_form(sample: JudgedSample, weights: Floats, predicted: Floats) -> Linea
     )
 
 
-# ``active_testing``: items drawn one at a time, by how far predictions are expected to be off.
+# The strategy.
 
 
 _APPROXIMATE = (
@@ -96,7 +95,7 @@ class ActiveTesting(Strategy):
         """Settle what learns, and refuse what cannot be."""
         if not 0.0 < self.pilot <= 1.0:
             raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {self.pilot:g}.")
-        return replace(self, regressor=settled_regressor(data, self.regressor))
+        return replace(self, regressor=resolve_regressor(data, self.regressor))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what predictions are learned from, and what scores are about."""
@@ -104,15 +103,15 @@ class ActiveTesting(Strategy):
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Draw the next items, one at a time."""
-        left = np.flatnonzero(~state.asked.any(axis=1))
+        open_rows = np.flatnonzero(~state.asked.any(axis=1))
         total = state.budget.count_of(len(state.data))
-        count = min(self._size(state, total), total - (len(state.data) - len(left)), len(left))
+        count = min(self._size(state, total), total - (len(state.data) - len(open_rows)), len(open_rows))
         if count < 1:
-            return Finished("the budget is spent." if len(left) else "every item was asked for.")
-        sizes = self._expected_sizes(state)[left]
-        order, likelier = _one_at_a_time(sizes, count, state.data.keys[left], state)
+            return Finished("the budget is spent." if len(open_rows) else "every item was asked for.")
+        sizes = self._expected_sizes(state)[open_rows]
+        order, likelier = _one_at_a_time(sizes, count, state.data.keys[open_rows], state)
         return Chosen(
-            rows=left[order],
+            rows=open_rows[order],
             utility=likelier,
             reason="drawn with equal chances" if not np.ptp(sizes) else "drawn by what predictions may miss",
         )
@@ -124,8 +123,8 @@ class ActiveTesting(Strategy):
             return total
         if not state.rounds:
             return max(1, round(self.pilot * total))
-        left = total - int(state.asked.any(axis=1).sum())
-        return max(1, -(-left // max(self.rounds - len(state.rounds), 1)))
+        remaining = total - int(state.asked.any(axis=1).sum())
+        return max(1, -(-remaining // max(self.rounds - len(state.rounds), 1)))
 
     def _expected_sizes(self, state: State) -> Floats:
         everyone = np.ones(len(state.data.models), bool)
@@ -143,33 +142,34 @@ class ActiveTesting(Strategy):
             seed=state.seed,
         ).of_item
 
-    def estimate(self, state: State, **asked: Any) -> Estimate:
+    def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the scores of the whole set by LURE; intervals only where their kind is named."""
-        for name in ("estimator", "by"):
-            if asked.pop(name, None) is not None:
-                raise UsageError(f"The strategy {self.name} estimates in its own way, without {name}=.")
-        wanted = EstimateRequest(**{"interval": "none", **asked})
+        request = estimate_request(self, {"interval": "none", **options})
         if not state.rounds or np.isnan(state.labels).all():
             raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
-        rows, weights = _drawn(state)
+        rows, weights = _drawn_items(state)
         form = lure_form(sample := _sample(state, rows, weights), weights, self._surrogate(state))
-        found = assemble(sample, form, state.data.models, wanted, aspect=state.aspect, estimator=str(self))
+        result = assemble(sample, form, state.data.models, request, aspect=state.aspect, estimator=str(self))
         return replace(
-            found,
-            notes=(*_missing(sample), *found.notes, *(() if sample.is_complete else (_APPROXIMATE,))),
-            selection=merged(state.rounds),
-            signature=estimate_signature(state, self, self.reads(state.data), wanted),
+            result,
+            notes=(
+                *missing_note(int((~sample.judged).sum())),
+                *result.notes,
+                *(() if sample.is_complete else (_APPROXIMATE,)),
+            ),
+            selection=merge_rounds(state.rounds),
+            signature=estimate_signature(state, self, self.reads(state.data), request),
         )
 
     def _surrogate(self, state: State) -> Floats:
         """Return what the pilot teaches of every cell; of its own items, from its other folds."""
         pilot = max(1, round(self.pilot * state.budget.count_of(len(state.data))))
-        taken, known = 0, np.zeros(state.data.shape, bool)
-        for one in state.rounds:
-            if taken >= pilot:
+        count, cells = 0, np.zeros(state.data.shape, bool)
+        for selection in state.rounds:
+            if count >= pilot:
                 break
-            taken, known = taken + len(one), known | asked_cells(state.data, [one])
-        return learn(state.data, np.where(known, state.labels, np.nan), self.regressor, state.seed).predicted
+            count, cells = count + len(selection), cells | asked_cells(state.data, [selection])
+        return learn(state.data, np.where(cells, state.labels, np.nan), self.regressor, state.seed).predicted
 
 
 def _one_at_a_time(sizes: Floats, count: int, keys: rng.Keys, state: State) -> tuple[Ints, Floats]:
@@ -179,29 +179,24 @@ def _one_at_a_time(sizes: Floats, count: int, keys: rng.Keys, state: State) -> t
     """
     waits = -np.log1p(-rng.uniforms(keys, state.seed, f"active testing {state.number}")) / sizes
     order = np.lexsort((keys, waits))[:count]
-    taken = sizes[order]
-    rest = float(sizes.sum()) - np.concatenate([[0.0], np.cumsum(taken)[:-1]])
+    drawn_sizes = sizes[order]
+    remaining = float(sizes.sum()) - np.concatenate([[0.0], np.cumsum(drawn_sizes)[:-1]])
     open_items = len(sizes) - np.arange(count)
-    return order, np.asarray(taken * open_items / np.maximum(rest, taken))
+    return order, np.asarray(drawn_sizes * open_items / np.maximum(remaining, drawn_sizes))
 
 
-def _drawn(state: State) -> tuple[Ints, Floats]:
+def _drawn_items(state: State) -> tuple[Ints, Floats]:
     """Return the drawn items in the order of their ids, and their weights."""
-    rows = np.concatenate([state.data.positions(one.items) for one in state.rounds])
-    if any(one.utility is None for one in state.rounds):
+    rows = np.concatenate([state.data.positions(selection.items) for selection in state.rounds])
+    if any(selection.utility is None for selection in state.rounds):
         raise UsageError(
             "A round without utilities was not drawn by active_testing: nothing can be weighted."
         )
-    likelier = np.concatenate([one.utility for one in state.rounds if one.utility is not None])
+    likelier = np.concatenate(
+        [selection.utility for selection in state.rounds if selection.utility is not None]
+    )
     order = np.argsort(rows)
     return rows[order], lure_weights(likelier, len(state.data))[order]
-
-
-def _missing(sample: JudgedSample) -> tuple[str, ...]:
-    lost = int((~sample.judged).sum())
-    if not lost:
-        return ()
-    return (f"{counted(lost, 'output')} asked for without a judgement: taken to be missing at random.",)
 
 
 def _sample(state: State, rows: Ints, weights: Floats) -> JudgedSample:

@@ -17,13 +17,13 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.pair_tests import pair_errors
-from sparingly.run.rounds.learning import AUTO, Sizes, regressor_fields, settled_regressor, waves_of
-from sparingly.run.rounds.stop.base import after_rounds, asked_of, look_from
+from sparingly.run.rounds.learning import AUTO, ResidualSizes, regressor_fields, resolve_regressor, waves_of
+from sparingly.run.rounds.stop.base import after_rounds, look_from, pair_question
 from sparingly.run.rounds.stop.rules import chance_to_settle, information_at_end
-from sparingly.run.rounds.stop.sequential import Look, Settled, Valid, nothing_settled, settle
+from sparingly.run.rounds.stop.sequential import Look, SettledPairs, Valid, no_settled_pairs, settle_pairs
 from sparingly.run.rounds.stop.spending import Question, Spending
 from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells
-from sparingly.run.rounds.wave_estimate import Wave, estimate_waves, known_after_each, known_of
+from sparingly.run.rounds.wave_estimate import Wave, estimate_waves, results_after_each, wave_result
 from sparingly.run.rounds.waves import (
     CONDITIONAL,
     check_waves,
@@ -34,19 +34,19 @@ from sparingly.run.rounds.waves import (
     sizes_of,
 )
 
-# How much effort every model gets: shares of a wave's items, by what is still undecided.
+# How many items every model gets, by what is still undecided.
 
 
 Rule = Literal["elimination", "rank_weighted", "movable"]
 
 
-def going_on(found: Settled, judged: Mask, question: Question) -> Mask:
+def going_on(pairs: SettledPairs, judged: Mask, question: Question) -> Mask:
     """Return the models that are still judged: those in reach of the best, or with a pair to settle.
 
     A model that was left out stays out: ``judged`` are those of the last round.
     """
-    wanted = found.candidates if question == "best" else found.open.any(axis=1)
-    return np.asarray(wanted & judged)
+    undecided = pairs.candidates if question == "best" else pairs.open.any(axis=1)
+    return np.asarray(undecided & judged)
 
 
 def rank_weights(look: Look, question: Question) -> Floats:
@@ -92,22 +92,22 @@ def movable_weights(look: Look, deviations: Floats, size: int, question: Questio
         leader = int(np.argmax(look.scores))
         weights = moves[leader].copy()
         weights[leader] = weights.max()
-    most = float(weights.max())
-    return np.asarray(weights / most) if most > 0 else np.ones(len(weights))
+    largest = float(weights.max())
+    return np.asarray(weights / largest) if largest > 0 else np.ones(len(weights))
 
 
 def pair_deviations(labels: Floats) -> Floats:
     """Return the standard deviation of every pair's differences over the items on which both were judged."""
     models = labels.shape[1]
-    found = np.zeros((models, models))
+    deviations = np.zeros((models, models))
     for first in range(models):
-        apart = labels[:, [first]] - labels
-        there = ~np.isnan(apart)
-        count = there.sum(axis=0)
-        mean = np.where(there, apart, 0.0).sum(axis=0) / np.maximum(count, 1)
-        squares = (np.where(there, apart - mean, 0.0) ** 2).sum(axis=0)
-        found[first] = np.sqrt(squares / np.maximum(count - 1, 1))
-    return found
+        differences = labels[:, [first]] - labels
+        judged = ~np.isnan(differences)
+        count = judged.sum(axis=0)
+        mean = np.where(judged, differences, 0.0).sum(axis=0) / np.maximum(count, 1)
+        squares = (np.where(judged, differences - mean, 0.0) ** 2).sum(axis=0)
+        deviations[first] = np.sqrt(squares / np.maximum(count - 1, 1))
+    return deviations
 
 
 def counts_of(weights: Floats, cells: int, open_items: Floats, floor: float) -> Floats:
@@ -126,14 +126,14 @@ def counts_of(weights: Floats, cells: int, open_items: Floats, floor: float) -> 
 
 def _z_values(look: Look) -> Floats:
     errors = pair_errors(look.covariance)
-    apart = np.abs(look.scores[:, None] - look.scores)
-    return np.asarray(np.divide(apart, errors, out=np.full_like(apart, np.inf), where=errors > 0))
+    differences = np.abs(look.scores[:, None] - look.scores)
+    return np.asarray(np.divide(differences, errors, out=np.full_like(differences, np.inf), where=errors > 0))
 
 
-# ``allocate``: not every model on every item: effort goes to the models that are still undecided.
+# The strategy.
 
 
-FOLLOWED = (
+BIASED_BY_LABELS = (
     "how often a model was judged followed its own labels: scores may be biased by up to a third of a "
     "standard error; rule=elimination with folds has none of it."
 )
@@ -186,7 +186,7 @@ class Allocate(Strategy):
     )
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
-        """Settle what learns, and refuse what cannot be."""
+        """Choose the regressor; raise UsageError for parameters that do not fit."""
         check_waves(self, budget)
         if not 0.0 < self.floor <= 1.0:
             raise UsageError(f"The floor is a share above 0, such as 0.1, not {self.floor:g}.")
@@ -195,7 +195,7 @@ class Allocate(Strategy):
             raise UsageError(f"The chance lies between 0 and 1, such as 0.1, not {self.chance:g}.")
         if self.draw == "local_pivotal" and not len(data.metrics):
             raise UsageError("local_pivotal spreads draws over metrics, and there are none: draw=pivotal.")
-        return replace(self, regressor=settled_regressor(data, self.regressor))
+        return replace(self, regressor=resolve_regressor(data, self.regressor))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what predictions are learned from, and what scores are about."""
@@ -208,45 +208,44 @@ class Allocate(Strategy):
             return self._first(state)
         history = self.history(state)
         looks = self.looks(state, history)
-        found = self._settled(looks, state)
+        pairs = self._settled_pairs(looks, state)
         if self.rule == "elimination":
             fold = self._fold(state)
-            going = np.stack([self._going(state, history, fold, own) for own in range(int(fold.max()) + 1)])
+            going = np.stack(
+                [self._going(state, history, fold, number) for number in range(int(fold.max()) + 1)]
+            )
             if (going.sum(axis=1) < 2).all():
-                return _answered(state, found, self.goal)
+                return _finish(state, pairs, self.goal)
             return self._same_items(state, history, fold, going)
-        if (self.goal == "best" and found.candidates.sum() == 1) or not found.open.any():
-            return _answered(state, found, self.goal)
+        if (self.goal == "best" and pairs.candidates.sum() == 1) or not pairs.open.any():
+            return _finish(state, pairs, self.goal)
         return self._own_items(state, history, looks[-1])
 
-    def estimate(self, state: State, **asked: Any) -> Estimate:
+    def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the scores of the whole set, every model from its own waves."""
         history, reads = self.history(state), self.reads(state.data)
-        found = estimate_waves(state, history, self, reads, self._fold(state), **asked)
-        alone = self.rule != "elimination" or self.folds == 1
-        followed = alone and bool(np.ptp(state.asked.sum(axis=0)) > 0)
-        return replace(found, notes=(*found.notes, FOLLOWED)) if followed else found
+        result = estimate_waves(state, history, self, reads, self._fold(state), **options)
+        without_folds = self.rule != "elimination" or self.folds == 1
+        depends_on_labels = without_folds and bool(np.ptp(state.asked.sum(axis=0)) > 0)
+        return replace(result, notes=(*result.notes, BIASED_BY_LABELS)) if depends_on_labels else result
 
     def history(self, state: State) -> list[Wave]:
-        """Return the waves so far, each with what the earlier ones had taught."""
+        """Return the waves so far, each with predictions from the earlier ones."""
         return waves_of(state, self.regressor, with_items=self.rule != "elimination")
 
     def looks(self, state: State, history: list[Wave]) -> list[Look]:
-        """Return what was known after every round."""
-        found = []
-        for count, known in enumerate(known_after_each(state, history, self.target), 1):
-            then = after_rounds(state, count)
-            if np.isnan(then.labels).all():
-                continue
-            found.append(
-                look_from(
-                    known.whole.scores, known.errors.covariance, known.errors.freedom, self.target, then
+        """Return the look after every round."""
+        looks = []
+        for count, (combined, _, errors, _) in enumerate(results_after_each(state, history, self.target), 1):
+            state_then = after_rounds(state, count)
+            if not np.isnan(state_then.labels).all():
+                looks.append(
+                    look_from(combined.scores, errors.covariance, errors.freedom, self.target, state_then)
                 )
-            )
-        return found
+        return looks
 
     def _fold(self, state: State) -> Ints:
-        """Return the fold of every item: by chance, and one for all where labels leave out no model."""
+        """Return the fold of every item, drawn at random; 0 for all where no model is left out by labels."""
         folds = min(self.folds, len(state.rounds[0])) if self.rule == "elimination" and state.rounds else 1
         # The pilot is dealt out first, so that every fold has its share of it.
         first = asked_cells(state.data, state.rounds[:1]).any(axis=1)
@@ -255,43 +254,43 @@ class Allocate(Strategy):
         fold[order] = np.arange(len(order)) % folds
         return fold
 
-    def _going(self, state: State, history: list[Wave], fold: Ints, own: int) -> Mask:
+    def _going(self, state: State, history: list[Wave], fold: Ints, number: int) -> Mask:
         """Return the models that are still judged in a fold, by the labels of the others."""
-        rest = state
+        visible = state
         if fold.any():
-            labels = np.where((fold == own)[:, None], np.nan, state.labels)
-            rest = replace(state, data=state.data.with_aspect(state.aspect, labels))
-        looks = self.looks(rest, history)
-        found = self._settled(looks, rest)
-        last = asked_cells(state.data, state.rounds[-1:])[fold == own]
-        going = going_on(found, last.any(axis=0), self.goal)
-        worth = going & self._worth(rest, looks, found)
+            labels = np.where((fold == number)[:, None], np.nan, state.labels)
+            visible = replace(state, data=state.data.with_aspect(state.aspect, labels))
+        looks = self.looks(visible, history)
+        pairs = self._settled_pairs(looks, visible)
+        last_cells = asked_cells(state.data, state.rounds[-1:])[fold == number]
+        going = going_on(pairs, last_cells.any(axis=0), self.goal)
+        worth = going & self._worth(visible, looks, pairs)
         # Where nothing is likely to be settled any more, nothing is gained by leaving some out.
         return worth if worth.sum() > 1 else going
 
-    def _worth(self, state: State, looks: list[Look], found: Settled) -> Mask:
+    def _worth(self, state: State, looks: list[Look], pairs: SettledPairs) -> Mask:
         """Return the models with an open pair that the rest of the budget is likely enough to settle."""
-        left = found.open
+        open_pairs = pairs.open
         if self.goal == "best":
-            left = left & found.candidates[:, None] & found.candidates
+            open_pairs = open_pairs & pairs.candidates[:, None] & pairs.candidates
         if self.chance <= 0.0 or self.target == "set" or not looks or not looks[-1].tells:
-            return np.ones(len(left), bool)
+            return np.ones(len(open_pairs), bool)
         chances = chance_to_settle(
             looks,
-            found,
-            left,
+            pairs,
+            open_pairs,
             information_at_end(state, self.target),
             self.alpha,
             self.valid,
             pair_deviations(state.labels) / np.sqrt(len(state.data)),
             spending=self.spending,
         )
-        return np.asarray((left & (chances >= self.chance)).any(axis=1))
+        return np.asarray((open_pairs & (chances >= self.chance)).any(axis=1))
 
-    def _settled(self, looks: list[Look], state: State) -> Settled:
+    def _settled_pairs(self, looks: list[Look], state: State) -> SettledPairs:
         if not looks:
-            return nothing_settled(len(state.data.models), self.alpha)
-        return settle(looks, self.alpha, self.valid, question=asked_of(self.goal, self.target))
+            return no_settled_pairs(len(state.data.models), self.alpha)
+        return settle_pairs(looks, self.alpha, self.valid, question=pair_question(self.goal, self.target))
 
     def _first(self, state: State) -> Chosen | Finished:
         rows = np.arange(len(state.data))
@@ -300,9 +299,11 @@ class Allocate(Strategy):
         if count < 1:
             return Finished("the budget is spent.")
         chances = np.full(len(rows), count / len(rows))
-        taken = draw_wave(self.draw, state, rows, chances)
+        drawn_rows = draw_wave(self.draw, state, rows, chances)
         return Chosen(
-            rows=rows[taken], probability=chances[taken], reason="drawn uniformly for the pilot of all models"
+            rows=rows[drawn_rows],
+            probability=chances[drawn_rows],
+            reason="drawn uniformly for the pilot of all models",
         )
 
     def _cells(self, state: State, going: int) -> int:
@@ -313,39 +314,41 @@ class Allocate(Strategy):
 
     def _same_items(self, state: State, history: list[Wave], fold: Ints, going: Mask) -> Chosen | Finished:
         """Draw items of every fold on which all models that go on there (folds × models) are judged."""
-        left, on = np.asarray(~state.asked.any(axis=1)), np.asarray(going.any(axis=0))
-        many = going.sum(axis=1)
-        active = [own for own in range(len(going)) if many[own] > 1 and left[fold == own].any()]
-        sizes = Sizes(np.ones(len(state.data)), 0.0)
+        open_rows, continuing = np.asarray(~state.asked.any(axis=1)), np.asarray(going.any(axis=0))
+        counts = going.sum(axis=1)
+        active = [
+            number for number in range(len(going)) if counts[number] > 1 and open_rows[fold == number].any()
+        ]
+        sizes = ResidualSizes(np.ones(len(state.data)), 0.0)
         if active and not in_pilot(self, state):
-            sizes = sizes_of(self, state, history, on, "ranking")
-        rest = self._cells(state, int(many.max()))
-        rows, chance, named = list[Ints](), list[Floats](), list[tuple[str, ...]]()
+            sizes = sizes_of(self, state, history, continuing, "ranking")
+        cells = self._cells(state, int(counts.max()))
+        rows, chance, row_models = list[Ints](), list[Floats](), list[tuple[str, ...]]()
         # What a fold cannot use goes to the next one; another fold comes first in every round.
         for turn in range(len(active)):
-            own = active[(turn + state.number) % len(active)]
-            inside = np.flatnonzero(left & (fold == own))
-            count = min(-(-rest // (len(active) - turn)) // int(many[own]), len(inside))
+            number = active[(turn + state.number) % len(active)]
+            inside = np.flatnonzero(open_rows & (fold == number))
+            count = min(-(-cells // (len(active) - turn)) // int(counts[number]), len(inside))
             if count < 1:
                 continue
             chances = sizes.chances(inside, count)
-            taken = draw_wave(self.draw, state, inside, chances, own if len(going) > 1 else None)
-            rows.append(inside[taken])
-            chance.append(chances[taken])
-            names = tuple(name for name, goes in zip(state.data.models, going[own], strict=True) if goes)
-            named += [names] * int(taken.sum())
-            rest -= count * int(many[own])
-        found = np.concatenate(rows) if rows else np.zeros(0, np.int64)
-        if len(found) < min(FEWEST, max(int(left.sum()), 1)):
-            return Finished("the budget is spent." if left.any() else "every item was asked for.")
-        order = np.argsort(found, kind="stable")
-        models = np.empty(len(found), object)
-        models[:] = named
+            drawn_rows = draw_wave(self.draw, state, inside, chances, number if len(going) > 1 else None)
+            rows.append(inside[drawn_rows])
+            chance.append(chances[drawn_rows])
+            names = tuple(name for name, goes in zip(state.data.models, going[number], strict=True) if goes)
+            row_models += [names] * int(drawn_rows.sum())
+            cells -= count * int(counts[number])
+        all_rows = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+        if len(all_rows) < min(FEWEST, max(int(open_rows.sum()), 1)):
+            return Finished("the budget is spent." if open_rows.any() else "every item was asked for.")
+        order = np.argsort(all_rows, kind="stable")
+        models = np.empty(len(all_rows), object)
+        models[:] = row_models
         return Chosen(
-            rows=found[order],
+            rows=all_rows[order],
             probability=np.concatenate(chance)[order],
             models=None if going.all() else models[order],
-            reason=f"drawn for {int(on.sum())} of {len(on)} models that are not settled",
+            reason=f"drawn for {int(continuing.sum())} of {len(continuing)} models that are not settled",
             notes=(CONDITIONAL,),
         )
 
@@ -355,17 +358,17 @@ class Allocate(Strategy):
         if self.rule == "rank_weighted":
             weights = rank_weights(look, self.goal)
         else:
-            known = known_of(state, history, "set")
-            over_set = look_from(known.whole.scores, known.errors.covariance, 1.0, "set", state)
-            weights = movable_weights(over_set, pair_deviations(state.labels), len(state.data), self.goal)
+            result = wave_result(state, history, "set")
+            set_look = look_from(result.combined.scores, result.errors.covariance, 1.0, "set", state)
+            weights = movable_weights(set_look, pair_deviations(state.labels), len(state.data), self.goal)
         cells = self._cells(state, int((open_items > 0).sum()))
         counts = counts_of(weights, cells, open_items, self.floor)
         if not counts.any() or (counts < np.minimum(FEWEST, open_items)).any():
             return Finished("the budget is spent." if open_items.any() else "every item was asked for.")
         places = rng.uniforms(state.data.keys, state.seed, f"wave {state.number}")
-        drawn = _first_open(places, ~state.asked, counts)
+        cells_drawn = _first_open(places, ~state.asked, counts)
         chances = counts / np.maximum(open_items, 1.0)
-        rows, models, probability = _rows(state, drawn, chances)
+        rows, models, probability = _rows(state, cells_drawn, chances)
         return Chosen(
             rows=rows,
             probability=probability,
@@ -377,32 +380,32 @@ class Allocate(Strategy):
 
 def _first_open(places: Floats, open_cells: Mask, counts: Floats) -> Mask:
     """Return for every model its open items with the smallest places, as many as it gets."""
-    drawn: Mask = np.zeros(open_cells.shape, bool)
+    cells: Mask = np.zeros(open_cells.shape, bool)
     order = np.argsort(places, kind="stable")
     for model, count in enumerate(counts.astype(np.int64)):
-        drawn[order[open_cells[order, model]][:count], model] = True
-    return drawn
+        cells[order[open_cells[order, model]][:count], model] = True
+    return cells
 
 
-def _rows(state: State, drawn: Mask, chances: Floats) -> tuple[Ints, Objects, Floats]:
+def _rows(state: State, cells: Mask, chances: Floats) -> tuple[Ints, Objects, Floats]:
     """Return a row for every item and chance: models of one chance share it."""
     rows: list[int] = []
     models: list[tuple[str, ...]] = []
     probability: list[float] = []
-    for value in np.unique(chances[drawn.any(axis=0)]):
-        inside = drawn & (chances == value)
+    for value in np.unique(chances[cells.any(axis=0)]):
+        inside = cells & (chances == value)
         for row in np.flatnonzero(inside.any(axis=1)):
             rows.append(int(row))
             models.append(tuple(name for name, on in zip(state.data.models, inside[row], strict=True) if on))
             probability.append(float(value))
     order = np.argsort(rows, kind="stable")
-    named = np.empty(len(rows), object)
-    named[:] = models
-    return np.array(rows)[order], named[order], np.array(probability)[order]
+    row_models = np.empty(len(rows), object)
+    row_models[:] = models
+    return np.array(rows)[order], row_models[order], np.array(probability)[order]
 
 
-def _answered(state: State, found: Settled, goal: str) -> Finished:
-    if goal == "best" and found.candidates.sum() == 1:
-        best = state.data.models[int(np.argmax(found.candidates))]
+def _finish(state: State, pairs: SettledPairs, goal: str) -> Finished:
+    if goal == "best" and pairs.candidates.sum() == 1:
+        best = state.data.models[int(np.argmax(pairs.candidates))]
         return Finished(f"{best} is the best model.", best)
     return Finished("no pair of models that is still judged is open.")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints, Mask, Objects
+from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
@@ -29,17 +29,15 @@ from sparingly.infer.expect.belief import USUAL_PRIOR
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected, expect, fit_metrics
 from sparingly.run.rounds.learning import FEWEST as FEWEST_TO_LEARN
 from sparingly.run.rounds.learning import learn, regressor_fields
-from sparingly.run.rounds.strategy import Finished, State, Strategy
+from sparingly.run.rounds.strategy import Finished, State, Strategy, models_by_row
 from sparingly.run.rounds.wave_estimate import Wave, estimate_waves
 from sparingly.run.rounds.waves import frame_fields
 
-# An order of all items that is fixed before anything is judged, and well spread wherever one stops.
+# The order of all items, fixed before anything is judged and well spread wherever one stops.
 
 
 _DIMENSIONS = 5
-_MOST_KEPT = 8
-_kept: dict[tuple[str, int, bool], Ints] = {}
-_lock = Lock()
+_orders: ResultCache[Ints] = ResultCache(size=8)
 
 
 def spread_order(data: EvalSet, seed: int, *, spread: bool = True) -> Ints:
@@ -50,51 +48,46 @@ def spread_order(data: EvalSet, seed: int, *, spread: bool = True) -> Ints:
     draw in which every item has the chance n/N, exactly, and of near items seldom both.
     Without ``spread``, or with nothing to spread over, the order is plainly random.
     """
-    # By content: every round comes with a set of its own, in which only labels are new.
-    key = (data.digest(), seed, spread)
-    with _lock:
-        known = _kept.pop(key, None)
-    order = _halved(data, seed, spread) if known is None else known
-    with _lock:
-        _kept[key] = order
-        while len(_kept) > _MOST_KEPT:
-            del _kept[next(iter(_kept))]
-    return order
+    # By content: every round has a set of its own, in which only labels are new.
+    return _orders.get((), (data.digest(), seed, spread), lambda: _halve_repeatedly(data, seed, spread))
 
 
-def _halved(data: EvalSet, seed: int, spread: bool) -> Ints:
+def _halve_repeatedly(data: EvalSet, seed: int, spread: bool) -> Ints:
     generator = rng.generator(seed, "auto", "order")
-    # By id: the order of the file decides nothing.
-    left = np.argsort(rng.stream(data.keys, seed, "auto order"), kind="stable").astype(np.int64)
+    # By id, so that the order of the file does not matter.
+    remaining = np.argsort(rng.stream(data.keys, seed, "auto order"), kind="stable").astype(np.int64)
     points = _points(data) if spread else None
     dropped: list[Ints] = []
-    while len(left) > 1 and points is not None:
-        stays = np.zeros(len(left), bool)
-        # Of an odd number one item, any, sits out: a half that is kept would tell by its size who is in it.
-        meet = generator.permutation(len(left))[1:] if len(left) % 2 else np.arange(len(left))
-        stays[meet] = draw_local_pivotal(np.full(len(meet), 0.5), points[left[meet]], generator)
-        dropped.append(generator.permutation(left[~stays]))
-        left = left[stays]
-    return np.concatenate([left, *dropped[::-1]])
+    while len(remaining) > 1 and points is not None:
+        half = np.zeros(len(remaining), bool)
+        # Of an odd number a random item sits out, so that the size of a half does not depend on who is in it.
+        partners = (
+            generator.permutation(len(remaining))[1:] if len(remaining) % 2 else np.arange(len(remaining))
+        )
+        half[partners] = draw_local_pivotal(
+            np.full(len(partners), 0.5), points[remaining[partners]], generator
+        )
+        dropped.append(generator.permutation(remaining[~half]))
+        remaining = remaining[half]
+    return np.concatenate([remaining, *dropped[::-1]])
 
 
 def _points(data: EvalSet) -> Floats | None:
-    """Return where the items lie; None where nothing tells them apart."""
-    found = None
+    """Return coordinates of the items by metrics and documents; None without either."""
+    points = None
     if len(data.metrics):
-        found = principal(metric_points(data, tuple(data.metrics)), _DIMENSIONS)
+        points = principal(metric_points(data, tuple(data.metrics)), _DIMENSIONS)
     if has_documents(data):
-        middle = np.zeros((len(data), 1)) if found is None else found
-        found = with_documents(middle, data.columns[fields.DOCUMENT])
-    return found
+        middle = np.zeros((len(data), 1)) if points is None else points
+        points = with_documents(middle, data.columns[fields.DOCUMENT])
+    return points
 
 
-# How deep every model goes along the common order: labels go where they can still change the answer.
-# A depth that follows a model's own labels biases its score: a model that happens to start low is left
-# early, and its low start is never made up for. So the order is dealt into folds, and the depth in a fold
-# follows the labels of the other folds alone. Given these, what is judged in the fold is a plain random
-# sample, its mean is unbiased, and so is the mean over the folds (each counts by its number of items,
-# whatever its depth).
+# How deep every model goes along the order: labels go where they can still change the answer. A depth that
+# follows a model's own labels biases its score: a model that happens to start low is left early, and its low
+# start is never made up for. So the order is dealt into folds, and the depth in a fold follows the labels of
+# the other folds alone. Given these, what is judged in the fold is a plain random sample, its mean is
+# unbiased, and so is the mean over the folds (each counts by its number of items, whatever its depth).
 
 
 _STEPS = 60
@@ -131,18 +124,18 @@ def depths(
         middle = (low + high) / 2.0
         total = np.floor(np.clip(share * middle, current, items) + 1e-9).sum(axis=1, keepdims=True)
         low, high = np.where(total <= cells, middle, low), np.where(total <= cells, high, middle)
-    found = np.floor(np.clip(share * low, current, items) + 1e-9).astype(np.int64)
-    allowed = np.append(_inflations(found[:-1], items) <= inflation, True)
-    return np.asarray(found[int(np.argmax(allowed))])
+    candidates = np.floor(np.clip(share * low, current, items) + 1e-9).astype(np.int64)
+    allowed = np.append(_inflations(candidates[:-1], items) <= inflation, True)
+    return np.asarray(candidates[int(np.argmax(allowed))])
 
 
-def _inflations(found: Ints, items: int) -> Floats:
+def _inflations(model_depths: Ints, items: int) -> Floats:
     """Return by what share every row of depths raises the models' mean variance over that of equal depths."""
     # A model without labels counts as with half a label: its variance is not known, and large.
-    some = np.maximum(found, 0.5)
-    equal = 1.0 / some.mean(axis=1) - 1.0 / items
-    own = (1.0 / some - 1.0 / items).mean(axis=1)
-    return np.asarray(np.divide(own, equal, out=np.ones(len(own)), where=equal > 0) - 1.0)
+    counts = np.maximum(model_depths, 0.5)
+    equal = 1.0 / counts.mean(axis=1) - 1.0 / items
+    variance = (1.0 / counts - 1.0 / items).mean(axis=1)
+    return np.asarray(np.divide(variance, equal, out=np.ones(len(variance)), where=equal > 0) - 1.0)
 
 
 def worth_for(question: Question, expected: Expected) -> Floats:
@@ -155,8 +148,10 @@ def worth_for(question: Question, expected: Expected) -> Floats:
     if question == "best":
         leader = int(np.argmax(expected.scores))
         counts = ((first == leader) | (second == leader)).astype(np.float64)
-    own = expected.worth * counts[:, None]
-    return np.asarray(np.bincount(first, own[:, 0], models) + np.bincount(second, own[:, 1], models))
+    pair_worth = expected.worth * counts[:, None]
+    return np.asarray(
+        np.bincount(first, pair_worth[:, 0], models) + np.bincount(second, pair_worth[:, 1], models)
+    )
 
 
 def fold_depths(
@@ -168,7 +163,7 @@ def fold_depths(
     *,
     inflation: float = np.inf,
     start: int = 0,
-    least: int = 0,
+    minimum: int = 0,
 ) -> Ints:
     """Return folds × models: how many items of each fold every model is judged on after this round.
 
@@ -183,38 +178,38 @@ def fold_depths(
         floor: The least share of a model, of the largest.
         inflation: By what share unequal depths may raise the mean variance of the scores in a fold.
         start: The fold that is served first.
-        least: How many items of each fold every model is to be judged on at least, where the cells allow it.
+        minimum: How many items of each fold every model is judged on at least, where the cells allow it.
     """
-    found = current.copy()
+    depth = current.copy()
     folds = len(sizes)
-    rest = cells
+    remaining = cells
     # In a second pass every fold may take all that is left.
     for turn in range(2 * folds):
         fold = (start + turn) % folds
-        before = int(found[fold].sum())
-        total = before + -(-rest // max(folds - turn, 1))
-        lowest = np.maximum(found[fold], min(least, int(sizes[fold])))
-        lowest = lowest if int(lowest.sum()) <= total else found[fold]
-        found[fold] = depths(lowest, worth[fold], total, int(sizes[fold]), floor, inflation)
-        rest -= int(found[fold].sum()) - before
-        if rest < 1:
+        earlier = int(depth[fold].sum())
+        total = earlier + -(-remaining // max(folds - turn, 1))
+        lowest = np.maximum(depth[fold], min(minimum, int(sizes[fold])))
+        lowest = lowest if int(lowest.sum()) <= total else depth[fold]
+        depth[fold] = depths(lowest, worth[fold], total, int(sizes[fold]), floor, inflation)
+        remaining -= int(depth[fold].sum()) - earlier
+        if remaining < 1:
             break
-    return found
+    return depth
 
 
-def fold_chances(answered: Mask, fold: Ints, folds: int) -> Floats:
+def fold_chances(judged: Mask, fold: Ints, folds: int) -> Floats:
     """Return items × models: the chance of every answered cell, 1 elsewhere.
 
     In a fold of N_f items of which d_fj were answered for model j it is d_fj/N_f, so that
     μ̂_j = Σ_f (N_f/N)·ȳ_fj. Where a fold has no answer for a model, the others stand for it.
     """
     sizes = np.bincount(fold, minlength=folds).astype(np.float64)
-    counts = group_sums(answered.astype(np.float64), fold)
+    counts = group_sums(judged.astype(np.float64), fold)
     covered = (sizes[:, None] * (counts > 0)).sum(axis=0) / len(fold)
-    return np.where(answered, (counts / sizes[:, None])[fold] * covered, 1.0)
+    return np.where(judged, (counts / sizes[:, None])[fold] * covered, 1.0)
 
 
-# ``auto``: what is done when no method is named.
+# The strategy.
 
 
 CHANCE = f"the chance is that of an item to be asked for by this round. {EVERY_LABEL}"
@@ -262,7 +257,7 @@ class Auto(Strategy):
     )
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
-        """Refuse what cannot be."""
+        """Raise UsageError for a share outside (0, 1] and for a budget in costs."""
         for name in ("pilot", "floor"):
             value = getattr(self, name)
             if not 0.0 < value <= 1.0:
@@ -281,27 +276,27 @@ class Auto(Strategy):
         current = state.asked.sum(axis=0)
         if state.left < 1 or (current >= len(state.data)).all():
             return Finished("the budget is spent." if state.left < 1 else "every item was asked for.")
-        order = spread_order(self._shown(state.data), state.seed, spread=self.spread)
+        order = spread_order(self._visible(state.data), state.seed, spread=self.spread)
         fold, folds = self._folds(state, order)
-        deep = self._depths(state, fold, folds)
-        within = np.empty(len(order), np.int64)
-        within[order] = np.arange(len(order)) // folds
-        drawn: Mask = (within[:, None] < deep[fold]) & ~state.asked
-        if not drawn.any():
+        depth = self._depths(state, fold, folds)
+        position = np.empty(len(order), np.int64)
+        position[order] = np.arange(len(order)) // folds
+        cells: Mask = (position[:, None] < depth[fold]) & ~state.asked
+        if not cells.any():
             return Finished("the rest of the budget is less than one more item.")
-        rows = order[drawn[order].any(axis=1)]
+        rows = order[cells[order].any(axis=1)]
         sizes = np.bincount(fold, minlength=folds)
         return Chosen(
             rows=rows,
-            probability=(deep.max(axis=1) / sizes)[fold[rows]],
-            models=_named(state.data, drawn[rows]),
-            reason=self._reason(state, deep.sum(axis=0)),
+            probability=(depth.max(axis=1) / sizes)[fold[rows]],
+            models=models_by_row(state.data.models, cells[rows]),
+            reason=self._reason(state, depth.sum(axis=0)),
             notes=(CHANCE,),
         )
 
-    def estimate(self, state: State, **asked: Any) -> Estimate:
+    def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the scores of the whole set: every model by the part of the order that it was judged on."""
-        return estimate_waves(state, self.history(state), self, self.reads(state.data), **asked)
+        return estimate_waves(state, self.history(state), self, self.reads(state.data), **options)
 
     def expected(self, state: State) -> Expected:
         """Return what judging everything is expected to say, from every label."""
@@ -312,36 +307,36 @@ class Auto(Strategy):
 
     def history(self, state: State) -> list[Wave]:
         """Return all rounds as one draw: of every fold of a random order the first items, for every model."""
-        asked = state.asked
-        answered = asked & ~np.isnan(state.labels)
-        order = spread_order(self._shown(state.data), state.seed, spread=self.spread)
-        chance = fold_chances(answered, *self._folds(state, order))
-        # A wave multiplies its chances by the share that came, and these hold it already.
-        came = answered.sum(axis=0) / np.maximum(asked.sum(axis=0), 1)
-        chance = np.where(answered, chance / np.where(came > 0, came, 1.0), 1.0)
-        nothing: Mask = np.zeros(asked.shape, bool)
-        return [Wave(nothing, asked, chance, self._predicted(state))]
+        requested = state.asked
+        judged = requested & ~np.isnan(state.labels)
+        order = spread_order(self._visible(state.data), state.seed, spread=self.spread)
+        chance = fold_chances(judged, *self._folds(state, order))
+        # A wave multiplies its chances by the share that was answered; these include it already.
+        answered = judged.sum(axis=0) / np.maximum(requested.sum(axis=0), 1)
+        chance = np.where(judged, chance / np.where(answered > 0, answered, 1.0), 1.0)
+        no_cells: Mask = np.zeros(requested.shape, bool)
+        return [Wave(no_cells, requested, chance, self._predicted(state))]
 
     def why(self, data: EvalSet) -> str:
         """Say in two sentences what is done on a set, and why."""
-        over = [
+        spread_over = [
             *([f"{len(data.metrics)} metric{'s' * (len(data.metrics) > 1)}"] if len(data.metrics) else []),
             *(["documents"] if has_documents(data) else []),
         ]
-        nothing = "with nothing to spread it over" if self.spread else "spread over nothing"
-        spread = f"spread over {' and '.join(over)}" if over and self.spread else nothing
+        no_spread = "with nothing to spread it over" if self.spread else "spread over nothing"
+        spread = f"spread over {' and '.join(spread_over)}" if spread_over and self.spread else no_spread
         depth = (
             "all models equally deep, since scores are asked for"
             if self.question == "scores"
             else "each model as deep as its labels can still change the answer"
         )
-        learned = (
+        metrics_text = (
             "Metrics count as far as they explain labels that they did not see"
             if known_metrics(data)
             else "Without metrics, labels alone speak"
         )
         return (
-            f"auto judges items in an order fixed at random beforehand, {spread}, {depth}. {learned}; "
+            f"auto judges items in an order fixed at random beforehand, {spread}, {depth}. {metrics_text}; "
             "no item's chance depends on a metric, so scores stay honest."
         )
 
@@ -375,24 +370,26 @@ class Auto(Strategy):
         current = group_sums(state.asked.astype(np.int64), fold).astype(np.int64)
         floor = 1.0 if self.question == "scores" else self.floor
         inflation = self.inflation if self.question == "ranking" else np.inf
-        worth = [self._worth(state, fold == own if folds > 1 else None) for own in range(folds)]
+        worth = [self._worth(state, fold == number if folds > 1 else None) for number in range(folds)]
         cells = self._cells(state)
         # With fewer labels a score has no interval: the last round sees to it that every model has so many.
-        least = -(-FEWEST_UNITS // folds) if cells >= state.left else 0
+        minimum = -(-FEWEST_UNITS // folds) if cells >= state.left else 0
         start = len(state.rounds) % folds
-        return fold_depths(current, worth, cells, sizes, floor, inflation=inflation, start=start, least=least)
+        return fold_depths(
+            current, worth, cells, sizes, floor, inflation=inflation, start=start, minimum=minimum
+        )
 
     def _worth(self, state: State, hidden: Mask | None) -> Floats:
         """Return what labels of each model are worth, from those outside the hidden items."""
         labels = state.labels if hidden is None else np.where(hidden[:, None], np.nan, state.labels)
-        nothing = np.ones(len(state.data.models))
+        equal = np.ones(len(state.data.models))
         if self.question == "scores":
-            return nothing
+            return equal
         try:
             return worth_for(self.question, self._expect(state, labels))
         except DataError:
             # Nothing came in that two models could be compared by.
-            return nothing
+            return equal
 
     def _cells(self, state: State) -> int:
         """Return how many outputs this round asks for."""
@@ -400,26 +397,17 @@ class Auto(Strategy):
             return min(state.size * len(state.data.models), state.left)
         return -(-state.left // max(self.rounds - len(state.rounds), 1))
 
-    def _shown(self, data: EvalSet) -> EvalSet:
-        """Return what the order may depend on: the same in every round, so no label."""
+    def _visible(self, data: EvalSet) -> EvalSet:
+        """Return what the order may depend on: no label, so that it is the same in every round."""
         return data.without_labels().only(self.reads(data))
 
     @staticmethod
     def _regressor(data: EvalSet) -> str | None:
         return "ridge" if known_metrics(data) else None
 
-    def _reason(self, state: State, deep: Ints) -> str:
+    def _reason(self, state: State, depth: Ints) -> str:
         if not state.rounds:
             return "the first items of an order fixed at random, for all models"
-        if deep.min() == deep.max():
-            return f"further along the order, all models to {int(deep.max())} items"
-        return f"further along the order, models to between {int(deep.min())} and {int(deep.max())} items"
-
-
-def _named(data: EvalSet, drawn: Mask) -> Objects | None:
-    """Return the models of every row; None where all are judged on all."""
-    if drawn.all():
-        return None
-    named = np.empty(len(drawn), object)
-    named[:] = [tuple(name for name, on in zip(data.models, row, strict=True) if on) for row in drawn]
-    return named
+        if depth.min() == depth.max():
+            return f"further along the order, all models to {int(depth.max())} items"
+        return f"further along the order, models to between {int(depth.min())} and {int(depth.max())} items"

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
@@ -69,53 +68,56 @@ class DOptimal(Strategy):
             raise DataError("d_optimal compares models, and there are fewer than two.")
         pairs = len(pair_indices(models)[0])
         limit = state.budget.count_of(len(state.data) * pairs, "comparisons")
-        asked = compared_before(state)
+        compared = compared_cells(state)
         size = (self.first or 2 * pairs) if state.number == 1 else (state.size or self.size or pairs)
-        open_ones = ~asked & _still_here(state)
-        count = min(size, limit - int(asked.sum()), int(open_ones.sum()))
+        open_cells = ~compared & _pairs_left(state)
+        count = min(size, limit - int(compared.sum()), int(open_cells.sum()))
         if count < 1:
             return Finished("the budget is spent.")
-        strengths, log_ties, known = self._learned(state, asked)
-        draws = _Draws(strengths, log_ties, known, ~open_ones, self.mix)
+        strengths, log_ties, information_matrix = self._fit(state, compared)
+        sampler = _PairSampler(strengths, log_ties, information_matrix, ~open_cells, self.mix)
         generator = rng.generator(state.seed, self.name, str(state.number))
-        rows, places, chances = draws.take(count, generator)
+        rows, places, chances = sampler.take(count, generator)
         first, second = pair_indices(models)
-        named = np.empty(count, object)
-        named[:] = [(state.data.models[first[at]], state.data.models[second[at]]) for at in places]
+        pair_names = np.empty(count, object)
+        pair_names[:] = [(state.data.models[first[pair]], state.data.models[second[pair]]) for pair in places]
         return Chosen(
-            rows=rows, pairs=named, probability=chances, reason="tells much about the strengths of all models"
+            rows=rows,
+            pairs=pair_names,
+            probability=chances,
+            reason="tells much about the strengths of all models",
         )
 
-    def _learned(self, state: State, asked: NDArray[np.bool_]) -> tuple[Floats, float, Floats]:
+    def _fit(self, state: State, compared: Mask) -> tuple[Floats, float, Floats]:
         """Return the strengths and the tie parameter so far, and the information of what is judged."""
         models = len(state.data.models)
         first, second = pair_indices(models)
-        told = [
-            item_preferences(state, (state.data.models[one], state.data.models[other]), self.tie)
-            for one, other in zip(first, second, strict=True)
+        preferences = [
+            item_preferences(state, (state.data.models[low], state.data.models[high]), self.tie)
+            for low, high in zip(first, second, strict=True)
         ]
-        value = np.where(asked, np.stack(told, axis=1), np.nan)
+        value = np.where(compared, np.stack(preferences, axis=1), np.nan)
         item, place = np.nonzero(~np.isnan(value))
         prior = np.repeat(np.arange(len(first)), 2)
-        given = np.concatenate([value[item, place], np.tile([1.0, -1.0], len(first))])
-        every = Comparisons(
+        values = np.concatenate([value[item, place], np.tile([1.0, -1.0], len(first))])
+        comparisons = Comparisons(
             first=first[np.concatenate([place, prior])],
             second=second[np.concatenate([place, prior])],
-            value=given,
+            value=values,
             item=np.concatenate([item, -1 - np.arange(len(prior))]),
             weight=np.concatenate([np.ones(len(item)), np.full(len(prior), _PRIOR / models)]),
-            covariates=np.zeros((len(given), 0)),
+            covariates=np.zeros((len(values), 0)),
         )
-        found = fit_strengths(every, models, "davidson" if (given == 0).any() else "half")
-        lead = found.strengths[every.first] - found.strengths[every.second]
-        known = np.zeros((models, models))
-        worth = every.weight * information(lead, found.log_ties)
-        for one, other, much in zip(every.first, every.second, worth, strict=True):
-            known[[one, other], [one, other]] += much
-            known[[one, other], [other, one]] -= much
-        return found.strengths, found.log_ties, known
+        fitted_model = fit_strengths(comparisons, models, "davidson" if (values == 0).any() else "half")
+        lead = fitted_model.strengths[comparisons.first] - fitted_model.strengths[comparisons.second]
+        information_matrix = np.zeros((models, models))
+        worth = comparisons.weight * information(lead, fitted_model.log_ties)
+        for low, high, amount in zip(comparisons.first, comparisons.second, worth, strict=True):
+            information_matrix[[low, high], [low, high]] += amount
+            information_matrix[[low, high], [high, low]] -= amount
+        return fitted_model.strengths, fitted_model.log_ties, information_matrix
 
-    def estimate(self, state: State, **asked: Any) -> Estimate:
+    def estimate(self, state: State, **options: Any) -> Estimate:
         """Refuse: comparisons give strengths, not scores."""
         raise UsageError(
             "d_optimal asks for comparisons, which give strengths: use sparingly.bradley_terry, or the "
@@ -124,47 +126,45 @@ class DOptimal(Strategy):
 
 
 @dataclass(frozen=True, eq=False)
-class _Draws:
-    """What comparisons are drawn from.
+class _PairSampler:
+    """Draws comparisons one after another.
 
     Attributes:
         strengths: The strengths so far.
         log_ties: The log of Davidson's ν.
-        known: The information so far, models × models.
-        asked: Items × pairs that were compared, or cannot be any more.
+        information_matrix: The information so far, models × models.
+        compared: Items × pairs that were compared, or cannot be any more.
         mix: The share of draws in which all pairs are alike.
     """
 
     strengths: Floats
     log_ties: float
-    known: Floats
-    asked: NDArray[np.bool_]
+    information_matrix: Floats
+    compared: Mask
     mix: float
 
-    def take(
-        self, count: int, generator: np.random.Generator
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    def take(self, count: int, generator: np.random.Generator) -> tuple[Ints, Ints, Floats]:
         """Draw comparisons one after another: items, pairs, and the chance of each."""
         first, second = pair_indices(len(self.strengths))
         worth = information(self.strengths[first] - self.strengths[second], self.log_ties)
-        known, asked = self.known.copy(), self.asked.copy()
+        information_matrix, compared = self.information_matrix.copy(), self.compared.copy()
         rows, places, chances = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
         for draw in range(count):
-            inverse = np.linalg.pinv(known, hermitian=True)
+            inverse = np.linalg.pinv(information_matrix, hermitian=True)
             reach = inverse[first, first] + inverse[second, second] - 2 * inverse[first, second]
-            free = (~asked).sum(axis=0)
-            chance = _mixed(np.log1p(worth * np.maximum(reach, 0.0)), free > 0, self.mix)
+            free = (~compared).sum(axis=0)
+            chance = _pair_chances(np.log1p(worth * np.maximum(reach, 0.0)), free > 0, self.mix)
             pair = int(generator.choice(len(chance), p=chance))
-            item = int(generator.choice(np.flatnonzero(~asked[:, pair])))
+            item = int(generator.choice(np.flatnonzero(~compared[:, pair])))
             rows[draw], places[draw], chances[draw] = item, pair, chance[pair] / free[pair]
-            asked[item, pair] = True
-            one, other = first[pair], second[pair]
-            known[[one, other], [one, other]] += worth[pair]
-            known[[one, other], [other, one]] -= worth[pair]
+            compared[item, pair] = True
+            low, high = first[pair], second[pair]
+            information_matrix[[low, high], [low, high]] += worth[pair]
+            information_matrix[[low, high], [high, low]] -= worth[pair]
         return rows, places, chances
 
 
-def _mixed(gain: Floats, free: NDArray[np.bool_], mix: float) -> Floats:
+def _pair_chances(gain: Floats, free: Mask, mix: float) -> Floats:
     """Return the chances of pairs that have items left: partly by gain, partly alike."""
     gain = np.where(free, gain, 0.0)
     alike = free / free.sum()
@@ -173,24 +173,24 @@ def _mixed(gain: Floats, free: NDArray[np.bool_], mix: float) -> Floats:
     return np.asarray(chance / chance.sum())
 
 
-def _still_here(state: State) -> NDArray[np.bool_]:
+def _pairs_left(state: State) -> Mask:
     """Return for every pair whether both of its models are still in the evaluation."""
-    here = np.array([name not in state.withdrawn for name in state.data.models])
-    first, second = pair_indices(len(here))
-    return np.asarray(here[first] & here[second])
+    remaining = np.array([name not in state.withdrawn for name in state.data.models])
+    first, second = pair_indices(len(remaining))
+    return np.asarray(remaining[first] & remaining[second])
 
 
-def compared_before(state: State) -> NDArray[np.bool_]:
+def compared_cells(state: State) -> Mask:
     """Return items × pairs: which comparisons earlier rounds asked for."""
     models = len(state.data.models)
     first, second = pair_indices(models)
-    place = {(int(one), int(other)): at for at, (one, other) in enumerate(zip(first, second, strict=True))}
-    column = {name: at for at, name in enumerate(state.data.models)}
-    asked = np.zeros((len(state.data), len(first)), bool)
-    for one in state.rounds:
-        if one.pairs is None:
+    numbers = {pair: number for number, pair in enumerate(zip(first.tolist(), second.tolist(), strict=True))}
+    columns = {name: column for column, name in enumerate(state.data.models)}
+    compared = np.zeros((len(state.data), len(first)), bool)
+    for selection in state.rounds:
+        if selection.pairs is None:
             continue
-        for row, pair in zip(state.data.positions(one.items), one.pairs, strict=True):
-            low, high = sorted((column[pair[0]], column[pair[1]]))
-            asked[row, place[low, high]] = True
-    return asked
+        for row, pair in zip(state.data.positions(selection.items), selection.pairs, strict=True):
+            low, high = sorted((columns[pair[0]], columns[pair[1]]))
+            compared[row, numbers[low, high]] = True
+    return compared

@@ -1,4 +1,4 @@
-"""What earlier waves teach: predictions, how far off they are where, and whether that is worth acting on."""
+"""What earlier waves teach: predictions, the expected size of their errors, and whether to act on it."""
 
 from __future__ import annotations
 
@@ -18,37 +18,34 @@ from sparingly.infer.estimate.predictions import check_metrics, known_metrics, m
 from sparingly.run.rounds.strategy import State, asked_cells
 from sparingly.run.rounds.wave_estimate import Wave
 
-# What earlier waves teach: predictions, how far off they are where, and whether that is worth acting on.
-
-
 AUTO = "auto"
 Goal = Literal["ranking", "scores"]
 # With fewer labelled items nothing is learned but the models' means.
 FEWEST = 30
 TAUS = (0.25, 0.5, 0.75)
 # No item's residual is taken for smaller than this share of the mean one.
-_LEAST = 0.1
+_SIZE_FLOOR = 0.1
 # How sure the labelled items must be that unequal chances are better, and by how much they must be.
 _SURE, _WORTH = 1.64, 0.97
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
-    """What some labels teach of all items.
+class LabelPredictions:
+    """Predictions of all cells from some labels.
 
     Attributes:
         predicted: items × models: a prediction of every cell; that of a labelled item comes from the others.
         residual: items × models: the label less its prediction, NaN without a label.
-        taught: Whether anything but the models' means was learned.
+        is_fitted: Whether a regressor was fitted; without one, predictions are the models' means.
     """
 
     predicted: Floats
     residual: Floats
-    taught: bool
+    is_fitted: bool
 
 
-def settled_regressor(data: EvalSet, regressor: str | None) -> str | None:
-    """Return the regressor, or the one for what there is: none without metrics and texts."""
+def resolve_regressor(data: EvalSet, regressor: str | None) -> str | None:
+    """Return the regressor; ``auto`` is ridge with metrics, none without."""
     if regressor == AUTO:
         return "ridge" if len(data.metrics) else None
     if regressor is not None:
@@ -64,16 +61,16 @@ def regressor_fields(data: EvalSet, regressor: str | None) -> frozenset[str]:
     return frozenset() if regressor is None else metric_fields(data, known_metrics(data))
 
 
-def learn(data: EvalSet, labels: Floats, regressor: str | None, seed: int) -> Learned:
+def learn(data: EvalSet, labels: Floats, regressor: str | None, seed: int) -> LabelPredictions:
     """Learn the scores of all cells from some labels (items × models, NaN without one), cross-fitted.
 
     With fewer than 30 labelled items, or without a regressor, every cell is predicted by its model's mean.
     """
     if regressor is None or int((~np.isnan(labels)).any(axis=1).sum()) < FEWEST:
         means = _means(labels)
-        return Learned(np.broadcast_to(means, labels.shape), labels - means, False)
-    told = _cross_fitted(data, labels, regressor, seed)
-    return Learned(told, labels - told, True)
+        return LabelPredictions(np.broadcast_to(means, labels.shape), labels - means, False)
+    predicted = _cross_fitted(data, labels, regressor, seed)
+    return LabelPredictions(predicted, labels - predicted, True)
 
 
 # Every look derives the same predictions again, and they are expensive.
@@ -95,49 +92,49 @@ def _cross_fitted(data: EvalSet, labels: Floats, regressor: str, seed: int) -> F
 
 def _means(labels: Floats) -> Floats:
     """Return every model's mean label, the mean of all for a model without any, 0 without any label."""
-    there = ~np.isnan(labels)
-    counts = there.sum(axis=0)
-    known = np.where(there, labels, 0.0)
-    overall = float(known.sum()) / max(int(counts.sum()), 1)
-    return np.where(counts > 0, known.sum(axis=0) / np.maximum(counts, 1), overall)
+    judged = ~np.isnan(labels)
+    counts = judged.sum(axis=0)
+    values = np.where(judged, labels, 0.0)
+    overall = float(values.sum()) / max(int(counts.sum()), 1)
+    return np.where(counts > 0, values.sum(axis=0) / np.maximum(counts, 1), overall)
 
 
 def item_effects(residual: Floats) -> Floats:
-    """Return what the other models' residuals on an item say of it: λ_i·(mean residual), λ_i shrinks it.
+    """Return λ_i·(mean residual of item i over the models): what labels of other models say of an item.
 
     λ_i = n_i σ_a²/(n_i σ_a² + σ_e²) for an item with n_i labels, σ_a² the variance between items and σ_e²
     that within them (analysis of variance); 0 for an item without labels.
     """
-    there = ~np.isnan(residual)
-    counts = there.sum(axis=1)
-    some = counts > 0
-    means = np.where(there, residual, 0.0).sum(axis=1) / np.maximum(counts, 1)
-    inside = float((np.where(there, residual - means[:, None], 0.0) ** 2).sum())
-    noise = inside / max(float(counts.sum() - some.sum()), 1.0)
+    judged = ~np.isnan(residual)
+    counts = judged.sum(axis=1)
+    has_labels = counts > 0
+    means = np.where(judged, residual, 0.0).sum(axis=1) / np.maximum(counts, 1)
+    inside = float((np.where(judged, residual - means[:, None], 0.0) ** 2).sum())
+    noise = inside / max(float(counts.sum() - has_labels.sum()), 1.0)
     if int((counts > 1).sum()) < 2:
         return np.zeros(len(residual))
-    typical = float(counts[some].mean())
-    between = max(float(means[some].var(ddof=1)) - noise / typical, 0.0)
+    typical = float(counts[has_labels].mean())
+    between = max(float(means[has_labels].var(ddof=1)) - noise / typical, 0.0)
     total = counts * between + noise
     return np.asarray(np.divide(counts * between, total, out=np.zeros(len(total)), where=total > 0) * means)
 
 
 def residual_squares(residual: Floats, goal: Goal) -> Floats:
     """Return v_i: Σ_j e_ij² for scores, Σ_j (e_ij − ē_i)² for a ranking; NaN without labels."""
-    return np.asarray((_counting(residual, goal) ** 2).sum(axis=1))
+    return np.asarray((_relevant_sizes(residual, goal) ** 2).sum(axis=1))
 
 
-def _counting(residual: Floats, goal: Goal) -> Floats:
-    """Return the size of what counts of the residuals."""
+def _relevant_sizes(residual: Floats, goal: Goal) -> Floats:
+    """Return |residual|, for a ranking less the item's mean residual."""
     if goal == "scores":
         return np.asarray(np.abs(residual))
-    there = ~np.isnan(residual)
-    mean = np.where(there, residual, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    judged = ~np.isnan(residual)
+    mean = np.where(judged, residual, 0.0).sum(axis=1) / np.maximum(judged.sum(axis=1), 1)
     return np.asarray(np.abs(residual - mean[:, None]))
 
 
 @dataclass(frozen=True, eq=False)
-class Sizes:
+class ResidualSizes:
     """How large the residual of every item is expected to be, and the share of the chances that goes by it.
 
     Attributes:
@@ -157,7 +154,7 @@ class Sizes:
 
 def learn_sizes(
     data: EvalSet,
-    learned: Learned,
+    predictions: LabelPredictions,
     stands_for: Floats,
     *,
     regressor: str | None,
@@ -165,7 +162,7 @@ def learn_sizes(
     tau: float | None,
     models: Mask,
     seed: int,
-) -> Sizes:
+) -> ResidualSizes:
     """Learn how large residuals are where, and whether unequal chances are worth it.
 
     |e_ij| is learned from the metrics as scores are; û_i² = Σ_j â_ij² over the models that go on. τ minimises
@@ -174,7 +171,7 @@ def learn_sizes(
 
     Args:
         data: The set.
-        learned: What the labels teach of scores.
+        predictions: Predictions of scores from the labels.
         stands_for: How many items each labelled item stands for.
         regressor: What learns.
         goal: Whether scores or differences between models count.
@@ -182,69 +179,63 @@ def learn_sizes(
         models: The models that go on.
         seed: Of the folds.
     """
-    residual = learned.residual[:, models]
-    if regressor is None or not learned.taught or tau == 0.0:
-        return Sizes(np.ones(len(residual)), 0.0)
+    residual = predictions.residual[:, models]
+    if regressor is None or not predictions.is_fitted or tau == 0.0:
+        return ResidualSizes(np.ones(len(residual)), 0.0)
     sizes = np.full(data.shape, np.nan)
-    sizes[:, models] = _counting(residual, goal)
-    told = _cross_fitted(data, sizes, regressor, seed)[:, models]
-    least = _LEAST * float(np.nanmean(sizes))
-    expected = np.sqrt((np.maximum(told, least) ** 2).sum(axis=1))
+    sizes[:, models] = _relevant_sizes(residual, goal)
+    predicted = _cross_fitted(data, sizes, regressor, seed)[:, models]
+    floor = _SIZE_FLOOR * float(np.nanmean(sizes))
+    expected = np.sqrt((np.maximum(predicted, floor) ** 2).sum(axis=1))
     labelled = ~np.isnan(residual).any(axis=1)
-    own = np.where(labelled, residual_squares(residual, goal), 0.0) * stands_for
-    found = earned_tau(own[labelled], (expected / expected.mean())[labelled]) if tau is None else tau
-    return Sizes(expected, found)
+    squares = np.where(labelled, residual_squares(residual, goal), 0.0) * stands_for
+    share = supported_tau(squares[labelled], (expected / expected.mean())[labelled]) if tau is None else tau
+    return ResidualSizes(expected, share)
 
 
-def earned_tau(own: Floats, even: Floats) -> float:
+def supported_tau(squares: Floats, even: Floats) -> float:
     """Return the share τ that the labelled items speak for, 0 where they do not."""
-    total = float(own.sum())
-    if total <= 0.0 or not len(own):
+    total = float(squares.sum())
+    if total <= 0.0 or not len(squares):
         return 0.0
-    best, least = 0.0, 1.0
+    best, lowest = 0.0, 1.0
     for tau in TAUS:
         ratio = 1.0 / (1.0 - tau + tau * even)
-        found = float((own * ratio).sum()) / total
-        error = float(np.sqrt((own**2 * (ratio - found) ** 2).sum())) / total
-        if found < least and found <= _WORTH and found + _SURE * error < 1.0:
-            best, least = tau, found
+        mean = float((squares * ratio).sum()) / total
+        error = float(np.sqrt((squares**2 * (ratio - mean) ** 2).sum())) / total
+        if mean < lowest and mean <= _WORTH and mean + _SURE * error < 1.0:
+            best, lowest = tau, mean
     return best
 
 
-# The waves that a state's rounds were, each with what the earlier ones had taught.
-
-
 def waves_of(state: State, regressor: str | None, *, with_items: bool = False) -> list[Wave]:
-    """Return the waves of a state's rounds with what the labels before each had taught.
+    """Return the waves of a state's rounds, each with predictions from the labels before it.
 
-    The first one is predicted by its own other folds. ``with_items`` adds what other models' labels say of an
-    item, for rounds that do not judge all models.
+    The first wave is predicted from its own other folds. ``with_items`` adds what other models' labels say of
+    an item, for rounds that do not judge all models.
     """
-    found: list[Wave] = []
-    before: Mask = np.zeros(state.data.shape, bool)
-    for number, one in enumerate(state.rounds):
-        drawn = asked_cells(state.data, [one])
-        known = drawn if number == 0 else before
-        learned = learn(state.data, np.where(known, state.labels, np.nan), regressor, state.seed)
-        predicted = learned.predicted
+    waves: list[Wave] = []
+    earlier: Mask = np.zeros(state.data.shape, bool)
+    for number, selection in enumerate(state.rounds):
+        cells = asked_cells(state.data, [selection])
+        visible = cells if number == 0 else earlier
+        predictions = learn(state.data, np.where(visible, state.labels, np.nan), regressor, state.seed)
+        predicted = predictions.predicted
         if with_items and number:
-            predicted = predicted + item_effects(learned.residual)[:, None]
-        found.append(Wave(before, drawn, cell_chances(state, one), predicted))
-        before = before | drawn
-    return found
+            predicted = predicted + item_effects(predictions.residual)[:, None]
+        waves.append(Wave(earlier, cells, cell_chances(state, selection), predicted))
+        earlier = earlier | cells
+    return waves
 
 
 def cell_chances(state: State, selection: Selection) -> Floats:
-    """Return items × models: the chance of everything that a round asks for, 1 elsewhere."""
+    """Return items × models: the probability of every cell that a round asks for, 1 elsewhere."""
     chances = np.ones(state.data.shape)
     if selection.probability is None:
         raise UsageError("A round without chances is no wave: scores cannot be estimated from it.")
-    rows = state.data.positions(selection.items)
-    if selection.models is None:
-        chances[rows] = selection.probability[:, None]
-        return chances
-    column = {name: place for place, name in enumerate(state.data.models)}
-    for row, names, chance in zip(rows, selection.models, selection.probability, strict=True):
-        known = [column[name] for name in names or state.data.models if name in column]
-        chances[row, known] = chance
+    mask = selection.model_mask(state.data.models)
+    for row, models, chance in zip(
+        state.data.positions(selection.items), mask, selection.probability, strict=True
+    ):
+        chances[row, models] = chance
     return chances

@@ -17,7 +17,15 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.data.signature import LETTERS, Signature
-from sparingly.run.rounds.strategy import Finished, State, Strategy, as_strategy, asked_cells, compared_rows
+from sparingly.run.rounds.strategy import (
+    ROW_COLUMNS,
+    Finished,
+    State,
+    Strategy,
+    as_strategy,
+    asked_cells,
+    compared_rows,
+)
 
 
 def next_round(
@@ -52,13 +60,13 @@ def next_round(
         >>> len(first), len(second), second.signature.round
         (20, 20, 2)
     """
-    state, made = state_of(data, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed)
-    chosen = made.next_round(replace(state, withdrawn=frozenset(withdrawn)))
+    state, method = state_of(data, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed)
+    chosen = method.next_round(replace(state, withdrawn=frozenset(withdrawn)))
     if isinstance(chosen, Finished):
         return chosen
-    picked = _selection(state, made, chosen)
-    _check(state, picked)
-    return picked
+    selection = _signed_selection(state, method, chosen)
+    _check(state, selection)
+    return selection
 
 
 def state_of(
@@ -70,21 +78,21 @@ def state_of(
     rounds: Sequence[Selection] = (),
     size: int | None = None,
     seed: int = 0,
-    everything: bool = False,
+    all_fields: bool = False,
 ) -> tuple[State, Strategy]:
     """Return what a strategy knows after some rounds, and the strategy with its choices made.
 
-    With ``everything``, the fields that the strategy does not read are there too, for estimates.
+    With ``all_fields``, the fields that the strategy does not read are there too, for estimates.
     """
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
     if size is not None and size < 1:
         raise UsageError(f"A round asks for at least one item, not {size}.")
-    amount, asked = Budget.parse(budget), asked_cells(data, rounds)
-    made = as_strategy(strategy).resolve(data.without_labels(), name, amount)
-    shown = made.reads(data.without_labels()) | made.label_fields(data, name)
-    seen = data.reveal(asked, compared_rows(data, rounds))
-    seen = seen if everything else seen.only(shown)
-    return State(seen, name, tuple(rounds), amount, size, seed), made
+    amount, cells = Budget.parse(budget), asked_cells(data, rounds)
+    method = as_strategy(strategy).resolve(data.without_labels(), name, amount)
+    readable = method.reads(data.without_labels()) | method.label_fields(data, name)
+    visible = data.reveal(cells, compared_rows(data, rounds))
+    visible = visible if all_fields else visible.only(readable)
+    return State(visible, name, tuple(rounds), amount, size, seed), method
 
 
 def digest_of_rounds(rounds: Sequence[Selection]) -> str | None:
@@ -92,13 +100,13 @@ def digest_of_rounds(rounds: Sequence[Selection]) -> str | None:
     if not rounds:
         return None
     total = hashlib.sha256()
-    for one in rounds:
-        rows = [(row.item, row.models, row.pair, row.probability) for row in one]
+    for selection in rounds:
+        rows = [(row.item, row.models, row.pair, row.probability) for row in selection]
         total.update(json.dumps(rows, ensure_ascii=True).encode())
     return total.hexdigest()[:LETTERS]
 
 
-def _selection(state: State, strategy: Strategy, chosen: Chosen) -> Selection:
+def _signed_selection(state: State, strategy: Strategy, chosen: Chosen) -> Selection:
     data = state.data
     inputs = strategy.reads(data.without_labels())
     labels = strategy.label_fields(data, state.aspect)
@@ -115,40 +123,22 @@ def _selection(state: State, strategy: Strategy, chosen: Chosen) -> Selection:
         earlier=digest_of_rounds(state.rounds),
         aspect=state.aspect,
     )
-    columns = {
-        name: getattr(chosen, name)
-        for name in (
-            "utility",
-            "probability",
-            "pool_probability",
-            "stratum",
-            "unit",
-            "models",
-            "pairs",
-            "context",
-            "cluster_weight",
-            "cost",
-            "cost_unit",
-            "reasons",
-            "reason",
-            "notes",
-        )
-    }
+    columns = {name: getattr(chosen, name) for name in (*ROW_COLUMNS, "cost_unit", "reason", "notes")}
     return Selection(items=data.items[chosen.rows], signature=signature, **columns)
 
 
-def _check(state: State, picked: Selection) -> None:
-    """Refuse a round that asks for nothing, for something twice, or for more than is left."""
-    if not len(picked):
-        raise DataError(f"The strategy {picked.signature.method} picked an empty round.")
-    if picked.pairs is not None:
+def _check(state: State, selection: Selection) -> None:
+    """Raise DataError if a round asks for nothing, for a cell twice, or for more than is left."""
+    if not len(selection):
+        raise DataError(f"The strategy {selection.signature.method} picked an empty round.")
+    if selection.pairs is not None:
         return
-    cells = asked_cells(state.data, [picked])
-    if (cells & state.asked).any():
-        item = state.data.items[int(np.argmax((cells & state.asked).any(axis=1)))]
-        raise DataError(f'The strategy {picked.signature.method} asks for the item "{item}" again.')
-    if int(cells.sum()) > state.left:
+    requested = asked_cells(state.data, [selection])
+    if (requested & state.asked).any():
+        item = state.data.items[int(np.argmax((requested & state.asked).any(axis=1)))]
+        raise DataError(f'The strategy {selection.signature.method} asks for the item "{item}" again.')
+    if int(requested.sum()) > state.left:
         raise DataError(
-            f"The strategy {picked.signature.method} asks for {int(cells.sum())} outputs, "
+            f"The strategy {selection.signature.method} asks for {int(requested.sum())} outputs, "
             f"and the budget leaves {state.left}."
         )

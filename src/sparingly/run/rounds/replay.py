@@ -14,11 +14,9 @@ from sparingly.run.rounds.next_round import next_round, state_of
 from sparingly.run.rounds.stop.base import Progress, Stopped, as_stop, first_stop
 from sparingly.run.rounds.strategy import Finished, State, Strategy
 
-# Play an evaluation back on data whose judgements are known.
-
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class ReplayRound:
     """Where a replay stands after a round.
 
     Attributes:
@@ -40,40 +38,37 @@ def replay(
     truth: str,
     size: int | None = None,
     seed: int = 0,
-) -> Iterator[Look]:
+) -> Iterator[ReplayRound]:
     """Yield where an evaluation stands after each of its rounds; every asked cell is answered by the truth.
 
     The truth is an aspect, a combination of aspects, or a metric, which then no method may see. The last
     look tells why the strategy stopped; a caller that has seen enough just stops asking.
     """
-    known, aspect = with_truth(data, truth)
+    judged, aspect = with_truth(data, truth)
     rounds: list[Selection] = []
     while True:
-        picked = next_round(known, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed)
+        picked = next_round(judged, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed)
         if not isinstance(picked, Finished):
             rounds.append(picked)
-        state, made = state_of(
-            known, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed, everything=True
+        state, method = state_of(
+            judged, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed, all_fields=True
         )
         if isinstance(picked, Finished):
-            yield Look(state, made, picked)
+            yield ReplayRound(state, method, picked)
             return
-        yield Look(state, made)
+        yield ReplayRound(state, method)
 
 
 def with_truth(data: EvalSet, truth: str) -> tuple[EvalSet, str]:
     """Return the set with the truth as an aspect, and the aspect; a metric leaves the metrics."""
     if truth in data.metrics and truth not in data.aspects:
-        rest = data.only(name for name in data.fields if name != fields.metric(truth))
-        return rest.with_aspect(truth, data.metrics[truth]), truth
+        others = data.only(name for name in data.fields if name != fields.metric(truth))
+        return others.with_aspect(truth, data.metrics[truth]), truth
     return data, truth
 
 
-# Play an evaluation back until a stop ends it.
-
-
 @dataclass(frozen=True, eq=False)
-class Ended:
+class ReplayEnd:
     """How a replay ended.
 
     Attributes:
@@ -81,7 +76,7 @@ class Ended:
         stopped: What the stop said; None where the strategy ended before any stop did.
     """
 
-    look: Look
+    look: ReplayRound
     stopped: Stopped | None
 
     @property
@@ -99,7 +94,7 @@ def replay_until(
     truth: str,
     size: int | None = None,
     seed: int = 0,
-) -> Ended:
+) -> ReplayEnd:
     """Play an evaluation back on judged data until one of some stops ends it, or the strategy does.
 
     Examples:
@@ -111,7 +106,7 @@ def replay_until(
         >>> ended.stopped.answer, ended.spent
         ('Rowan', 1344)
     """
-    wanted = [as_stop(one) for one in ([stops] if isinstance(stops, str | Method) else stops)]
+    rules = [as_stop(stop) for stop in ([stops] if isinstance(stops, str | Method) else stops)]
     progress: Progress | None = None
     for look in replay(data, strategy, budget, truth=truth, size=size, seed=seed):
         final = look.finished is not None
@@ -119,7 +114,7 @@ def replay_until(
             progress = Progress(look.state, look.strategy, final)
         else:
             progress = progress.then(look.state, final=final)
-        found = first_stop(wanted, progress)
-        if found is not None:
-            return Ended(look, found)
-    return Ended(look, None)
+        reason = first_stop(rules, progress)
+        if reason is not None:
+            return ReplayEnd(look, reason)
+    return ReplayEnd(look, None)

@@ -1,4 +1,4 @@
-"""What every strategy is: it picks the next round from what is judged so far."""
+"""Strategies: what they know (``State``), what they give, and the one that makes a single selection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import UsageError
@@ -26,7 +25,11 @@ from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected
 
-# What a strategy knows when it picks the next round.
+# What a selection and the choice of a strategy say of each row.
+ROW_COLUMNS = (
+    *("utility", "probability", "pool_probability", "stratum", "unit", "models", "pairs", "context"),
+    *("cluster_weight", "cost", "reasons"),
+)
 
 
 @dataclass(frozen=True)
@@ -98,83 +101,77 @@ class State:
 
 def asked_cells(data: EvalSet, rounds: Iterable[Selection]) -> Mask:
     """Return items × models: what some selections ask for; a pair asks for both of its models."""
-    asked: Mask = np.zeros(data.shape, bool)
-    column = {name: place for place, name in enumerate(data.models)}
-    for one in rounds:
-        rows = data.positions(one.items)
-        named = one.models if one.pairs is None else one.pairs
-        if named is None:
-            asked[rows] = True
-            continue
-        for row, names in zip(rows, named, strict=True):
-            asked[
-                row, [column[name] for name in (data.models if names is None else names) if name in column]
-            ] = True
-    return asked
+    cells: Mask = np.zeros(data.shape, bool)
+    for selection in rounds:
+        np.logical_or.at(cells, data.positions(selection.items), selection.model_mask(data.models))
+    return cells
 
 
-# Several rounds as one selection.
-
-
-_TEXTS = ("stratum", "unit", "models", "pairs", "context")
-
-
-def merged(rounds: Sequence[Selection]) -> Selection:
+def merge_rounds(rounds: Sequence[Selection]) -> Selection:
     """Return all rows of some rounds as one selection that gives a ranking only.
 
     Chances of single rounds are not those of all rounds together, so the whole has none.
     """
     if not rounds:
         raise UsageError("There is no round yet, so there is nothing to estimate from.")
-    columns: dict[str, Any] = {name: _joined(rounds, name) for name in _TEXTS}
+    names = ("stratum", "unit", "models", "pairs", "context")
+    columns: dict[str, Any] = {name: _joined_column(rounds, name) for name in names}
     last = rounds[-1]
-    total = sum(len(one) for one in rounds)
+    total = sum(len(selection) for selection in rounds)
     return Selection(
-        items=np.concatenate([one.items for one in rounds]),
+        items=np.concatenate([selection.items for selection in rounds]),
         signature=replace(last.signature, n=total),
         reason=last.reason,
-        notes=tuple(dict.fromkeys(note for one in rounds for note in one.notes)),
+        notes=tuple(dict.fromkeys(note for selection in rounds for note in selection.notes)),
         never=last.never,
         **columns,
     )
 
 
-def _joined(rounds: Sequence[Selection], name: str) -> Objects | None:
-    parts = [getattr(one, name) for one in rounds]
+def _joined_column(rounds: Sequence[Selection], name: str) -> Objects | None:
+    parts = [getattr(selection, name) for selection in rounds]
     if all(part is None for part in parts):
         return None
-    whole = np.empty(sum(len(one) for one in rounds), object)
-    whole[:] = [
+    values = np.empty(sum(len(selection) for selection in rounds), object)
+    values[:] = [
         value
-        for one, part in zip(rounds, parts, strict=True)
-        for value in ([None] * len(one) if part is None else part)
+        for selection, part in zip(rounds, parts, strict=True)
+        for value in ([None] * len(selection) if part is None else part)
     ]
-    return whole
+    return values
 
 
-# Which comparisons of two models were asked for.
-
-
-def compared_rows(data: EvalSet, rounds: Sequence[Selection]) -> NDArray[np.bool_]:
+def compared_rows(data: EvalSet, rounds: Sequence[Selection]) -> Mask:
     """Return which rows of ``data.preferences`` some rounds asked for, in either direction.
 
     A round without pairs that judges whole items asks for no comparison.
     """
     table = data.preferences
-    seen = np.zeros(len(table), bool)
-    column = {name: place for place, name in enumerate(data.models)}
-    asked = {
-        (int(row), *sorted((column[pair[0]], column[pair[1]])))
-        for one in rounds
-        if one.pairs is not None
-        for row, pair in zip(data.positions(one.items), one.pairs, strict=True)
+    requested = np.zeros(len(table), bool)
+    columns = {name: column for column, name in enumerate(data.models)}
+    comparisons = {
+        (int(row), *sorted((columns[pair[0]], columns[pair[1]])))
+        for selection in rounds
+        if selection.pairs is not None
+        for row, pair in zip(data.positions(selection.items), selection.pairs, strict=True)
         if pair is not None
     }
-    if not asked:
-        return seen
+    if not comparisons:
+        return requested
     low, high = np.minimum(table.first, table.second), np.maximum(table.first, table.second)
     rows = zip(table.item.tolist(), low.tolist(), high.tolist(), strict=True)
-    return np.fromiter((row in asked for row in rows), bool, len(table))
+    return np.fromiter((row in comparisons for row in rows), bool, len(table))
+
+
+def models_by_row(models: tuple[str, ...], cells: Mask) -> Objects | None:
+    """Return the names of the models that each row (rows × models) judges; None where all judge all."""
+    if cells.all():
+        return None
+    names = np.empty(len(cells), object)
+    names[:] = [
+        tuple(name for name, is_judged in zip(models, row, strict=True) if is_judged) for row in cells
+    ]
+    return names
 
 
 def item_preferences(state: State, pair: tuple[str, str], tie: float) -> Floats:
@@ -186,18 +183,15 @@ def item_preferences(state: State, pair: tuple[str, str], tie: float) -> Floats:
     first, second = (data.models.index(name) for name in pair)
     derived = preferred(state.labels[:, first] - state.labels[:, second], tie)
     table = data.preferences
-    same = ((table.first == first) & (table.second == second)).astype(float)
-    turned = ((table.first == second) & (table.second == first)).astype(float)
-    used = np.flatnonzero(same + turned)
-    if not len(used):
+    forward = ((table.first == first) & (table.second == second)).astype(float)
+    backward = ((table.first == second) & (table.second == first)).astype(float)
+    rows = np.flatnonzero(forward + backward)
+    if not len(rows):
         return derived
-    value = table.value[used] * (same - turned)[used]
-    count = np.bincount(table.item[used], minlength=len(data))
-    total = np.bincount(table.item[used], value, minlength=len(data))
+    value = table.value[rows] * (forward - backward)[rows]
+    count = np.bincount(table.item[rows], minlength=len(data))
+    total = np.bincount(table.item[rows], value, minlength=len(data))
     return np.where(count > 0, np.sign(total), derived)
-
-
-# What every strategy is: it picks the next round from what is judged so far.
 
 
 @dataclass(frozen=True)
@@ -232,13 +226,13 @@ class Strategy(Method, ABC):
         No cell is asked for twice, and no more cells than ``state.left``.
         """
 
-    def estimate(self, state: State, **asked: Any) -> Estimate:
+    def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the models' scores from all rounds; parameters are those of ``sparingly.estimate``.
 
         Unless a strategy keeps the chance of every cell, these are the scores of the chosen items, and
         the estimate says so.
         """
-        return estimate(state.data, merged(state.rounds), state.aspect, **asked)
+        return estimate(state.data, merge_rounds(state.rounds), state.aspect, **options)
 
     def expected(self, state: State) -> Expected | None:
         """Return what judging everything is expected to say, where the strategy goes by that."""
@@ -246,8 +240,8 @@ class Strategy(Method, ABC):
 
     def expected_p_values(self, state: State) -> Floats | None:
         """Return the p-values of all pairs that judging everything is expected to give, where it predicts."""
-        found = self.expected(state)
-        return None if found is None else found.p_values
+        expected = self.expected(state)
+        return None if expected is None else expected.p_values
 
     def why(self, data: EvalSet) -> str:
         """Say in two sentences what is done on a set, and why, where the strategy decides that itself."""
@@ -260,12 +254,12 @@ class Strategy(Method, ABC):
 
 def as_strategy(method: str | Method) -> Strategy:
     """Return a strategy; a selector or a utility is one that ignores the labels."""
-    made = parse_method(method) if isinstance(method, str) and _names_strategy(method) else method
-    if isinstance(made, Strategy):
-        return made
-    if isinstance(made, str | Utility | Selector):
-        return OneShot(selector=as_selector(made))
-    raise UsageError(f"The {made.kind} {made.name} does not choose items. See: sparingly methods.")
+    strategy = parse_method(method) if isinstance(method, str) and _names_strategy(method) else method
+    if isinstance(strategy, Strategy):
+        return strategy
+    if isinstance(strategy, str | Utility | Selector):
+        return OneShot(selector=as_selector(strategy))
+    raise UsageError(f"The {strategy.kind} {strategy.name} does not choose items. See: sparingly methods.")
 
 
 def _names_strategy(text: str) -> bool:
@@ -273,9 +267,6 @@ def _names_strategy(text: str) -> bool:
     from sparingly.base.text import parse_call
 
     return method_class(parse_call(text).name).kind == Strategy.kind
-
-
-# One selection, made at once and handed out in one round or several.
 
 
 @register("one_shot")
@@ -304,23 +295,23 @@ class OneShot(Strategy):
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Hand out the next units of the selection."""
-        whole = self._whole(state)
-        done = sum(len(one) for one in state.rounds)
-        if done >= len(whole):
+        selection = self._selection(state)
+        handed_out = sum(len(earlier) for earlier in state.rounds)
+        if handed_out >= len(selection):
             return Finished("every chosen item was asked for.")
-        size = state.size or -(-len(whole) // self.rounds)
-        ends = unit_ends(whole)
+        size = state.size or -(-len(selection) // self.rounds)
+        ends = unit_ends(selection)
         # Whole units: the first end at or after what the round should reach.
-        end = int(ends[np.searchsorted(ends, min(done + size, len(whole)))])
-        return _chosen(state.data, whole, np.arange(done, end))
+        end = int(ends[np.searchsorted(ends, min(handed_out + size, len(selection)))])
+        return _chosen(state.data, selection, np.arange(handed_out, end))
 
-    def estimate(self, state: State, **asked: Any) -> Estimate:
+    def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the scores of the whole set, or of the chosen items where these have no chances."""
-        whole = self._whole(state)
-        done = sum(len(one) for one in state.rounds)
-        return estimate(state.data, first_rows(whole, done), state.aspect, **asked)
+        selection = self._selection(state)
+        handed_out = sum(len(earlier) for earlier in state.rounds)
+        return estimate(state.data, first_rows(selection, handed_out), state.aspect, **options)
 
-    def _whole(self, state: State) -> Selection:
+    def _selection(self, state: State) -> Selection:
         return select(state.data.without_labels(), self.selector, state.budget, seed=state.seed)
 
 
@@ -348,14 +339,12 @@ def first_rows(selection: Selection, count: int) -> Selection:
     return replace(selection, **columns)
 
 
-def _chosen(data: EvalSet, whole: Selection, rows: Ints) -> Chosen:
-    columns = ("utility", "probability", "pool_probability", "stratum", "unit", "models", "pairs", "context")
-    more = ("cluster_weight", "cost", "reasons")
-    taken = {name: getattr(whole, name) for name in (*columns, *more)}
+def _chosen(data: EvalSet, selection: Selection, rows: Ints) -> Chosen:
+    columns = {name: getattr(selection, name) for name in ROW_COLUMNS}
     return Chosen(
-        rows=data.positions(whole.items[rows]),
-        cost_unit=whole.cost_unit,
-        reason=whole.reason,
-        notes=whole.notes,
-        **{name: None if column is None else column[rows] for name, column in taken.items()},
+        rows=data.positions(selection.items[rows]),
+        cost_unit=selection.cost_unit,
+        reason=selection.reason,
+        notes=selection.notes,
+        **{name: None if column is None else column[rows] for name, column in columns.items()},
     )

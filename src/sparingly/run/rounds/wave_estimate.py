@@ -1,4 +1,4 @@
-"""From combined waves to an estimate: errors for both targets, intervals, what to mind."""
+"""The estimator behind ``waves``, ``allocate`` and ``auto``: waves of judgements, combined, with errors."""
 
 from __future__ import annotations
 
@@ -33,9 +33,8 @@ from sparingly.infer.estimate.result import Estimate, EstimateSignature
 from sparingly.infer.estimate.sample import JudgedSample, dense, group_sums
 from sparingly.infer.estimate.scale import proportions_of, values_of
 from sparingly.infer.estimate.variance import ONE_DOCUMENT, ScoreErrors, nearest_covariance
-from sparingly.run.rounds.strategy import State, merged
+from sparingly.run.rounds.strategy import State, merge_rounds
 
-# One wave of judgements and how waves are combined: the estimator behind ``waves`` and ``allocate``.
 # A wave is a draw from what was not yet asked for, with chances and predictions learned from earlier waves
 # only. So each wave's estimate is unbiased given all that went before, and the estimates of different waves
 # are uncorrelated: variances add up, and the increments are independent, which tests at several looks need.
@@ -46,14 +45,14 @@ class Wave:
     """A draw from what was not yet asked for; all arrays are items × models.
 
     Attributes:
-        before: What had been asked for in earlier waves.
-        drawn: What this wave asks for.
-        chance: The chance that a cell is asked for, given everything before; 1 where it is not drawn.
-        predicted: What is predicted of every cell, learned without this wave's labels of it.
+        earlier: The cells that earlier waves asked for.
+        cells: The cells that this wave asks for.
+        chance: The probability that a cell is asked for, given everything before; 1 where it is not drawn.
+        predicted: A prediction of every cell, learned without this wave's labels of it.
     """
 
-    before: Mask
-    drawn: Mask
+    earlier: Mask
+    cells: Mask
     chance: Floats
     predicted: Floats
 
@@ -68,7 +67,7 @@ class WaveTotals:
         shape: drawn items × models: what each contributes to the deviations.
         weight: The weight of the wave before normalising; infinite where it leaves nothing unjudged.
         chance: items × models: the chance that a cell was asked for and answered; 1 where it was not.
-        came: items × models: what was answered.
+        answered: items × models: the cells that were answered.
     """
 
     scores: Floats
@@ -76,11 +75,11 @@ class WaveTotals:
     shape: Floats
     weight: Floats
     chance: Floats
-    came: Mask
+    answered: Mask
 
 
 @dataclass(frozen=True, eq=False)
-class Combined:
+class CombinedWaves:
     """All waves together.
 
     Attributes:
@@ -102,7 +101,7 @@ class Combined:
 
 def combine(
     waves: Sequence[Wave], labels: Floats, importance: Floats | None = None, fold: Ints | None = None
-) -> Combined:
+) -> CombinedWaves:
     """Combine waves with weights that their sizes fix, w_k ∝ n_k/(|U_k|(|U_k| − n_k)).
 
     With equal chances and nothing learned this is simple random sampling, exactly: the plain mean of all that
@@ -115,30 +114,30 @@ def combine(
     return combine_totals([wave_totals(wave, labels, matter) for wave in waves])
 
 
-def _combine_folds(waves: Sequence[Wave], labels: Floats, matter: Floats, fold: Ints) -> Combined:
+def _combine_folds(waves: Sequence[Wave], labels: Floats, matter: Floats, fold: Ints) -> CombinedWaves:
     """Combine waves fold by fold; the error of a wave is learned from all of its folds together."""
     size, folds = len(labels), int(fold.max()) + 1
-    waves = [replace(wave, chance=_within_folds(wave, fold, folds)) for wave in waves]
+    waves = [replace(wave, chance=_fold_chances(wave, fold, folds)) for wave in waves]
     weights = np.zeros((len(waves), *labels.shape))
     means = np.zeros((folds, labels.shape[1]))
-    for own in range(folds):
-        rows = np.flatnonzero(fold == own)
+    for number in range(folds):
+        rows = np.flatnonzero(fold == number)
         inside = [
             wave_totals(
-                Wave(wave.before[rows], wave.drawn[rows], wave.chance[rows], wave.predicted[rows]),
+                Wave(wave.earlier[rows], wave.cells[rows], wave.chance[rows], wave.predicted[rows]),
                 labels[rows],
                 matter[rows],
             )
             for wave in waves
         ]
-        # One label is enough in a fold: other folds tell of its error.
-        weight = _normalised(np.stack([one.weight for one in inside]), np.full((len(waves), 1), 2))
+        # One label is enough in a fold: its error is learned from other folds, too.
+        weight = _normalised(np.stack([wave.weight for wave in inside]), np.full((len(waves), 1), 2))
         weights[:, rows] = weight[:, None]
         parts = [
-            np.where(own_weight > 0, own_weight * np.nan_to_num(one.scores), 0.0)
-            for own_weight, one in zip(weight, inside, strict=True)
+            np.where(share > 0, share * np.nan_to_num(wave.scores), 0.0)
+            for share, wave in zip(weight, inside, strict=True)
         ]
-        means[own] = np.where((weight > 0).any(axis=0), np.sum(parts, axis=0), np.nan)
+        means[number] = np.where((weight > 0).any(axis=0), np.sum(parts, axis=0), np.nan)
     share = np.bincount(fold, minlength=folds)[:, None] * np.isfinite(means)
     total = share.sum(axis=0)
     scores = np.divide(
@@ -146,73 +145,75 @@ def _combine_folds(waves: Sequence[Wave], labels: Floats, matter: Floats, fold: 
     )
     covariances, shapes, stands = [], [], np.zeros(labels.shape)
     later = np.cumsum(weights[::-1], axis=0)[::-1] - weights
-    there = ~np.isnan(labels)
-    for weight, rest, wave in zip(weights, later, waves, strict=True):
-        came = wave.drawn & there
-        shared = _shares(came, wave.drawn, fold, folds)
-        chance = np.where(came, wave.chance * shared[fold], 1.0)
-        missed = np.where(came, labels - wave.predicted, 0.0) * matter[:, None] * weight * size / total
-        rows = np.flatnonzero(came.any(axis=1))
-        covariance, shape = _covariance(missed[rows], chance[rows], came[rows])
+    judged = ~np.isnan(labels)
+    for weight, later_weight, wave in zip(weights, later, waves, strict=True):
+        answered = wave.cells & judged
+        shared = _answered_shares(answered, wave.cells, fold, folds)
+        chance = np.where(answered, wave.chance * shared[fold], 1.0)
+        missed = np.where(answered, labels - wave.predicted, 0.0) * matter[:, None] * weight * size / total
+        rows = np.flatnonzero(answered.any(axis=1))
+        covariance, shape = _covariance(missed[rows], chance[rows], answered[rows])
         covariances.append(covariance / size**2)
         shapes.append(shape / size)
-        stands += np.where(came, weight / chance + rest, 0.0)
-    sizes = [len(one) for one in shapes]
-    return Combined(
+        stands += np.where(answered, weight / chance + later_weight, 0.0)
+    sizes = [len(shape) for shape in shapes]
+    return CombinedWaves(
         scores=scores,
         covariance=nearest_covariance(np.sum(covariances, axis=0)),
-        freedom=_freedom([float(np.trace(one)) for one in covariances], sizes),
+        freedom=_freedom([float(np.trace(covariance)) for covariance in covariances], sizes),
         shape=np.concatenate(shapes),
         stratum=np.repeat(np.arange(len(waves)), sizes),
         stands_for=stands,
     )
 
 
-def _within_folds(wave: Wave, fold: Ints, folds: int) -> Floats:
+def _fold_chances(wave: Wave, fold: Ints, folds: int) -> Floats:
     """Return the chances with equal ones replaced by the share of a fold's open cells that was drawn."""
     chance = wave.chance.copy()
-    for own in range(folds):
-        rows = fold == own
-        drawn = wave.drawn[rows]
-        asked, left = drawn.sum(axis=0), (~wave.before[rows]).sum(axis=0)
-        same = np.ptp(
-            np.where(drawn, chance[rows], chance[rows].max(axis=0, where=drawn, initial=0.0)), axis=0
+    for number in range(folds):
+        rows = fold == number
+        cells = wave.cells[rows]
+        counts, open_counts = cells.sum(axis=0), (~wave.earlier[rows]).sum(axis=0)
+        spread = np.ptp(
+            np.where(cells, chance[rows], chance[rows].max(axis=0, where=cells, initial=0.0)), axis=0
         )
-        even = np.where((same <= 1e-12) & (asked > 0), asked / np.maximum(left, 1), np.nan)
-        chance[rows] = np.where(drawn & ~np.isnan(even), even, chance[rows])
+        equal_chance = np.where((spread <= 1e-12) & (counts > 0), counts / np.maximum(open_counts, 1), np.nan)
+        chance[rows] = np.where(cells & ~np.isnan(equal_chance), equal_chance, chance[rows])
     return chance
 
 
-def _shares(came: Mask, drawn: Mask, fold: Ints, folds: int) -> Floats:
+def _answered_shares(answered: Mask, requested: Mask, fold: Ints, folds: int) -> Floats:
     """Return folds × models: the share of what was asked for that came."""
-    found = np.ones((folds, came.shape[1]))
-    for own in range(folds):
-        asked = drawn[fold == own].sum(axis=0)
-        found[own] = np.where(asked > 0, came[fold == own].sum(axis=0) / np.maximum(asked, 1), 1.0)
-    return found
+    shares = np.ones((folds, answered.shape[1]))
+    for number in range(folds):
+        counts = requested[fold == number].sum(axis=0)
+        shares[number] = np.where(
+            counts > 0, answered[fold == number].sum(axis=0) / np.maximum(counts, 1), 1.0
+        )
+    return shares
 
 
-def combine_totals(found: Sequence[WaveTotals]) -> Combined:
+def combine_totals(totals: Sequence[WaveTotals]) -> CombinedWaves:
     """Combine what each wave says, with the weights of ``combine``."""
-    answered = np.stack([one.came.sum(axis=0) for one in found])
-    weights = _normalised(np.stack([one.weight for one in found]), answered)
+    counts = np.stack([wave.answered.sum(axis=0) for wave in totals])
+    weights = _normalised(np.stack([wave.weight for wave in totals]), counts)
     scores = np.where(
         (weights > 0).any(axis=0),
         sum(
-            np.where(weight > 0, weight * np.nan_to_num(one.scores), 0.0)
-            for weight, one in zip(weights, found, strict=True)
+            np.where(weight > 0, weight * np.nan_to_num(wave.scores), 0.0)
+            for weight, wave in zip(weights, totals, strict=True)
         ),
         np.nan,
     )
-    parts = [np.outer(weight, weight) * one.covariance for weight, one in zip(weights, found, strict=True)]
-    sizes = [len(one.shape) for one in found]
-    return Combined(
+    parts = [np.outer(weight, weight) * wave.covariance for weight, wave in zip(weights, totals, strict=True)]
+    sizes = [len(wave.shape) for wave in totals]
+    return CombinedWaves(
         scores=np.asarray(scores),
         covariance=nearest_covariance(np.sum(parts, axis=0)),
         freedom=_freedom([float(np.trace(part)) for part in parts], sizes),
-        shape=np.concatenate([one.shape * weight for weight, one in zip(weights, found, strict=True)]),
-        stratum=np.repeat(np.arange(len(found)), sizes),
-        stands_for=_stands_for(found, weights),
+        shape=np.concatenate([wave.shape * weight for weight, wave in zip(weights, totals, strict=True)]),
+        stratum=np.repeat(np.arange(len(totals)), sizes),
+        stands_for=_stands_for(totals, weights),
     )
 
 
@@ -223,81 +224,88 @@ def wave_totals(wave: Wave, labels: Floats, importance: Floats) -> WaveTotals:
     multiplied by the share that came, and a missing label of an earlier wave is replaced by its prediction.
     """
     size = len(labels)
-    there = ~np.isnan(labels)
-    came = wave.drawn & there
-    asked, answered = wave.drawn.sum(axis=0), came.sum(axis=0)
-    chance = np.where(came, wave.chance * (answered / np.maximum(asked, 1)), 1.0)
-    known = np.where(wave.before & there, labels, wave.predicted)
-    missed = np.where(came, labels - wave.predicted, 0.0) * importance[:, None]
-    scores = (importance @ known + (missed / chance).sum(axis=0)) / size
-    left = size - wave.before.sum(axis=0)
-    rest = left * np.maximum(left - asked, 0)
-    weight = np.divide(asked, rest, out=np.full(len(rest), np.inf), where=rest > 0)
-    weight = np.where(answered > 0, weight, 0.0)
-    rows = np.flatnonzero(came.any(axis=1))
-    covariance, shape = _covariance(missed[rows], chance[rows], came[rows])
+    judged = ~np.isnan(labels)
+    answered = wave.cells & judged
+    counts, answered_counts = wave.cells.sum(axis=0), answered.sum(axis=0)
+    chance = np.where(answered, wave.chance * (answered_counts / np.maximum(counts, 1)), 1.0)
+    values = np.where(wave.earlier & judged, labels, wave.predicted)
+    missed = np.where(answered, labels - wave.predicted, 0.0) * importance[:, None]
+    scores = (importance @ values + (missed / chance).sum(axis=0)) / size
+    open_counts = size - wave.earlier.sum(axis=0)
+    unjudged = open_counts * np.maximum(open_counts - counts, 0)
+    weight = np.divide(counts, unjudged, out=np.full(len(unjudged), np.inf), where=unjudged > 0)
+    weight = np.where(answered_counts > 0, weight, 0.0)
+    rows = np.flatnonzero(answered.any(axis=1))
+    covariance, shape = _covariance(missed[rows], chance[rows], answered[rows])
     return WaveTotals(
-        np.where(answered > 0, scores, np.nan), covariance / size**2, shape / size, weight, chance, came
+        np.where(answered_counts > 0, scores, np.nan),
+        covariance / size**2,
+        shape / size,
+        weight,
+        chance,
+        answered,
     )
 
 
-def _covariance(missed: Floats, chance: Floats, came: Mask) -> tuple[Floats, Floats]:
+def _covariance(missed: Floats, chance: Floats, answered: Mask) -> tuple[Floats, Floats]:
     """Return the covariance of Σ_S e/π over the models (Hájek–Deville), and every item's part in it.
 
     V̂_jl = n/(n − 1) Σ (1 − max(π_ij, π_il)) (e_ij/π_ij − A_j)(e_il/π_il − A_l) over the n items on which both
     were judged; A_j is the mean of e/π weighted by 1 − π. Draws of different models are coordinated (the
     smaller sample lies within the larger one), so the chance of both is the smaller of the two.
     """
-    left = np.where(came, 1.0 - chance, 0.0)
-    raised = np.where(came, missed / chance, 0.0)
-    total = left.sum(axis=0)
-    centre = np.divide((left * raised).sum(axis=0), total, out=np.zeros(len(total)), where=total > 0)
-    away = np.where(came, raised - centre, 0.0)
-    shared = came.T.astype(np.float64) @ came
-    if np.ptp(np.where(came, left, np.nan), axis=1).max(initial=0.0) <= 1e-12 and came.all():
-        products = (away * left).T @ away
+    unlikely = np.where(answered, 1.0 - chance, 0.0)
+    raised = np.where(answered, missed / chance, 0.0)
+    total = unlikely.sum(axis=0)
+    centre = np.divide((unlikely * raised).sum(axis=0), total, out=np.zeros(len(total)), where=total > 0)
+    deviations = np.where(answered, raised - centre, 0.0)
+    shared = answered.T.astype(np.float64) @ answered
+    if np.ptp(np.where(answered, unlikely, np.nan), axis=1).max(initial=0.0) <= 1e-12 and answered.all():
+        products = (deviations * unlikely).T @ deviations
     else:
         products = np.stack(
             [
-                (np.minimum(left, left[:, [model]]) * away * away[:, [model]]).sum(axis=0)
+                (np.minimum(unlikely, unlikely[:, [model]]) * deviations * deviations[:, [model]]).sum(axis=0)
                 for model in range(missed.shape[1])
             ]
         )
-    few = np.divide(shared, shared - 1.0, out=np.zeros_like(shared), where=shared > 1)
-    own = np.sqrt(np.diag(few) * left)
-    return products * few, np.asarray(own * away)
+    correction = np.divide(shared, shared - 1.0, out=np.zeros_like(shared), where=shared > 1)
+    scale = np.sqrt(np.diag(correction) * unlikely)
+    return products * correction, np.asarray(scale * deviations)
 
 
-def _normalised(weights: Floats, answered: Ints) -> Floats:
+def _normalised(weights: Floats, counts: Ints) -> Floats:
     """Return weights that add up to 1 for every model; a wave that leaves nothing unjudged takes all.
 
     One label alone tells nothing of its error, so such a wave counts only where a model has no other.
     """
     certain = np.isinf(weights)
-    settled = np.where(certain.any(axis=0), certain.astype(np.float64), weights)
-    enough = certain | (answered > 1)
-    settled = np.where(enough | ~enough.any(axis=0), settled, 0.0)
-    total = settled.sum(axis=0)
-    return np.asarray(np.divide(settled, total, out=np.zeros_like(settled), where=total > 0))
+    shares = np.where(certain.any(axis=0), certain.astype(np.float64), weights)
+    enough = certain | (counts > 1)
+    shares = np.where(enough | ~enough.any(axis=0), shares, 0.0)
+    total = shares.sum(axis=0)
+    return np.asarray(np.divide(shares, total, out=np.zeros_like(shares), where=total > 0))
 
 
 def _freedom(variances: Sequence[float], sizes: Sequence[int]) -> float:
     """Return (Σ v_k)² / Σ v_k²/(n_k − 1), for variances v_k that add up."""
     total = sum(variances)
-    spent = sum(own**2 / (size - 1.0) for own, size in zip(variances, sizes, strict=True) if size > 1)
+    spent = sum(
+        variance**2 / (size - 1.0) for variance, size in zip(variances, sizes, strict=True) if size > 1
+    )
     return total**2 / spent if spent > 0 else max(float(sum(sizes)) - 1.0, 0.0)
 
 
-def _stands_for(found: Sequence[WaveTotals], weights: Floats) -> Floats:
+def _stands_for(totals: Sequence[WaveTotals], weights: Floats) -> Floats:
     """Return w_k/π + Σ_{m>k} w_m for what came in wave k: how many items each label stands for."""
     later = np.cumsum(weights[::-1], axis=0)[::-1] - weights
-    whole = np.zeros(found[0].came.shape)
-    for weight, rest, one in zip(weights, later, found, strict=True):
-        whole += np.where(one.came, weight / one.chance + rest, 0.0)
-    return whole
+    stands_for = np.zeros(totals[0].answered.shape)
+    for weight, later_weight, wave in zip(weights, later, totals, strict=True):
+        stands_for += np.where(wave.answered, weight / wave.chance + later_weight, 0.0)
+    return stands_for
 
 
-# From combined waves to an estimate: errors for both targets, intervals, what to mind.
+# From combined waves to an estimate.
 
 
 def estimate_waves(
@@ -306,7 +314,7 @@ def estimate_waves(
     method: Method,
     reads: frozenset[str],
     fold: Ints | None = None,
-    **asked: Any,
+    **options: Any,
 ) -> Estimate:
     """Return the models' scores from the waves of a strategy.
 
@@ -316,83 +324,89 @@ def estimate_waves(
         method: The strategy, for the estimate's signature.
         reads: The fields that its predictions read.
         fold: The fold of every item, where models were left out fold by fold.
-        asked: ``target``, ``level``, ``interval`` and ``seed`` as in ``sparingly.estimate``.
+        **options: ``target``, ``level``, ``interval`` and ``seed`` as in ``sparingly.estimate``.
     """
-    wanted = _asked(method, {**asked, "scale": asked.get("scale") or state.data.truth_scale(state.aspect)})
+    request = estimate_request(
+        method, {**options, "scale": options.get("scale") or state.data.truth_scale(state.aspect)}
+    )
     if not waves or np.isnan(state.labels).all():
         raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
-    whole, sample, errors, over_set = known_of(state, waves, wanted.target, fold)
-    certain = wanted.target == "set" and sample.is_complete
-    found = _assembled(state, whole, sample, errors, over_set, wanted, certain)
+    combined, sample, errors, set_errors = wave_result(state, waves, request.target, fold)
+    certain = request.target == "set" and sample.is_complete
+    missing = int(sum((wave.cells & np.isnan(state.labels)).sum() for wave in waves))
+    result = _assemble_estimate(state, combined, sample, errors, set_errors, request, certain)
     return replace(
-        found,
+        result,
         estimator=str(method),
-        notes=(*_missing_note(waves, state), *found.notes),
-        selection=merged(state.rounds),
-        signature=estimate_signature(state, method, reads, wanted),
+        notes=(*missing_note(missing), *result.notes),
+        selection=merge_rounds(state.rounds),
+        signature=estimate_signature(state, method, reads, request),
     )
 
 
-class Known(NamedTuple):
-    """What waves say: combined, as a sample, and their errors for a target and over this very set."""
+class WaveResult(NamedTuple):
+    """Waves combined, as a sample, with their errors for a target and over this very set."""
 
-    whole: Combined
+    combined: CombinedWaves
     sample: JudgedSample
     errors: ScoreErrors
-    over_set: ScoreErrors
+    set_errors: ScoreErrors
 
 
-def known_of(state: State, waves: Sequence[Wave], target: Target, fold: Ints | None = None) -> Known:
-    """Return what some waves say of the models."""
-    whole = combine(waves, state.labels, state.data.importance, fold)
-    return _known(state, whole, target)
+def wave_result(state: State, waves: Sequence[Wave], target: Target, fold: Ints | None = None) -> WaveResult:
+    """Return the result of some waves."""
+    combined = combine(waves, state.labels, state.data.importance, fold)
+    return _result_of(state, combined, target)
 
 
-def known_after_each(state: State, waves: Sequence[Wave], target: Target) -> Iterator[Known]:
-    """Yield what the first wave says of the models, what the first two say, and so on.
+def results_after_each(state: State, waves: Sequence[Wave], target: Target) -> Iterator[WaveResult]:
+    """Yield the result of the first wave, of the first two, and so on.
 
-    What a wave says does not depend on later ones, so every wave is summed up once.
+    A wave's totals do not depend on later ones, so every wave is summed up once.
     """
     importance = state.data.importance
     matter = np.ones(len(state.data)) if importance is None else importance
     totals = [wave_totals(wave, state.labels, matter) for wave in waves]
     for count in range(1, len(totals) + 1):
-        yield _known(state, combine_totals(totals[:count]), target)
+        yield _result_of(state, combine_totals(totals[:count]), target)
 
 
-def _known(state: State, whole: Combined, target: Target) -> Known:
-    sample = _sample(whole, state, state.data.importance, document_codes(state.data))
-    over_set = _set_errors(whole, sample)
-    errors = over_set if target == "set" else population_errors(over_set, sample)
-    return Known(whole, sample, errors, over_set)
+def _result_of(state: State, combined: CombinedWaves, target: Target) -> WaveResult:
+    sample = _sample(combined, state, state.data.importance, document_codes(state.data))
+    set_errors = _set_errors(combined, sample)
+    errors = set_errors if target == "set" else population_errors(set_errors, sample)
+    return WaveResult(combined, sample, errors, set_errors)
 
 
-def _asked(method: Method, asked: dict[str, Any]) -> EstimateRequest:
+def estimate_request(method: Method, options: dict[str, Any]) -> EstimateRequest:
+    """Return the options of an estimate; raise UsageError for those that a strategy does not take."""
     for name in ("estimator", "by"):
-        if asked.pop(name, None) is not None:
+        if options.pop(name, None) is not None:
             raise UsageError(f"The strategy {method.name} estimates in its own way, without {name}=.")
-    return EstimateRequest(**asked)
+    return EstimateRequest(**options)
 
 
-def _set_errors(whole: Combined, sample: JudgedSample) -> ScoreErrors:
+def _set_errors(combined: CombinedWaves, sample: JudgedSample) -> ScoreErrors:
     """Return the errors over this very set."""
-    varied = (np.abs(whole.shape) > 0).any(axis=1)
+    varied = (np.abs(combined.shape) > 0).any(axis=1)
     judged = sample.judged.sum(axis=0).astype(np.float64)
     return ScoreErrors(
-        covariance=whole.covariance,
-        freedom=whole.freedom,
+        covariance=combined.covariance,
+        freedom=combined.freedom,
         units=float(varied.sum()),
-        shape=whole.shape[varied],
-        stratum=dense(whole.stratum[varied]),
+        shape=combined.shape[varied],
+        stratum=dense(combined.stratum[varied]),
         unit_name="judged items",
         units_judged=judged,
         fraction=float(judged.mean()) / sample.size,
     )
 
 
-def _sample(whole: Combined, state: State, importance: Floats | None, document: Ints | None) -> JudgedSample:
+def _sample(
+    combined: CombinedWaves, state: State, importance: Floats | None, document: Ints | None
+) -> JudgedSample:
     """Return the judged items with chances by which each label stands for as many as in the estimate."""
-    stands = whole.stands_for
+    stands = combined.stands_for
     rows = np.flatnonzero((stands > 0).any(axis=1))
     chance = np.where(stands[rows] > 0, 1.0 / np.maximum(stands[rows], 1.0), 1.0)
     return JudgedSample(
@@ -409,7 +423,7 @@ def _sample(whole: Combined, state: State, importance: Floats | None, document: 
     )
 
 
-def population_errors(over_set: ScoreErrors, sample: JudgedSample) -> ScoreErrors:
+def population_errors(set_errors: ScoreErrors, sample: JudgedSample) -> ScoreErrors:
     """Return the errors for inputs like these, V̂_set + Ŝ_y²/N, clustered by document where there are any.
 
     Labels count by what they stand for (a_i): Ŝ² = Σ a z zᵀ/Σ a · n/(n − 1) with z the distance from the
@@ -417,30 +431,30 @@ def population_errors(over_set: ScoreErrors, sample: JudgedSample) -> ScoreError
     """
     weight = np.where(sample.judged, 1.0 / sample.probability, 0.0)
     total = np.maximum(weight.sum(axis=0), 1e-300)
-    away = np.where(sample.judged, sample.values - (weight * sample.values).sum(axis=0) / total, 0.0)
-    away = away * sample.importance[:, None]
+    deviations = np.where(sample.judged, sample.values - (weight * sample.values).sum(axis=0) / total, 0.0)
+    deviations = deviations * sample.importance[:, None]
     root = np.sqrt(weight)
-    both = sample.judged.T.astype(np.float64) @ sample.judged
-    few = np.divide(both, both - 1.0, out=np.zeros_like(both), where=both > 1)
-    spread = (root * away).T @ (root * away) / np.maximum(root.T @ root, 1e-300) * few
+    shared = sample.judged.T.astype(np.float64) @ sample.judged
+    correction = np.divide(shared, shared - 1.0, out=np.zeros_like(shared), where=shared > 1)
+    spread = (root * deviations).T @ (root * deviations) / np.maximum(root.T @ root, 1e-300) * correction
     notes: tuple[str, ...] = ()
-    added, units = spread / sample.size, float(len(sample.rows))
+    variance, units = spread / sample.size, float(len(sample.rows))
     if sample.document is not None:
         codes = dense(sample.document[sample.rows])
         units = float(codes.max(initial=-1) + 1)
-        raised = weight * away
+        raised = weight * deviations
         if units > 1:
-            together = group_sums(raised, codes)
-            added = added + (together.T @ together - raised.T @ raised) / sample.size**2
-            added = added * units / (units - 1.0)
+            sums = group_sums(raised, codes)
+            variance = variance + (sums.T @ sums - raised.T @ raised) / sample.size**2
+            variance = variance * units / (units - 1.0)
         else:
             units, notes = float(len(sample.rows)), (ONE_DOCUMENT,)
     return replace(
-        over_set,
-        covariance=nearest_covariance(over_set.covariance + nearest_covariance(added)),
-        freedom=min(over_set.freedom if over_set.units else np.inf, units - 1.0),
+        set_errors,
+        covariance=nearest_covariance(set_errors.covariance + nearest_covariance(variance)),
+        freedom=min(set_errors.freedom if set_errors.units else np.inf, units - 1.0),
         units=units,
-        shape=_population_shape(weight * away / sample.size, sample, units),
+        shape=_population_shape(weight * deviations / sample.size, sample, units),
         stratum=np.zeros(int(units), np.int64),
         unit_name="judged documents" if units < len(sample.rows) else "judged items",
         notes=notes,
@@ -456,50 +470,52 @@ def _population_shape(parts: Floats, sample: JudgedSample, units: float) -> Floa
     return group_sums(parts, dense(sample.document[sample.rows]))
 
 
-def _assembled(
+def _assemble_estimate(
     state: State,
-    whole: Combined,
+    combined: CombinedWaves,
     sample: JudgedSample,
     errors: ScoreErrors,
-    over_set: ScoreErrors,
-    asked: EstimateRequest,
+    set_errors: ScoreErrors,
+    request: EstimateRequest,
     certain: bool,
 ) -> Estimate:
-    exact = (sample.judged.sum(axis=0) == len(state.data)) & (asked.target == "set")
-    errors, over_set = _hidden((errors, over_set), whole.scores, state, asked, exact, certain)
-    values = values_of(sample.scores[sample.judged], asked.scale)
+    exact = (sample.judged.sum(axis=0) == len(state.data)) & (request.target == "set")
+    errors, set_errors = _hide_unknown(errors, set_errors, combined.scores, state, request, exact, certain)
+    values = values_of(sample.scores[sample.judged], request.scale)
     spread = replace(
-        spread_of(state.data.models, whole.scores, errors.standard_errors, errors.shape, errors, certain),
+        spread_of(state.data.models, combined.scores, errors.standard_errors, errors.shape, errors, certain),
         scale=values.scale,
-        proportions=proportions_of(sample, errors, whole.scores, values, asked.target),
+        proportions=proportions_of(sample, errors, combined.scores, values, request.target),
         exact=exact,
     )
-    found = _with_exact(find_intervals(spread, asked.level, asked.interval, asked.seed), whole.scores, exact)
+    intervals = _with_exact(
+        find_intervals(spread, request.level, request.interval, request.seed), combined.scores, exact
+    )
     return Estimate(
         models=tuple(state.data.models),
-        scores=whole.scores,
+        scores=combined.scores,
         standard_errors=spread.errors,
-        low=found.low,
-        high=found.high,
-        intervals=found.kinds,
+        low=intervals.low,
+        high=intervals.high,
+        intervals=intervals.kinds,
         covariance=errors.covariance,
         freedom=errors.freedom,
-        target=asked.target,
-        level=asked.level,
+        target=request.target,
+        level=request.level,
         aspect=state.aspect,
         estimator="",
         n=len(sample.rows),
         size=len(state.data),
-        outcome=found.outcome,
+        outcome=intervals.outcome,
         is_rate=values.is_rate,
-        notes=(*errors.notes, *found.notes),
+        notes=(*errors.notes, *intervals.notes),
         pairs=PairErrors(
             sample,
             errors,
-            over_set,
-            asked.level,
-            asked.interval,
-            asked.seed,
+            set_errors,
+            request.level,
+            request.interval,
+            request.seed,
             certain,
             None,
             values.scale,
@@ -508,67 +524,68 @@ def _assembled(
     )
 
 
-def _hidden(
-    every: tuple[ScoreErrors, ScoreErrors],
+def _hide_unknown(
+    errors: ScoreErrors,
+    set_errors: ScoreErrors,
     scores: Floats,
     state: State,
-    asked: EstimateRequest,
+    request: EstimateRequest,
     exact: Mask,
     certain: bool,
 ) -> tuple[ScoreErrors, ScoreErrors]:
-    """Return errors that are NaN where too few labels tell them."""
-    errors, over_set = every
+    """Return the errors with NaN where there are too few labels for them."""
     labels = (~np.isnan(state.labels)).sum(axis=0)
-    trusted = certain or asked.interval in (T, BOOTSTRAP)
-    few = not trusted and np.minimum(labels, errors.units) < FEWEST_UNITS
-    unknown = np.isnan(scores) | (few & ~exact)
+    trusted = certain or request.interval in (T, BOOTSTRAP)
+    too_few = not trusted and np.minimum(labels, errors.units) < FEWEST_UNITS
+    unknown = np.isnan(scores) | (too_few & ~exact)
     hidden = unknown[:, None] | unknown[None, :]
     # Where models were judged on different numbers of items, the one with fewest decides.
-    most = float(max(labels[~unknown].min(initial=len(state.data)) - 1, 1))
-    errors, over_set = (
-        replace(one, covariance=np.where(hidden, np.nan, one.covariance), freedom=min(one.freedom, most))
-        for one in (errors, over_set)
-    )
-    return errors, over_set
+    limit = float(max(labels[~unknown].min(initial=len(state.data)) - 1, 1))
+
+    def hide(shown: ScoreErrors) -> ScoreErrors:
+        covariance = np.where(hidden, np.nan, shown.covariance)
+        return replace(shown, covariance=covariance, freedom=min(shown.freedom, limit))
+
+    return hide(errors), hide(set_errors)
 
 
-def _with_exact(found: IntervalSet, scores: Floats, exact: Mask) -> IntervalSet:
+def _with_exact(intervals: IntervalSet, scores: Floats, exact: Mask) -> IntervalSet:
     """Return intervals of zero width for models that were judged on everything, unless none are asked for."""
-    if not exact.any() or set(found.kinds) == {NONE}:
-        return found
-    low, high = (np.where(exact, scores, end) for end in (found.low, found.high))
-    kinds = tuple(EXACT if sure else kind for sure, kind in zip(exact, found.kinds, strict=True))
+    if not exact.any() or set(intervals.kinds) == {NONE}:
+        return intervals
+    low, high = (np.where(exact, scores, end) for end in (intervals.low, intervals.high))
+    kinds = tuple(EXACT if sure else kind for sure, kind in zip(exact, intervals.kinds, strict=True))
     withheld, bounds = kinds.count(NONE), kinds.count(BOUND)
     outcome = IntervalOutcome(printed=len(kinds) - withheld - bounds, bounds=bounds, withheld=withheld)
-    return IntervalSet(low, high, kinds, outcome, found.notes)
+    return IntervalSet(low, high, kinds, outcome, intervals.notes)
 
 
-def _missing_note(waves: Sequence[Wave], state: State) -> tuple[str, ...]:
-    lost = int(sum((wave.drawn & np.isnan(state.labels)).sum() for wave in waves))
-    if not lost:
+def missing_note(missing: int) -> tuple[str, ...]:
+    """Say how many outputs were asked for and have no judgement."""
+    if not missing:
         return ()
-    return (f"{counted(lost, 'output')} asked for without a judgement: taken to be missing at random.",)
+    return (f"{counted(missing, 'output')} asked for without a judgement: taken to be missing at random.",)
 
 
 def estimate_signature(
-    state: State, method: Method, reads: frozenset[str], asked: EstimateRequest
+    state: State, method: Method, reads: frozenset[str], request: EstimateRequest
 ) -> EstimateSignature:
-    """Return from what the estimate of a strategy can be had again."""
+    """Return the signature from which the estimate of a strategy can be derived again."""
     labels = np.where(state.asked, state.labels, np.nan)
     rows = np.flatnonzero(~np.isnan(labels).all(axis=1))
-    told = {fields.column(name) for name in (fields.DOCUMENT, fields.WEIGHT) if name in state.data.columns}
+    columns = {fields.column(name) for name in (fields.DOCUMENT, fields.WEIGHT) if name in state.data.columns}
     return EstimateSignature(
         estimator=method.full_text,
         aspect=state.aspect,
-        target=asked.target,
-        level=asked.level,
-        interval=asked.interval,
-        scale=asked.scale,
+        target=request.target,
+        level=request.level,
+        interval=request.interval,
+        scale=request.scale,
         by=None,
-        seed=asked.seed,
+        seed=request.seed,
         n=len(rows),
         of=len(state.data),
-        inputs=state.data.digest(reads | told),
+        inputs=state.data.digest(reads | columns),
         labels=digest_scores(state.data.items[rows], state.data.models, labels[rows]),
         version=__version__,
         selection=str(state.rounds[-1].signature),

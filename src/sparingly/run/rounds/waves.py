@@ -23,18 +23,15 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.learning import (
     AUTO,
     Goal,
-    Sizes,
+    ResidualSizes,
     learn,
     learn_sizes,
     regressor_fields,
-    settled_regressor,
+    resolve_regressor,
     waves_of,
 )
 from sparingly.run.rounds.strategy import Finished, State, Strategy
 from sparingly.run.rounds.wave_estimate import Wave, combine, estimate_waves
-
-# How large a wave is, by which chances it is drawn, and the draw.
-
 
 CONDITIONAL = "chances are those of this wave, among what no earlier wave asked for."
 _DIMENSIONS = 5
@@ -65,7 +62,7 @@ class InWaves(Protocol):
 
 
 def check_waves(method: InWaves, budget: Budget) -> None:
-    """Complain about shares that are none, and about a budget that does not count items."""
+    """Raise UsageError for a pilot or tau out of range, and for a budget in costs."""
     if not 0.0 < method.pilot <= 1.0:
         raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {method.pilot:g}.")
     if method.tau is not None and not 0.0 <= method.tau < 1.0:
@@ -99,28 +96,30 @@ def wave_size(method: InWaves, state: State) -> int:
         return total
     if not state.rounds:
         return pilot_size(method, state)
-    left = total - int(state.asked.any(axis=1).sum())
-    return max(1, -(-left // max(method.waves - len(state.rounds), 1)))
+    remaining = total - int(state.asked.any(axis=1).sum())
+    return max(1, -(-remaining // max(method.waves - len(state.rounds), 1)))
 
 
-def draw_wave(how: str, state: State, rows: Ints, chances: Floats, part: int | None = None) -> Mask:
+def draw_wave(design: str, state: State, rows: Ints, chances: Floats, part: int | None = None) -> Mask:
     """Draw some of the rows, each with its chance, as many as the chances add up to."""
     keys = (str(state.number), *(() if part is None else (str(part),)))
     generator = rng.generator(state.seed, "wave", *keys)
-    if how == "pivotal":
+    if design == "pivotal":
         return draw_pivotal(chances, generator)
     points = principal(metric_points(state.data, tuple(state.data.metrics)), _DIMENSIONS)
     return draw_local_pivotal(chances, points[rows], generator)
 
 
-def sizes_of(method: InWaves, state: State, history: Sequence[Wave], models: Mask, goal: Goal) -> Sizes:
-    """Return what all labels so far say of the sizes of residuals."""
-    learned = learn(state.data, state.labels, method.regressor, state.seed)
+def sizes_of(
+    method: InWaves, state: State, history: Sequence[Wave], models: Mask, goal: Goal
+) -> ResidualSizes:
+    """Return the sizes of residuals that all labels so far let expect."""
+    predictions = learn(state.data, state.labels, method.regressor, state.seed)
     stands = combine(history, state.labels, state.data.importance).stands_for
     of_item = np.where(models[None, :], stands, 0.0).sum(axis=1) / max(int(models.sum()), 1)
     return learn_sizes(
         state.data,
-        learned,
+        predictions,
         of_item,
         regressor=method.regressor,
         goal=goal,
@@ -128,9 +127,6 @@ def sizes_of(method: InWaves, state: State, history: Sequence[Wave], models: Mas
         models=models,
         seed=state.seed,
     )
-
-
-# ``waves``: a uniform pilot, then draws with chances that are learned from the waves before.
 
 
 @register("waves")
@@ -164,17 +160,17 @@ class Waves(Strategy):
     )
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
-        """Settle what learns, and refuse what cannot be."""
+        """Choose the regressor; raise UsageError for parameters that do not fit."""
         check_waves(self, budget)
         if self.draw == "local_pivotal" and not len(data.metrics):
             raise UsageError("local_pivotal spreads draws over metrics, and there are none: draw=pivotal.")
-        return replace(self, regressor=settled_regressor(data, self.regressor))
+        return replace(self, regressor=resolve_regressor(data, self.regressor))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what predictions are learned from, and what scores are about."""
-        own = regressor_fields(data, self.regressor)
+        used = regressor_fields(data, self.regressor)
         spread = set(map(fields.metric, data.metrics)) if self.draw == "local_pivotal" else set()
-        return own | spread | frame_fields(data)
+        return used | spread | frame_fields(data)
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Draw the next wave from what is not labelled."""
@@ -184,28 +180,28 @@ class Waves(Strategy):
             return Finished("the budget is spent." if len(open_rows) else "every item was asked for.")
         sizes = self._sizes(state)
         chances = sizes.chances(open_rows, count)
-        taken = draw_wave(self.draw, state, open_rows, chances)
+        drawn_rows = draw_wave(self.draw, state, open_rows, chances)
         return Chosen(
-            rows=open_rows[taken],
-            probability=chances[taken],
-            utility=None if sizes.tau == 0.0 else sizes.of_item[open_rows][taken],
+            rows=open_rows[drawn_rows],
+            probability=chances[drawn_rows],
+            utility=None if sizes.tau == 0.0 else sizes.of_item[open_rows][drawn_rows],
             reason=_reason(state, sizes.tau),
             notes=(CONDITIONAL,) if state.rounds else (),
         )
 
-    def estimate(self, state: State, **asked: Any) -> Estimate:
+    def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the scores of the whole set from all waves."""
-        return estimate_waves(state, self.history(state), self, self.reads(state.data), **asked)
+        return estimate_waves(state, self.history(state), self, self.reads(state.data), **options)
 
     def history(self, state: State) -> list[Wave]:
-        """Return the waves so far, each with what the earlier ones had taught."""
+        """Return the waves so far, each with predictions from the earlier ones."""
         return waves_of(state, self.regressor)
 
-    def _sizes(self, state: State) -> Sizes:
+    def _sizes(self, state: State) -> ResidualSizes:
         """Return the expected sizes of residuals, and how far chances go by them."""
         everyone = np.ones(len(state.data.models), bool)
         if in_pilot(self, state):
-            return Sizes(np.ones(len(state.data)), 0.0)
+            return ResidualSizes(np.ones(len(state.data)), 0.0)
         return sizes_of(self, state, self.history(state), everyone, self.goal)
 
 

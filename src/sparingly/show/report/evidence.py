@@ -23,7 +23,7 @@ from sparingly.infer.rank.compare import CurveComparison, curve
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.raters.report import RaterReport, rater_report
-from sparingly.run.rounds.strategy import asked_cells, compared_rows, merged
+from sparingly.run.rounds.strategy import asked_cells, compared_rows, merge_rounds
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
@@ -374,7 +374,7 @@ def _campaign_ranking(
         if request.targets.decisions != request.targets.scores:
             base = _estimate(running, name, at, request, request.targets.decisions)
         return ranking_of(scores, base, alpha, request.seed)
-    chosen = merged(running.rounds(name, at=at))
+    chosen = merge_rounds(running.rounds(name, at=at))
     try:
         ranking = rank(
             running.data(name, at=at), chosen, running.settings.aspect, alpha=alpha, seed=request.seed

@@ -51,6 +51,6 @@ def test_two_valued_scores_have_the_error_that_they_have_on_the_margin() -> None
 def test_all_pairs_share_the_error() -> None:
     scores = np.array([0.0, 0.5, 0.52])
     one = Look(scores, np.eye(3) * 0.005, np.inf, 1.0, 100.0, 100.0, np.zeros(3, bool))
-    apart, same = MarginSettled(margin=0.3).shown([one])
+    apart, same = MarginSettled(margin=0.3).differ_or_equivalent([one])
     assert apart.tolist() == [[False, True, True], [True, False, False], [True, False, False]]
     assert same.tolist() == [[False] * 3, [False, False, True], [False, True, False]]

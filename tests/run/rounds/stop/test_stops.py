@@ -10,7 +10,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.replay import Ended, Look, replay, replay_until
+from sparingly.run.rounds.replay import ReplayEnd, ReplayRound, replay, replay_until
 from sparingly.run.rounds.stop.base import Progress, after_rounds, as_stop, first_stop, information
 
 WAYS = "one_shot:selector=(uniform)"
@@ -23,11 +23,11 @@ def demo() -> EvalSet:
 
 
 @pytest.fixture(scope="module")
-def looks(demo: EvalSet) -> list[Look]:
+def looks(demo: EvalSet) -> list[ReplayRound]:
     return list(replay(demo, WAYS, "100%", truth="overall", size=60, seed=1))
 
 
-def until(data: EvalSet, stops: str | list[str], **more: int) -> Ended:
+def until(data: EvalSet, stops: str | list[str], **more: int) -> ReplayEnd:
     return replay_until(data, WAYS, "100%", stops, truth="overall", size=60, seed=1, **more)
 
 
@@ -53,14 +53,14 @@ def test_without_an_answer_the_strategy_ends(demo: EvalSet) -> None:
     assert ended.look.finished is not None
 
 
-def test_fixed_is_asked_at_the_end_only(looks: list[Look]) -> None:
+def test_fixed_is_asked_at_the_end_only(looks: list[ReplayRound]) -> None:
     stop = as_stop("best_settled:valid=fixed,target=set")
     assert stop.check(Progress(looks[-1].state, looks[-1].strategy)) is None
     found = stop.check(Progress(looks[-1].state, looks[-1].strategy, final=True))
     assert found is not None
 
 
-def test_width(looks: list[Look]) -> None:
+def test_width(looks: list[ReplayRound]) -> None:
     progress = Progress(looks[1].state, looks[1].strategy)
     widest = max(
         2 * 4 * float(found.standard_errors.max()) for found in progress.estimates("population")[-1:]
@@ -70,7 +70,7 @@ def test_width(looks: list[Look]) -> None:
     assert as_stop("width_reached:w=100,valid=fixed").check(progress) is None
 
 
-def test_margins_of_one_pair(looks: list[Look], demo: EvalSet) -> None:
+def test_margins_of_one_pair(looks: list[ReplayRound], demo: EvalSet) -> None:
     progress = Progress(looks[-1].state, looks[-1].strategy)
     order = np.argsort(demo.aspects["overall"].mean(axis=0))
     low, high = demo.models[order[0]], demo.models[order[-1]]
@@ -88,7 +88,7 @@ def test_margins_of_one_pair(looks: list[Look], demo: EvalSet) -> None:
     assert as_stop("margin_settled:margin=0.01").check(progress) is None
 
 
-def test_futility_names_what_is_left_open(looks: list[Look]) -> None:
+def test_futility_names_what_is_left_open(looks: list[ReplayRound]) -> None:
     # Three quarters in, some neighbours cannot be told apart for inputs like these any more.
     progress = Progress(looks[2].state, looks[2].strategy)
     found = as_stop("futility:chance=0.9999").check(progress)
@@ -99,7 +99,7 @@ def test_futility_names_what_is_left_open(looks: list[Look]) -> None:
     assert as_stop("futility:chance=0.9999,target=set").check(progress) is None
 
 
-def test_the_first_of_several_stops_counts(looks: list[Look]) -> None:
+def test_the_first_of_several_stops_counts(looks: list[ReplayRound]) -> None:
     progress = Progress(looks[0].state, looks[0].strategy, final=True)
     found = first_stop(["width_reached:w=0.01", "budget_spent"], progress)
     assert found is not None
@@ -107,7 +107,7 @@ def test_the_first_of_several_stops_counts(looks: list[Look]) -> None:
     assert first_stop([], progress) is None
 
 
-def test_earlier_looks_are_those_of_earlier_rounds(looks: list[Look]) -> None:
+def test_earlier_looks_are_those_of_earlier_rounds(looks: list[ReplayRound]) -> None:
     progress = Progress(looks[2].state, looks[2].strategy)
     found = progress.estimates("set")
     assert len(found) == 3
@@ -118,7 +118,7 @@ def test_earlier_looks_are_those_of_earlier_rounds(looks: list[Look]) -> None:
     assert clocks == pytest.approx([0.25, 0.5, 0.75])
 
 
-def test_before_the_first_answer_there_is_nothing_to_look_at(demo: EvalSet, looks: list[Look]) -> None:
+def test_before_the_first_answer_there_is_nothing_to_look_at(demo: EvalSet, looks: list[ReplayRound]) -> None:
     empty = demo.with_aspect("overall", np.full(demo.shape, np.nan))
     progress = Progress(replace(looks[0].state, data=empty), looks[0].strategy)
     assert progress.looks("set") == ()
@@ -149,7 +149,7 @@ def test_what_cannot_be_is_refused(text: str, message: str) -> None:
         as_stop(text)
 
 
-def test_an_unknown_model_is_named(looks: list[Look]) -> None:
+def test_an_unknown_model_is_named(looks: list[ReplayRound]) -> None:
     with pytest.raises(UnknownNameError):
         as_stop("margin_settled:margin=1,model=Rowann,against=Birch").check(
             Progress(looks[0].state, looks[0].strategy)

@@ -1,7 +1,4 @@
-"""When to stop: a stop looks at the rounds so far and says whether the question is answered.
-
-Importing this package registers its stops; a new one is a file of its own and a line here.
-"""
+"""When to stop: a stop looks at the rounds so far and says whether the question is answered."""
 
 from sparingly.run.rounds.stop.base import Progress, Stop, Stopped, as_stop, first_stop
 from sparingly.run.rounds.stop.rules import (

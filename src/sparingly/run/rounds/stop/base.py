@@ -1,4 +1,4 @@
-"""What every stop is: it looks at the rounds so far and says whether the question is answered."""
+"""Stops: they look at the rounds so far and say whether the question is answered."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from sparingly.base.registry import Method, method_class, method_from_call, para
 from sparingly.base.text import parse_call
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.run.rounds.stop.sequential import Look, Settled, Valid, settle
+from sparingly.run.rounds.stop.sequential import Look, SettledPairs, Valid, settle_pairs
 from sparingly.run.rounds.stop.spending import Question, Spending
 from sparingly.run.rounds.strategy import State, Strategy, asked_cells, compared_rows
-
-# What every stop is: it looks at the rounds so far and says whether the question is answered.
 
 
 @dataclass(frozen=True)
@@ -46,13 +44,13 @@ class Progress:
         state: The rounds so far and their labels.
         strategy: What chose them, with its choices made.
         final: Whether nothing more will be asked for, whatever a stop says.
-        kept: What earlier looks gave; a look after the same rounds is not computed twice.
+        cache: Estimates of earlier looks; a look after the same rounds is not computed twice.
     """
 
     state: State
     strategy: Strategy
     final: bool = False
-    kept: dict[tuple[str, int], Estimate] = field(default_factory=dict, repr=False)
+    cache: dict[tuple[str, int], Estimate] = field(default_factory=dict, repr=False)
 
     def then(self, state: State, *, final: bool = False) -> Progress:
         """Return the progress after further rounds; the labels of earlier ones must not have changed."""
@@ -71,19 +69,21 @@ class Progress:
 
     def _counts(self) -> list[int]:
         """Return after how many rounds there is something to look at."""
-        answered = ~np.isnan(self.state.labels)
+        judged = ~np.isnan(self.state.labels)
         rounds = self.state.rounds
         return [
             count
             for count in range(1, len(rounds) + 1)
-            if (answered & asked_cells(self.state.data, rounds[:count])).any()
+            if (judged & asked_cells(self.state.data, rounds[:count])).any()
         ]
 
     def _estimate(self, target: Target, count: int) -> Estimate:
-        if (target, count) not in self.kept:
-            then = after_rounds(self.state, count)
-            found = self.strategy.estimate(then, target=target, interval="none", seed=self.state.seed)
-            if found.target == CHOSEN_ITEMS:
+        if (target, count) not in self.cache:
+            earlier_state = after_rounds(self.state, count)
+            result = self.strategy.estimate(
+                earlier_state, target=target, interval="none", seed=self.state.seed
+            )
+            if result.target == CHOSEN_ITEMS:
                 raise UsageError(
                     f"The rounds of {self.strategy.name} have no chances, so nothing can be tested on them: "
                     "stop by budget_spent, or choose by uniform, waves or allocate."
@@ -93,18 +93,18 @@ class Progress:
                     f"The rounds of {self.strategy.name} give scores without errors, so nothing can be "
                     "tested on them: stop by budget_spent, or choose by uniform, waves or allocate."
                 )
-            self.kept[target, count] = found
-        return self.kept[target, count]
+            self.cache[target, count] = result
+        return self.cache[target, count]
 
-    def _look(self, found: Estimate, count: int) -> Look:
+    def _look(self, result: Estimate, count: int) -> Look:
         state = self.state if count == len(self.state.rounds) else after_rounds(self.state, count)
         last = self.final and count == len(self.state.rounds)
-        return look_of(found, state, final=last)
+        return look_of(result, state, final=last)
 
 
-def look_of(found: Estimate, state: State, *, final: bool = False) -> Look:
+def look_of(result: Estimate, state: State, *, final: bool = False) -> Look:
     """Return what tests need to know of an estimate after the rounds of a state."""
-    return look_from(found.scores, found.covariance, found.freedom, found.target, state, final=final)
+    return look_from(result.scores, result.covariance, result.freedom, result.target, state, final=final)
 
 
 def look_from(
@@ -117,14 +117,14 @@ def look_from(
     """
     size = len(state.data)
     judged = (~np.isnan(state.labels) & state.asked).sum(axis=0)
-    asked = int(state.asked.sum(axis=0).max())
+    deepest = int(state.asked.sum(axis=0).max())
     exact = (judged == size) if target == "set" else np.zeros(len(judged), bool)
     return Look(
         scores=scores,
         covariance=covariance,
         freedom=freedom,
-        clock=1.0 if final else min(1.0, max(state.spent / state.limit, asked / size)),
-        information=information(asked, size, target),
+        clock=1.0 if final else min(1.0, max(state.spent / state.limit, deepest / size)),
+        information=information(deepest, size, target),
         planned=state.limit / len(state.data.models),
         exact=np.asarray(exact),
         step=two_valued_step(state.labels),
@@ -150,8 +150,8 @@ def after_rounds(state: State, count: int) -> State:
     if count == len(state.rounds):
         return state
     rounds = state.rounds[:count]
-    seen = state.data.reveal(asked_cells(state.data, rounds), compared_rows(state.data, rounds))
-    return replace(state, data=seen, rounds=rounds)
+    visible = state.data.reveal(asked_cells(state.data, rounds), compared_rows(state.data, rounds))
+    return replace(state, data=visible, rounds=rounds)
 
 
 @dataclass(frozen=True)
@@ -171,24 +171,21 @@ def as_stop(method: str | Method) -> Stop:
     """Return a stop from its text."""
     if isinstance(method, str):
         call = parse_call(method)
-        made: Method = method_from_call(call, (method_class(call.name).kind,))
+        stop: Method = method_from_call(call, (method_class(call.name).kind,))
     else:
-        made = method
-    if isinstance(made, Stop):
-        return made
-    raise UsageError(f"The {made.kind} {made.name} is no rule to stop. See: sparingly methods.")
+        stop = method
+    if isinstance(stop, Stop):
+        return stop
+    raise UsageError(f"The {stop.kind} {stop.name} is no rule to stop. See: sparingly methods.")
 
 
 def first_stop(stops: Iterable[str | Method], progress: Progress) -> Stopped | None:
     """Return what the first of several stops says that wants to stop."""
-    for one in stops:
-        found = as_stop(one).check(progress)
-        if found is not None:
-            return found
+    for stop in stops:
+        reason = as_stop(stop).check(progress)
+        if reason is not None:
+            return reason
     return None
-
-
-# What the stops that test have in common.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,12 +208,12 @@ class TestingStop(Stop):
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
 
-    def settled(self, progress: Progress, question: Question, **more: Any) -> Settled | None:
-        """Return what is settled; None before the first round."""
+    def settle(self, progress: Progress, question: Question, **more: Any) -> SettledPairs | None:
+        """Return which pairs are settled; None before the first round."""
         looks = progress.looks(self.target)
         if not looks:
             return None
-        return settle(
+        return settle_pairs(
             looks,
             self.alpha,
             self.valid,
@@ -227,8 +224,8 @@ class TestingStop(Stop):
         )
 
 
-def asked_of(question: Literal["all", "best"], target: str) -> Question:
-    """Return what is asked of all pairs: of this very set only their order, as no two are equal there."""
+def pair_question(question: Literal["all", "best"], target: str) -> Question:
+    """Return the question for all pairs: over this very set only their order, as no two are equal there."""
     return "order" if question == "all" and target == "set" else question
 
 

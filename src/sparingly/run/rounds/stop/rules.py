@@ -1,4 +1,4 @@
-"""``budget_spent``: stop when nothing more can be asked for."""
+"""The stops: by budget, best model, all pairs, width of intervals, margin, futility, lead in votes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ from sparingly.run.rounds.stop.base import (
     Stop,
     Stopped,
     TestingStop,
-    asked_of,
     information,
     pair_names,
+    pair_question,
 )
-from sparingly.run.rounds.stop.sequential import Look, Settled, Valid, critical_value
+from sparingly.run.rounds.stop.sequential import Look, SettledPairs, Valid, critical_value
 from sparingly.run.rounds.stop.spending import Spending, pair_level
 from sparingly.run.rounds.strategy import State, item_preferences
-
-# ``budget_spent``: stop when nothing more can be asked for.
 
 
 @register("budget_spent")
@@ -50,9 +48,6 @@ class BudgetSpent(Stop):
         return None
 
 
-# ``best_settled``: stop when one model is shown to be the best.
-
-
 @register("best_settled")
 @dataclass(frozen=True, kw_only=True)
 class BestSettled(TestingStop):
@@ -69,14 +64,11 @@ class BestSettled(TestingStop):
 
     def check(self, progress: Progress) -> Stopped | None:
         """Stop when one model is left."""
-        found = self.settled(progress, "best")
-        if found is None or int(found.candidates.sum()) != 1:
+        pairs = self.settle(progress, "best")
+        if pairs is None or int(pairs.candidates.sum()) != 1:
             return None
-        best = progress.state.data.models[int(np.argmax(found.candidates))]
+        best = progress.state.data.models[int(np.argmax(pairs.candidates))]
         return Stopped(f"{best} is the best model, with an error rate of {self.alpha:g}.", best)
-
-
-# ``all_settled``: stop when every pair of models is told apart.
 
 
 @register("all_settled")
@@ -98,13 +90,10 @@ class AllSettled(TestingStop):
 
     def check(self, progress: Progress) -> Stopped | None:
         """Stop when no pair is open."""
-        found = self.settled(progress, asked_of("all", self.target))
-        if found is None or found.open.any():
+        pairs = self.settle(progress, pair_question("all", self.target))
+        if pairs is None or pairs.open.any():
             return None
         return Stopped(f"all pairs of models are told apart, with an error rate of {self.alpha:g}.")
-
-
-# ``width_reached``: stop when every interval is narrow enough.
 
 
 @register("width_reached")
@@ -141,9 +130,6 @@ class WidthReached(TestingStop):
         if doubtful.any() or not float(2.0 * critical * errors.max()) <= self.w:
             return None
         return Stopped(f"every interval of level {1 - self.alpha:g} is at most {self.w:g} wide.")
-
-
-# ``margin_settled``: stop when a question with a margin is answered.
 
 
 @register("margin_settled")
@@ -185,77 +171,73 @@ class MarginSettled(TestingStop):
             return None
         if self.model is None or self.against is None:
             return self._all_pairs(looks)
-        places = [_place(progress.state.data.models, name) for name in (self.model, self.against)]
-        answer = self.answer(looks, places[0], places[1])
+        models = progress.state.data.models
+        for name in (self.model, self.against):
+            if name not in models:
+                raise UnknownNameError("model", name, models)
+        answer = self.answer(looks, models.index(self.model), models.index(self.against))
         if answer is None:
             return None
-        said = f"{self.model} is {answer} to {self.against} by a margin of {self.margin:g}"
-        return Stopped(f"{said}, with an error rate of {self.alpha:g}.", answer)
+        sentence = f"{self.model} is {answer} to {self.against} by a margin of {self.margin:g}"
+        return Stopped(f"{sentence}, with an error rate of {self.alpha:g}.", answer)
 
     def answer(self, looks: Sequence[Look], first: int, second: int) -> str | None:
         """Return what some looks show of two models; None where nothing is shown yet."""
-        apart = float(looks[-1].scores[first] - looks[-1].scores[second])
+        difference = float(looks[-1].scores[first] - looks[-1].scores[second])
         # Two one-sided tests at α each are an interval of level 1 − 2α.
         half = float(self._halves(looks, min(2.0 * self.alpha, 0.99))[first, second])
         if self.question == "non-inferior":
-            if apart - half > -self.margin:
+            if difference - half > -self.margin:
                 return "non-inferior"
-            return "inferior" if apart + half < -self.margin else None
-        if abs(apart) + half < self.margin:
+            return "inferior" if difference + half < -self.margin else None
+        if abs(difference) + half < self.margin:
             return "equivalent"
         # A difference can lie beyond the margin on either side: a two-sided test.
         wider = float(self._halves(looks, self.alpha)[first, second])
-        return "not equivalent" if abs(apart) - wider > self.margin else None
+        return "not equivalent" if abs(difference) - wider > self.margin else None
 
     def _all_pairs(self, looks: Sequence[Look]) -> Stopped | None:
-        apart, same = self.shown(looks)
-        pairs = np.triu_indices(len(apart), 1)
-        if not (apart | same)[pairs].all():
+        differ, equivalent = self.differ_or_equivalent(looks)
+        pairs = np.triu_indices(len(differ), 1)
+        if not (differ | equivalent)[pairs].all():
             return None
+        count = int((equivalent & ~differ)[pairs].sum())
         return Stopped(
-            f"every pair is told apart or equivalent within {self.margin:g} "
-            f"({int((same & ~apart)[pairs].sum())} of {len(pairs[0])} are equivalent), with an error rate of "
-            f"{self.alpha:g}."
+            f"every pair is told apart or equivalent within {self.margin:g} ({count} of {len(pairs[0])} are "
+            f"equivalent), with an error rate of {self.alpha:g}."
         )
 
-    def shown(self, looks: Sequence[Look]) -> tuple[Mask, Mask]:
+    def differ_or_equivalent(self, looks: Sequence[Look]) -> tuple[Mask, Mask]:
         """Return models × models, by intervals that hold for all pairs: which differ, which are the same."""
-        now = looks[-1]
-        pairs: Mask = ~np.eye(len(now.scores), dtype=bool)
+        last = looks[-1]
+        pairs: Mask = ~np.eye(len(last.scores), dtype=bool)
         half = self._halves(looks, pair_level(pairs, self.alpha))
-        apart = np.abs(now.scores[:, None] - now.scores)
-        return pairs & (apart > half), pairs & (apart + half < self.margin)
+        differences = np.abs(last.scores[:, None] - last.scores)
+        return pairs & (differences > half), pairs & (differences + half < self.margin)
 
     def _halves(self, looks: Sequence[Look], level: float) -> Floats:
         """Return half the width of every difference's interval; infinite where its error tells nothing."""
-        now = looks[-1]
+        last = looks[-1]
         critical = critical_value(looks, level, self.valid, self.spending)
-        exact = now.exact[:, None] & now.exact
-        errors = np.sqrt(pair_errors(now.covariance) ** 2 + self._rest(now))
-        return np.where(exact, 0.0, np.where(pair_tells(now.covariance), critical * errors, np.inf))
+        exact = last.exact[:, None] & last.exact
+        errors = np.sqrt(pair_errors(last.covariance) ** 2 + self._extra_variance(last))
+        return np.where(exact, 0.0, np.where(pair_tells(last.covariance), critical * errors, np.inf))
 
-    def _rest(self, now: Look) -> Floats:
+    def _extra_variance(self, look: Look) -> Floats:
         """Return by how much the variance of a difference d̂ within the margin is larger on the margin.
 
         Two-valued scores r apart differ by m on average only if they differ on a share m/r of the items or
         more. So where fewer differ by chance, d̂ is small and so is its error. On the margin (m − |d̂|)/r more
         items differ: (m − |d̂|)(r − m − |d̂|)/n more variance, much as in a score test (Tango 1998).
         """
-        apart = np.abs(now.scores[:, None] - now.scores)
-        if now.step == 0.0 or now.judged is None:
-            return np.zeros_like(apart)
-        count = np.maximum(np.minimum(now.judged[:, None], now.judged), 1.0)
-        more = np.maximum(self.margin - apart, 0.0) * np.maximum(now.step - self.margin - apart, 0.0)
-        return np.asarray(more / count)
-
-
-def _place(models: tuple[str, ...], name: str) -> int:
-    if name not in models:
-        raise UnknownNameError("model", name, models)
-    return models.index(name)
-
-
-# ``futility``: stop when no budget in reach would settle what is left.
+        differences = np.abs(look.scores[:, None] - look.scores)
+        if look.step == 0.0 or look.judged is None:
+            return np.zeros_like(differences)
+        count = np.maximum(np.minimum(look.judged[:, None], look.judged), 1.0)
+        extra = np.maximum(self.margin - differences, 0.0) * np.maximum(
+            look.step - self.margin - differences, 0.0
+        )
+        return np.asarray(extra / count)
 
 
 @register("futility")
@@ -283,34 +265,38 @@ class Futility(TestingStop):
 
     def check(self, progress: Progress) -> Stopped | None:
         """Stop when the chance of every open pair is too small."""
-        found = self.settled(progress, asked_of(self.question, self.target))
+        pairs = self.settle(progress, pair_question(self.question, self.target))
         looks = [look for look in progress.looks(self.target) if look.tells]
-        if found is None or not looks:
+        if pairs is None or not looks:
             return None
-        left = found.open
+        open_pairs = pairs.open
         if self.question == "best":
-            left = left & found.candidates[:, None] & found.candidates
-        if not left.any() or progress.final:
+            open_pairs = open_pairs & pairs.candidates[:, None] & pairs.candidates
+        if not open_pairs.any() or progress.final:
             return None
-        chances = self._chances(looks, found, left, progress)
-        if not float(np.nanmax(np.where(left, chances, 0.0))) < self.chance:
+        chances = self._chances(looks, pairs, open_pairs, progress)
+        if not float(np.nanmax(np.where(open_pairs, chances, 0.0))) < self.chance:
             return None
-        names = pair_names(progress.state.data.models, left)
-        many = "pair is" if len(names) == 1 else "pairs are"
-        return Stopped(f"{len(names)} {many} not likely to be settled by the rest of the budget.", open=names)
+        names = pair_names(progress.state.data.models, open_pairs)
+        noun = "pair is" if len(names) == 1 else "pairs are"
+        return Stopped(f"{len(names)} {noun} not likely to be settled by the rest of the budget.", open=names)
 
-    def _chances(self, looks: Sequence[Look], found: Settled, left: Mask, progress: Progress) -> Floats:
+    def _chances(
+        self, looks: Sequence[Look], pairs: SettledPairs, open_pairs: Mask, progress: Progress
+    ) -> Floats:
         end = information_at_end(progress.state, self.target)
-        now = progress.estimates(self.target)[-1]
-        least = None
-        if self.target == "population" and now.pairs is not None:
-            count = len(now.models)
+        result = progress.estimates(self.target)[-1]
+        smallest_errors = None
+        if self.target == "population" and result.pairs is not None:
+            count = len(result.models)
             first, second = np.triu_indices(count, 1)
-            least = np.zeros((count, count))
-            least[first, second] = least[second, first] = now.pairs.deviations(first, second)
-            least /= math.sqrt(now.size)
+            smallest_errors = np.zeros((count, count))
+            smallest_errors[first, second] = smallest_errors[second, first] = result.pairs.deviations(
+                first, second
+            )
+            smallest_errors /= math.sqrt(result.size)
         return chance_to_settle(
-            looks, found, left, end, self.alpha, self.valid, least, spending=self.spending
+            looks, pairs, open_pairs, end, self.alpha, self.valid, smallest_errors, spending=self.spending
         )
 
 
@@ -322,18 +308,18 @@ def information_at_end(state: State, target: str) -> float:
     size = len(state.data)
     judged = state.asked.sum(axis=0)
     going = max(int((judged == judged.max()).sum()), 1)
-    reached = min(size, int(judged.max()) + state.left // going)
-    return information(max(state.limit // len(state.data.models), reached), size, target)
+    deepest = min(size, int(judged.max()) + state.left // going)
+    return information(max(state.limit // len(state.data.models), deepest), size, target)
 
 
 def chance_to_settle(
     looks: Sequence[Look],
-    found: Settled,
-    left: Mask,
+    pairs: SettledPairs,
+    open_pairs: Mask,
     end: float,
     alpha: float,
     valid: Valid,
-    least: Floats | None = None,
+    smallest_errors: Floats | None = None,
     *,
     spending: Spending = "obrien_fleming",
 ) -> Floats:
@@ -341,35 +327,32 @@ def chance_to_settle(
 
     Args:
         looks: What was known at every look.
-        found: What is settled.
-        left: The pairs that are asked about.
+        pairs: Which are settled.
+        open_pairs: The pairs that are asked about.
         end: The information when the budget is spent.
         alpha: The error rate.
         valid: How it is kept.
-        least: The standard errors that judging everything would leave; 0 unless given.
+        smallest_errors: The standard errors that judging everything would leave; 0 unless given.
         spending: How the error is spread over the looks.
     """
     from scipy.special import ndtr
 
-    now = looks[-1]
+    last = looks[-1]
     if math.isinf(end):
-        return np.where(left, 1.0, 0.0)
-    level = found.level if math.isfinite(found.critical) else alpha / max(int(left.sum()) // 2, 1)
-    last = replace(now, clock=1.0, information=max(end, now.information))
-    critical = critical_value([*looks, last], level, valid, spending)
-    errors = pair_errors(now.covariance)
-    ratio = np.full(errors.shape, end / now.information)
-    if least is not None:
-        room = np.divide(errors, least, out=np.full_like(errors, np.inf), where=least > 0)
+        return np.where(open_pairs, 1.0, 0.0)
+    level = pairs.level if math.isfinite(pairs.critical) else alpha / max(int(open_pairs.sum()) // 2, 1)
+    at_end = replace(last, clock=1.0, information=max(end, last.information))
+    critical = critical_value([*looks, at_end], level, valid, spending)
+    errors = pair_errors(last.covariance)
+    ratio = np.full(errors.shape, end / last.information)
+    if smallest_errors is not None:
+        room = np.divide(errors, smallest_errors, out=np.full_like(errors, np.inf), where=smallest_errors > 0)
         ratio = np.minimum(ratio, room**2)
     ratio = np.maximum(ratio, 1.0 + 1e-9)
-    apart = np.abs(now.scores[:, None] - now.scores)
-    z = np.divide(apart, errors, out=np.zeros_like(apart), where=errors > 0)
+    differences = np.abs(last.scores[:, None] - last.scores)
+    z = np.divide(differences, errors, out=np.zeros_like(differences), where=errors > 0)
     ahead, spread = z * np.sqrt(ratio), np.sqrt(ratio - 1.0)
     return np.asarray(ndtr((ahead - critical) / spread) + ndtr((-ahead - critical) / spread))
-
-
-# ``hypergeometric``: stop when a lead in votes is unlikely by chance, as iterative selection does.
 
 
 @register("hypergeometric")
@@ -399,26 +382,26 @@ class Hypergeometric(Stop):
         """Stop when one of the two models leads clearly."""
         state = progress.state
         first, second = self._pair(state.data.models)
-        told = item_preferences(state, (first, second), self.tie)
-        told = told[~np.isnan(told)]
-        wins = (int((told > 0).sum()), int((told < 0).sum()))
-        if len(told) < self.least or wins[0] == wins[1]:
+        preferences = item_preferences(state, (first, second), self.tie)
+        preferences = preferences[~np.isnan(preferences)]
+        wins = (int((preferences > 0).sum()), int((preferences < 0).sum()))
+        if len(preferences) < self.least or wins[0] == wins[1]:
             return None
-        chance = float(chance_of_lead(len(state.data), np.array(len(told)), np.array(max(wins))))
+        chance = float(chance_of_lead(len(state.data), np.array(len(preferences)), np.array(max(wins))))
         if chance > self.p:
             return None
         winner = first if wins[0] > wins[1] else second
-        lead = f"{wins[0]} to {wins[1]} of {len(told)} judged items"
-        said = f"{lead}; by chance a lead like that has {chance:.2g}. The rule is a heuristic."
-        return Stopped(said, winner)
+        lead = f"{wins[0]} to {wins[1]} of {len(preferences)} judged items"
+        reason = f"{lead}; by chance a lead like that has {chance:.2g}. The rule is a heuristic."
+        return Stopped(reason, winner)
 
     def _pair(self, models: tuple[str, ...]) -> tuple[str, str]:
         for name in self.models:
             if name not in models:
                 raise UnknownNameError("model", name, models)
-        named = self.models or models
-        if len(named) != 2:
+        names = self.models or models
+        if len(names) != 2:
             raise UsageError(
-                f"hypergeometric compares two models, not {len(named)}: write hypergeometric:models=[a,b]."
+                f"hypergeometric compares two models, not {len(names)}: write hypergeometric:models=[a,b]."
             )
-        return named[0], named[1]
+        return names[0], names[1]

@@ -52,13 +52,13 @@ class Look:
     @property
     def tells(self) -> bool:
         """Whether errors are known for at least two models, or nothing is left to chance."""
-        known = np.isfinite(self.scores) & np.isfinite(np.diag(self.covariance))
-        return bool(known.sum() > 1) and (self.freedom >= 1.0 or bool(self.exact.all()))
+        has_error = np.isfinite(self.scores) & np.isfinite(np.diag(self.covariance))
+        return bool(has_error.sum() > 1) and (self.freedom >= 1.0 or bool(self.exact.all()))
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
-    """What several looks settle.
+class SettledPairs:
+    """Which pairs of models several looks settle.
 
     Attributes:
         above: models × models: the first is shown to be better than the second.
@@ -90,13 +90,13 @@ def critical_value(
     looks: Sequence[Look], level: float, valid: Valid, spending: Spending = "obrien_fleming"
 ) -> float:
     """Return the critical value of the last look, in standard errors, at a two-sided level over all looks."""
-    now = looks[-1]
+    last = looks[-1]
     if valid == "fixed":
         from scipy.special import ndtri
 
-        return with_freedom(float(-ndtri(level / 2.0)), now.freedom)
+        return with_freedom(float(-ndtri(level / 2.0)), last.freedom)
     if valid == "anytime":
-        return with_freedom(anytime(now.information / now.planned, level), now.freedom)
+        return with_freedom(anytime(last.information / last.planned, level), last.freedom)
     finite = [look for look in looks if math.isfinite(look.information)]
     if not finite:
         return 0.0
@@ -106,10 +106,10 @@ def critical_value(
         level,
         spending,
     )
-    return with_freedom(path, now.freedom)
+    return with_freedom(path, last.freedom)
 
 
-def settle(
+def settle_pairs(
     looks: Sequence[Look],
     alpha: float,
     valid: Valid,
@@ -117,8 +117,8 @@ def settle(
     spending: Spending = "obrien_fleming",
     question: Question = "all",
     final: bool = False,
-) -> Settled:
-    """Return what is settled after some looks, with probability α or less of any error.
+) -> SettledPairs:
+    """Return the pairs that are settled after some looks, with probability α or less of any error.
 
     For ``all`` and ``order``, critical values are those of the pairs still open: what is settled stays so,
     and leaves its share of the error to the others (Holm 1979; Maurer and Bretz 2013 for several looks).
@@ -127,49 +127,52 @@ def settle(
     once, at the end.
     """
     count = len(looks[-1].scores)
-    found = nothing_settled(count, alpha)
-    told: list[Look] = []
-    for place, look in enumerate(looks):
+    pairs = no_settled_pairs(count, alpha)
+    usable: list[Look] = []
+    for number, look in enumerate(looks):
         if not look.tells:
             continue
-        told.append(look)
-        if valid == "fixed" and not (final and place == len(looks) - 1):
+        usable.append(look)
+        if valid == "fixed" and not (final and number == len(looks) - 1):
             continue
-        found = settle_next(found, told, alpha, valid, question, spending=spending)
-    return found
+        pairs = settle_next(pairs, usable, alpha, valid, question, spending=spending)
+    return pairs
 
 
-def nothing_settled(count: int, alpha: float) -> Settled:
-    """Return what is settled of so many models before the first look: nothing."""
-    return Settled(np.zeros((count, count), bool), np.zeros((count, count), bool), math.inf, alpha)
+def no_settled_pairs(count: int, alpha: float) -> SettledPairs:
+    """Return the pairs of so many models before the first look: none is settled."""
+    return SettledPairs(np.zeros((count, count), bool), np.zeros((count, count), bool), math.inf, alpha)
 
 
 def settle_next(
-    before: Settled,
+    earlier: SettledPairs,
     looks: Sequence[Look],
     alpha: float,
     valid: Valid,
     question: Question,
     *,
     spending: Spending = "obrien_fleming",
-) -> Settled:
-    """Return what is settled with one more look, the last of ``looks``, after what was settled before it."""
-    now = looks[-1]
-    known = np.isfinite(now.scores) & np.isfinite(np.diag(now.covariance))
-    apart = np.where(known[:, None] & known, now.scores[:, None] - now.scores, 0.0)
-    covariance = np.where(known[:, None] & known, now.covariance, 0.0)
-    errors, tells = pair_errors(covariance), pair_tells(covariance) & known[:, None] & known
-    certain = now.exact[:, None] & now.exact
-    found = Settled(
-        before.above | (certain & (apart > 0)), before.same | (certain & (apart == 0)), math.inf, alpha
+) -> SettledPairs:
+    """Return the settled pairs with one more look, the last of ``looks``."""
+    last = looks[-1]
+    has_error = np.isfinite(last.scores) & np.isfinite(np.diag(last.covariance))
+    differences = np.where(has_error[:, None] & has_error, last.scores[:, None] - last.scores, 0.0)
+    covariance = np.where(has_error[:, None] & has_error, last.covariance, 0.0)
+    errors, tells = pair_errors(covariance), pair_tells(covariance) & has_error[:, None] & has_error
+    certain = last.exact[:, None] & last.exact
+    pairs = SettledPairs(
+        earlier.above | (certain & (differences > 0)),
+        earlier.same | (certain & (differences == 0)),
+        math.inf,
+        alpha,
     )
     while True:
-        compared = (np.ones_like(tells) if question == "best" else found.open) & tells
-        if not (compared & found.open).any():
-            return found
+        compared = (np.ones_like(tells) if question == "best" else pairs.open) & tells
+        if not (compared & pairs.open).any():
+            return pairs
         level = pair_level(compared, alpha, question)
         critical = critical_value(looks, level, valid, spending)
-        new = found.open & tells & (apart > critical * np.where(tells, errors, 1.0))
-        found = Settled(found.above | new, found.same, critical, level)
+        new = pairs.open & tells & (differences > critical * np.where(tells, errors, 1.0))
+        pairs = SettledPairs(pairs.above | new, pairs.same, critical, level)
         if question == "best" or not new.any():
-            return found
+            return pairs

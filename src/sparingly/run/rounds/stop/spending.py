@@ -23,9 +23,6 @@ from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
 
-# How much error may be spent at each of several looks, and the critical values that follow.
-
-
 Spending = Literal["obrien_fleming", "even"]
 _NODES = 96
 _FAR = 9.0
@@ -35,7 +32,7 @@ _LEVEL_STEP = 50.0
 _LEAST_GROWTH = 1e-3
 
 
-class _Passed(NamedTuple):
+class _Motion(NamedTuple):
     """The critical values so far, and where the motion may be: nodes, and the mass at each."""
 
     critical: tuple[float, ...]
@@ -85,28 +82,28 @@ def group_sequential(
     for value in information[1:]:
         grown.append(max(value, grown[-1] * (1.0 + _LEAST_GROWTH)))
     scaled = tuple(round(value / grown[0], 9) for value in grown)
-    return _passed(tuple(round(share, 9) for share in clock), scaled, exact, spending).critical[-1]
+    return _motion_after(tuple(round(share, 9) for share in clock), scaled, exact, spending).critical[-1]
 
 
 @lru_cache(maxsize=100_000)
-def _passed(
+def _motion_after(
     clock: tuple[float, ...], information: tuple[float, ...], alpha: float, spending: Spending
-) -> _Passed:
+) -> _Motion:
     """Return the critical values of all looks, and the motion after the last of them."""
-    now = information[-1]
+    last = information[-1]
     if len(clock) == 1:
-        edge = _first_edge(spent_by(clock[0], alpha, spending)) * math.sqrt(now)
-        nodes, weights = _nodes(edge, now)
-        density = np.exp(-0.5 * nodes**2 / now) / math.sqrt(2.0 * math.pi * now)
-        return _Passed((edge / math.sqrt(now),), nodes, weights * density, now)
-    before = _passed(clock[:-1], information[:-1], alpha, spending)
-    spread = math.sqrt(now - before.information)
+        edge = _first_edge(spent_by(clock[0], alpha, spending)) * math.sqrt(last)
+        nodes, weights = _nodes(edge, last)
+        density = np.exp(-0.5 * nodes**2 / last) / math.sqrt(2.0 * math.pi * last)
+        return _Motion((edge / math.sqrt(last),), nodes, weights * density, last)
+    earlier = _motion_after(clock[:-1], information[:-1], alpha, spending)
+    spread = math.sqrt(last - earlier.information)
     share = spent_by(clock[-1], alpha, spending) - spent_by(clock[-2], alpha, spending)
-    edge = _edge(before, spread, share, now)
-    nodes, weights = _nodes(edge, now)
-    moved = (nodes[:, None] - before.nodes[None, :]) / spread
-    density = np.exp(-0.5 * moved**2) @ before.mass / (spread * math.sqrt(2.0 * math.pi))
-    return _Passed((*before.critical, edge / math.sqrt(now)), nodes, weights * density, now)
+    edge = _edge(earlier, spread, share, last)
+    nodes, weights = _nodes(edge, last)
+    moved = (nodes[:, None] - earlier.nodes[None, :]) / spread
+    density = np.exp(-0.5 * moved**2) @ earlier.mass / (spread * math.sqrt(2.0 * math.pi))
+    return _Motion((*earlier.critical, edge / math.sqrt(last)), nodes, weights * density, last)
 
 
 def _first_edge(share: float) -> float:
@@ -115,19 +112,19 @@ def _first_edge(share: float) -> float:
     return float(-ndtri(share / 2.0)) if share > 1e-300 else math.inf
 
 
-def _edge(before: _Passed, spread: float, share: float, information: float) -> float:
+def _edge(earlier: _Motion, spread: float, share: float, information: float) -> float:
     """Return b with P(not crossed before, |X| ≥ b now) = share, by Newton's steps on the logarithm."""
     from scipy.special import ndtr
 
     if share <= 1e-14:
         return math.inf
     low, high = 0.0, 40.0 * math.sqrt(information)
-    edge = min(high, before.critical[-1] * math.sqrt(before.information), 5.0 * math.sqrt(information))
+    edge = min(high, earlier.critical[-1] * math.sqrt(earlier.information), 5.0 * math.sqrt(information))
     for _ in range(_STEPS):
-        far, near = (before.nodes + edge) / spread, (before.nodes - edge) / spread
-        tail = float(before.mass @ (ndtr(near) + ndtr(-far)))
+        far, near = (earlier.nodes + edge) / spread, (earlier.nodes - edge) / spread
+        tail = float(earlier.mass @ (ndtr(near) + ndtr(-far)))
         low, high = (edge, high) if tail > share else (low, edge)
-        slope = float(before.mass @ (np.exp(-0.5 * near**2) + np.exp(-0.5 * far**2))) / spread
+        slope = float(earlier.mass @ (np.exp(-0.5 * near**2) + np.exp(-0.5 * far**2))) / spread
         step = (
             tail * math.log(tail / share) * math.sqrt(2.0 * math.pi) / slope
             if slope > 0 and tail > 0
@@ -168,8 +165,8 @@ def anytime(progress: float, alpha: float) -> float:
     """
     check_alpha(alpha)
     tuned = -2.0 * math.log(alpha) + math.log(1.0 - 2.0 * math.log(alpha))
-    known = max(progress, 1e-9) * tuned
-    return math.sqrt(2.0 * (known + 1.0) / known * (0.5 * math.log(known + 1.0) - math.log(alpha)))
+    scaled = max(progress, 1e-9) * tuned
+    return math.sqrt(2.0 * (scaled + 1.0) / scaled * (0.5 * math.log(scaled + 1.0) - math.log(alpha)))
 
 
 def with_freedom(critical: float, degrees: float) -> float:
@@ -179,9 +176,6 @@ def with_freedom(critical: float, degrees: float) -> float:
     if math.isinf(degrees) or critical > 30.0:
         return critical
     return float(-stdtrit(degrees, float(ndtr(-critical))))
-
-
-# The error that each of several comparisons may make so that all of them together keep theirs.
 
 
 Question = Literal["all", "order", "best"]
@@ -204,9 +198,9 @@ def pair_level(pairs: Mask, alpha: float, question: Question = "all") -> float:
         alpha: The error of all comparisons together.
         question: Whether all pairs are to be told apart or put in order, or the best model found.
     """
-    both = np.asarray(pairs | pairs.T)
-    np.fill_diagonal(both, False)
+    compared = np.asarray(pairs | pairs.T)
+    np.fill_diagonal(compared, False)
     if question == "best":
-        return alpha / max(int(both.sum(axis=1).max(initial=0)), 1)
-    level = alpha / max(int(both.sum()) // 2, 1)
+        return alpha / max(int(compared.sum(axis=1).max(initial=0)), 1)
+    level = alpha / max(int(compared.sum()) // 2, 1)
     return min(2.0 * level, 0.99) if question == "order" else level
