@@ -9,6 +9,7 @@ from dataclasses import FrozenInstanceError, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ from sparingly.base.registry import (
     register,
     registered,
     spell_saved,
+    with_parameters,
 )
 
 
@@ -207,6 +209,49 @@ def test_what_does_not_fit_is_told_in_one_sentence(text: str, sentence: str) -> 
         parse_method(text)
     assert str(caught.value).startswith(sentence)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"size": 0}, "The parameter size of menu must be at least 1, not 0."),
+        ({"size": 2.5}, 'The parameter menu:size is a whole number, not "2.5".'),
+        ({"size": True}, 'The parameter menu:size is a whole number, not "True".'),
+        ({"share": float("nan")}, 'The parameter menu:share is a number, not "nan".'),
+        ({"share": "much"}, 'The parameter menu:share is a number, not "much".'),
+        ({"share": -1}, "The parameter share of menu must be at least 0, not -1"),
+        ({"sweet": "yes"}, 'The parameter menu:sweet is true or false, not "yes".'),
+        ({"note": 5}, 'The parameter menu:note is a text, not "5".'),
+        ({"taste": None}, "The parameter menu:taste takes a utility, not None."),
+        ({"other": "taste"}, "The parameter menu:other takes a utility, not 'taste'."),
+    ],
+)
+def test_objects_are_checked_when_they_are_made(values: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Menu(**{"taste": Taste(), **values})
+    assert str(caught.value).startswith(sentence)
+
+
+def test_numbers_take_the_type_of_their_field() -> None:
+    menu = Menu(taste=Taste(), size=np.int64(4), share=1)  # type: ignore[arg-type]
+    assert (type(menu.size), type(menu.share)) == (int, float)
+    assert Taste(counts=(np.int32(1),)).counts == (1,)  # type: ignore[arg-type]
+    for wrong in ({"words": "ab"}, {"counts": [1]}):
+        with pytest.raises(UsageError, match="takes a tuple"):
+            Taste(**wrong)
+    with pytest.raises(UsageError, match="takes pairs of a weight and a method"):
+        Blend(of=(Taste(),))  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match='no value of blend:scale "size"'):
+        Blend(of=((1.0, Taste()),), scale="size")  # type: ignore[arg-type]
+
+
+def test_parameters_are_changed_by_values_or_texts() -> None:
+    menu = with_parameters(Menu(taste=Taste()), {"taste": "taste:metric=a", "size": "5", "other": Taste()})
+    assert menu == Menu(taste=Taste(metric="a"), size=5, other=Taste())
+    with pytest.raises(UnknownNameError, match='no parameter of menu "seize"'):
+        with_parameters(menu, {"seize": 1})
+    with pytest.raises(UsageError, match=r"The parameter size of menu cannot be \[1\]"):
+        with_parameters(menu, {"size": [1]})
 
 
 def test_a_method_is_frozen_and_hashable() -> None:

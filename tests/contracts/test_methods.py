@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ import pytest
 
 from sparingly.base import catalogue, registry
 from sparingly.base.arrays import Floats
+from sparingly.base.errors import UsageError
 from sparingly.base.registry import (
     Method,
     describe_method,
@@ -40,6 +41,14 @@ def test_text_gives_the_method_back(text: str) -> None:
     assert parse_method(format_method(method)) == method
     assert parse_method(method.full_text) == method
     assert parse_method(format_method(method, spell_defaults=True)) == method
+
+
+@pytest.mark.parametrize("name", registered())
+def test_parameters_are_checked_in_the_object(name: str) -> None:
+    method = parse_method(examples(name)[0])
+    for part in fields(method):
+        with pytest.raises(UsageError):
+            replace(method, **{part.name: object()})
 
 
 # --- what is said of a method -----------------------------------------------------------------------

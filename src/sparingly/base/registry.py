@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import types
 import typing
-from collections.abc import Iterable, Iterator
-from dataclasses import MISSING, Field, dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, TypeVar
 
 from sparingly.base.catalogue import METHOD_KINDS as KINDS
@@ -45,6 +46,8 @@ __all__ = [
     "register",
     "registered",
     "spell_saved",
+    "values_from_call",
+    "with_parameters",
 ]
 
 
@@ -63,6 +66,15 @@ class Method:
     kind: ClassVar[str] = ""
     needs: ClassVar[tuple[str, ...]] = ()
     reference: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        """Check every parameter against its type, its choices and its minimum, as a text is checked."""
+        for part in fields(self):
+            value = getattr(self, part.name)
+            checked = _checked(f"{self.name}:{part.name}", _hints(type(self))[part.name], value)
+            _check_minimum(self.name, part, checked)
+            if checked is not value:
+                object.__setattr__(self, part.name, checked)
 
     def __str__(self) -> str:
         """Return the method as text, defaults left out."""
@@ -130,17 +142,38 @@ def method_from_call(call: Call, kinds: tuple[str, ...] = KINDS) -> Method:
 
 def filled_in(method: type[MadeMethod], call: Call) -> MadeMethod:
     """Make a method of a class from its written form; parameters and values are checked."""
+    values = values_from_call(method, call)
+    for part in fields(method):
+        if part.default is MISSING and part.default_factory is MISSING and part.name not in values:
+            raise UsageError(f"The method {call.name} needs the parameter {part.name}= ({_help(part)}).")
+    return method(**values)
+
+
+def values_from_call(method: type[Method], call: Call) -> dict[str, Any]:
+    """Return the parameters that a text spells, as the types of the class's fields."""
     hints = _hints(method)
     values: dict[str, Any] = {}
     for key, value in call.values:
         if key not in hints:
             raise UnknownNameError(f"parameter of {call.name}", key, hints)
         values[key] = _convert(f"{call.name}:{key}", hints[key], value)
-    for part in fields(method):
-        if part.default is MISSING and part.default_factory is MISSING and part.name not in values:
-            raise UsageError(f"The method {call.name} needs the parameter {part.name}= ({_help(part)}).")
-        _check_minimum(call.name, part, values.get(part.name))
-    return method(**values)
+    return values
+
+
+def with_parameters(method: MadeMethod, values: Mapping[str, Any]) -> MadeMethod:
+    """Return a method with some parameters changed; a plain value may be given as text."""
+    hints = _hints(type(method))
+    changes: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in hints:
+            raise UnknownNameError(f"parameter of {method.name}", name, hints)
+        if not isinstance(value, str | int | float | tuple | Method):
+            raise UsageError(f"The parameter {name} of {method.name} cannot be {value!r}.")
+        is_method = isinstance(value, Method)
+        changes[name] = (
+            value if is_method else _convert(f"{method.name}:{name}", hints[name], _value_of(value, True))
+        )
+    return replace(method, **changes)
 
 
 def _check_minimum(name: str, part: Field[Any], value: Any) -> None:
@@ -150,12 +183,13 @@ def _check_minimum(name: str, part: Field[Any], value: Any) -> None:
 
 
 def _convert(where: str, hint: Any, value: Value) -> Any:
-    options = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
+    """Turn a written value into what the field takes."""
+    options = _options(hint)
     if type(None) in options and value == Bare("none"):
         return None
     if isinstance(value, Bare) and value.text in _words(options):
         return value.text
-    hint = next(option for option in options if option is not type(None))
+    hint = _main_type(options)
     if typing.get_origin(hint) is tuple:
         return _convert_several(where, typing.get_args(hint)[0], value)
     if isinstance(hint, type) and issubclass(hint, Method):
@@ -163,6 +197,14 @@ def _convert(where: str, hint: Any, value: Value) -> Any:
     if not isinstance(value, Bare | Quoted):
         raise UsageError(f"The parameter {where} takes one value, not a list or a method.")
     return _convert_scalar(where, hint, value.text)
+
+
+def _options(hint: Any) -> tuple[Any, ...]:
+    return typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
+
+
+def _main_type(options: tuple[Any, ...]) -> Any:
+    return next(option for option in options if option is not type(None))
 
 
 def _words(options: tuple[Any, ...]) -> tuple[str, ...]:
@@ -222,6 +264,52 @@ def _convert_number(where: str, hint: type[int] | type[float], text: str) -> flo
         kind = "whole number" if hint is int else "number"
         raise UsageError(one_line(f'The parameter {where} is a {kind}, not "{text}".'))
     return number
+
+
+# --- of objects -------------------------------------------------------------------------------------
+
+
+def _checked(where: str, hint: Any, value: Any) -> Any:
+    """Return a parameter's value, numbers in the field's type; raise what a text with that value would."""
+    options = _options(hint)
+    if (value is None and type(None) in options) or (isinstance(value, str) and value in _words(options)):
+        return value
+    hint = _main_type(options)
+    if typing.get_origin(hint) is tuple:
+        return _checked_tuple(where, typing.get_args(hint)[0], value)
+    if isinstance(hint, type) and issubclass(hint, Method):
+        if not isinstance(value, Method) or type(value).kind not in _kinds_of(hint):
+            raise UsageError(one_line(f"The parameter {where} takes a {hint.kind}, not {value!r}."))
+        return value
+    if typing.get_origin(hint) is Literal:
+        if value not in typing.get_args(hint):
+            raise UnknownNameError(f"value of {where}", str(value), typing.get_args(hint))
+        return value
+    return _checked_scalar(where, hint, value)
+
+
+def _checked_tuple(where: str, hint: Any, value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, tuple):
+        raise UsageError(one_line(f"The parameter {where} takes a tuple, not {value!r}."))
+    if typing.get_origin(hint) is not tuple:
+        return tuple(_checked(where, hint, part) for part in value)
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
+        raise UsageError(
+            one_line(f"The parameter {where} takes pairs of a weight and a method, not {value!r}.")
+        )
+    _, method = typing.get_args(hint)
+    return tuple((_checked(where, float, weight), _checked(where, method, part)) for weight, part in value)
+
+
+def _checked_scalar(where: str, hint: Any, value: Any) -> Any:
+    words = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+    takes = {int: Integral, float: Real, bool: bool, str: str}
+    if hint not in takes:
+        return value
+    fits = isinstance(value, takes[hint]) and (hint is bool or not isinstance(value, bool))
+    if not fits or value != value:
+        raise UsageError(one_line(f'The parameter {where} is {words[hint]}, not "{value}".'))
+    return hint(value)
 
 
 def spell_saved(text: str) -> str:

@@ -12,10 +12,17 @@ import numpy as np
 
 from sparingly._version import __version__
 from sparingly.base.arrays import Floats, Ints, Objects
-from sparingly.base.errors import UnknownNameError, UsageError, listing
-from sparingly.base.registry import Method, filled_in, method_class, method_from_call
+from sparingly.base.errors import UsageError, listing
+from sparingly.base.registry import (
+    Method,
+    filled_in,
+    method_class,
+    method_from_call,
+    values_from_call,
+    with_parameters,
+)
 from sparingly.base.rng import seed_list
-from sparingly.base.text import Call, Calls, parse_call
+from sparingly.base.text import Call, parse_call
 from sparingly.choose.auto import AUTO, AutoSelector, Question, automatic
 from sparingly.choose.crowd import Judge, Sides, both_sides_notes, check_crowd, sides_of
 from sparingly.choose.design.budget import Budget
@@ -88,7 +95,7 @@ def select(
         crowd=sides.crowd,
         judged=None if sides.judged is None else digest_ids(sides.judged),
     )
-    return replace(_selection(data, view, chosen, signature, pool, barred), why=why)
+    return replace(_selection(data, view, chosen, signature, pool, barred), why=why, method=chooser)
 
 
 def as_selector(method: str | Method) -> Selector:
@@ -111,12 +118,11 @@ def _selector_from_call(call: Call) -> Method:
     kind = method_class(call.name)
     if not issubclass(kind, Utility):
         return method_from_call(call)
-    own = {part.name for part in parameters(kind)}
-    shared = {part.name for part in parameters(Top)} - own - {"utility"}
-    utility = method_from_call(Call(call.name, tuple(pair for pair in call.values if pair[0] not in shared)))
+    shared = {part.name for part in parameters(Top)} - {part.name for part in parameters(kind)} - {"utility"}
+    inner = tuple(pair for pair in call.values if pair[0] not in shared)
     outer = tuple(pair for pair in call.values if pair[0] in shared)
-    inner = ("utility", Calls(((1.0, parse_call(utility.full_text)),)))
-    return method_from_call(Call("top", (inner, *outer)))
+    utility = filled_in(kind, Call(call.name, inner))
+    return Top(utility=utility, **values_from_call(Top, Call("top", outer)))
 
 
 def _amount(budget: int | float | str | Budget | None) -> Budget:
@@ -145,15 +151,7 @@ def _settled(asked: Selector, seen: EvalSet, amount: Budget, design: dict[str, A
 
 def _with_design(chooser: Selector, design: dict[str, Any]) -> Selector:
     """Return the selector with parameters of its design; a value that a parameter cannot take is an error."""
-    known = {part.name for part in parameters(chooser)}
-    given = {name: value for name, value in design.items() if value is not None}
-    for name, value in given.items():
-        if name not in known:
-            raise UnknownNameError(f"parameter of {chooser.name}", name, known)
-        if not isinstance(value, str | int | float | tuple | Method):
-            raise UsageError(f"The parameter {name} of {chooser.name} cannot be {value!r}.")
-    # Written and read again: what the registry checks in texts is checked in objects too.
-    return as_selector(replace(chooser, **given).full_text)
+    return with_parameters(chooser, {name: value for name, value in design.items() if value is not None})
 
 
 def _checked_seed(seed: int) -> int:

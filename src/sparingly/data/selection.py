@@ -12,6 +12,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Mask, Objects
 from sparingly.base.errors import InputError
 from sparingly.base.format import counted, html_table
+from sparingly.base.registry import Method
 from sparingly.data import files
 from sparingly.data.signature import Signature
 from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, check_version, plain, shown
@@ -62,7 +63,8 @@ class Selection:
     Columns are arrays with one value per row, or None where the method gives none. ``pool`` holds the ids of
     the selection that this one chose from, ``never`` those that were not to be chosen, ``same_outputs`` those
     that were skipped because all models wrote the same: there, differences are 0. ``why`` says in two
-    sentences why the method was taken, where none was named. What a file says beyond that, as a whole
+    sentences why the method was taken, where none was named. ``method`` is the method itself, as long as the
+    selection is in memory: in a file, the signature names it. What a file says beyond that, as a whole
     (``unknown``) and of its rows (``unknown_in_rows``), is kept when it is saved.
     """
 
@@ -86,6 +88,7 @@ class Selection:
     never: tuple[str, ...] = ()
     same_outputs: tuple[str, ...] = ()
     why: str = ""
+    method: Method | None = None
     unknown: Mapping[str, Any] = field(default_factory=dict)
     unknown_in_rows: Objects | None = None
 

@@ -225,6 +225,7 @@ class Casf(Strategy):
     trees: int = parameter(200, "with regressor=boosting: how many trees it has", minimum=1)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 < self.preliminary < 1.0:
             raise UsageError(f"In casf, preliminary is a share between 0 and 1, not {self.preliminary:g}.")
 

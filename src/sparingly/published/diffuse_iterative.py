@@ -231,6 +231,7 @@ class DiffuseIterative(Strategy):
     embedding: str = parameter("tfidf", "as in diffuse")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 < self.p < 1.0:
             raise UsageError(f"In diffuse_iterative, p is a risk between 0 and 1, not {self.p:g}.")
         if self.least > self.most:

@@ -40,6 +40,7 @@ class Heuristic(WholeSetSelector):
     share: float = parameter(0.1, "which share of the budget the extreme items get", minimum=0.0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not (0.0 <= self.outer <= 0.5 and 0.0 <= self.share <= 1.0):
             raise UsageError("In heuristic, outer is a share of at most 0.5 and share one of at most 1.")
 

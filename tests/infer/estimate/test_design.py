@@ -61,7 +61,7 @@ def test_which_draws_are_uniform() -> None:
 def test_a_method_of_somebody_else_is_taken_for_a_plain_draw() -> None:
     selection = sparingly.select(DATA, "uniform", 60)
     foreign = replace(selection, signature=replace(selection.signature, method="dowsing:rod=2"))
-    assert method_of(foreign.signature) is None
+    assert method_of(foreign) is None
     assert sample(foreign).notes == (UNKNOWN,)
 
 

@@ -285,6 +285,7 @@ class KMeans(WholeSetSelector):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.model is not None and self.features != "output":
             raise UsageError("The parameter model of kmeans goes with features=output.")
 

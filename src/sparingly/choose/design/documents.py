@@ -380,6 +380,7 @@ class Snippets(WholeSetSelector):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.chance == "size" and self.kind not in ("document", "fixed"):
             raise UsageError("In snippets, chance=size goes with kind=document or kind=fixed.")
         if self.wrap and self.kind not in ("fixed", "budgeted"):

@@ -270,6 +270,7 @@ class ProbabilityDesign(DrawDesign):
     weights: str | None = parameter(None, "a column of importance: it multiplies the utility")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         tau = self.tau
         if isinstance(tau, float | int) and not 0.0 <= tau <= 1.0:
             raise UsageError(f"tau is a share from 0 (all alike) to 1 (by utility alone), not {tau:g}.")

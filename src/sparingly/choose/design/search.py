@@ -165,6 +165,7 @@ class SubsetSearch(WholeSetSelector):
     beam: int = parameter(5, "with kind=beam: how many subsets are kept at every step", minimum=1)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.oracle and self.under is not None:
             raise UsageError("A search is under a metric or an oracle's: leave out under= or oracle=true.")
         if self.truth is not None and not self.oracle:

@@ -238,6 +238,7 @@ class Stratified(WholeSetSelector):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         named = self.spread is not None or self.residual is not None
         if named and self.allocation == "proportional":
             raise UsageError("In stratified, spread and residual go with allocation=optimal.")

@@ -92,6 +92,7 @@ class Mix(Utility):
     operation: Literal["mean", "product"] = parameter("mean", "how they are put together")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.of:
             raise UsageError("A mix needs at least one utility: mix:of=(name:…)+(name:…).")
         if self.operation == "product" and self.scale == "zscore":

@@ -32,8 +32,16 @@ FROM_POOL = (
 _POOL = "pool:"
 
 
-def method_of(signature: Signature) -> Method | None:
+def method_of(selection: Selection) -> Method | None:
     """Return the method of a selection; None where it is not registered here."""
+    method = selection.method
+    # A selection whose signature was replaced is what its signature says.
+    if method is not None and method.full_text == selection.signature.method:
+        return method
+    return _method_of_signature(selection.signature)
+
+
+def _method_of_signature(signature: Signature) -> Method | None:
     try:
         return parse_method(signature.method)
     except UsageError:
@@ -44,7 +52,7 @@ def unit_labels(data: EvalSet, selection: Selection) -> Objects:
     """Return what was drawn with every row of a selection: its unit, its document, or the item itself."""
     if selection.unit is not None:
         return labels_or_ids(selection.unit, selection.items)
-    method = method_of(selection.signature)
+    method = method_of(selection)
     if getattr(method, "unit", "item") != "document" or fields.DOCUMENT not in data.columns:
         return selection.items
     return labels_or_ids(data.columns[fields.DOCUMENT][data.positions(selection.items)], selection.items)
@@ -69,7 +77,7 @@ def stratum_codes(data: EvalSet, selection: Selection) -> tuple[Ints, Ints | Non
 
 def _strata_of_all(data: EvalSet, selection: Selection) -> Objects | None:
     """Return the stratum of every item, from the design or from the column that was balanced over."""
-    method = method_of(selection.signature)
+    method = method_of(selection)
     if selection.pool is not None:
         # The strata were those of the pool.
         return None
@@ -108,7 +116,7 @@ def with_stratum_rates(sample: JudgedSample) -> JudgedSample:
 def _pool_units(sample: JudgedSample, data: EvalSet, selection: Selection) -> Ints | None:
     """Return the documents of the rows where the pool was drawn by documents."""
     pool = selection.signature.pool
-    method = None if pool is None else method_of(pool)
+    method = None if pool is None else _method_of_signature(pool)
     by_document = isinstance(method, Documents | Snippets) or getattr(method, "unit", "item") == "document"
     if sample.pool is None or not by_document or fields.DOCUMENT not in data.columns:
         return None
@@ -118,7 +126,7 @@ def _pool_units(sample: JudgedSample, data: EvalSet, selection: Selection) -> In
 
 def with_design(sample: JudgedSample, data: EvalSet, selection: Selection) -> JudgedSample:
     """Return the sample with what its draw was spread over, balanced on, or ordered by."""
-    method = method_of(selection.signature)
+    method = method_of(selection)
     sample = replace(sample, pool_unit=_pool_units(sample, data, selection))
     if method is None:
         note = FROM_POOL if selection.signature.method.startswith(_POOL) else UNKNOWN

@@ -48,6 +48,7 @@ class Irt(MetricUtility):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.threshold is not None and self.response != "binary":
             raise UsageError("A threshold cuts scores into success and failure: use it with response=binary.")
         if self.information != "published" and self.utility != "information":

@@ -50,6 +50,7 @@ class DOptimal(Strategy):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 < self.mix <= 1.0:
             raise UsageError(f"In d_optimal, mix is a share above 0 and at most 1, not {self.mix:g}.")
 

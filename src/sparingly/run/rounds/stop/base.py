@@ -206,6 +206,7 @@ class TestingStop(Stop):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_alpha(self.alpha)
 
     def settle(self, progress: Progress, question: Question, **more: Any) -> SettledPairs | None:

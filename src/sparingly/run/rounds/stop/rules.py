@@ -375,6 +375,7 @@ class Hypergeometric(Stop):
     tie: float = parameter(0.0, "how far apart two scores are tied", minimum=0.0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 < self.p < 1.0:
             raise UsageError(f"In hypergeometric, p is a risk between 0 and 1, not {self.p:g}.")
 
