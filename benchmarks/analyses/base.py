@@ -14,7 +14,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Ints
 from sparingly.base.format import html_table
 from sparingly.data.values import plain
-from sparingly.show.figures.library import need_report
+from sparingly.show.figures.look import need_report
 
 if TYPE_CHECKING:
     from altair import VConcatChart

@@ -16,7 +16,7 @@ from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
 from sparingly.choose.design.linkage import linkage_of
 from sparingly.data.evalset import EvalSet
-from sparingly.show.figures.look import BLUE, WIDTH, framed, inline, named, rows_of
+from sparingly.show.figures.look import BLUE, WIDTH, framed, inline, name_list, rows_of
 from sparingly.signals.embed.differences import stacked_differences
 from sparingly.signals.embed.texts import unit_rows
 
@@ -237,7 +237,7 @@ def draw_clusters(found: ClusterNorms) -> VConcatChart:
         panels.append(panel)
     chart = alt.concat(*panels, columns=columns, spacing=_GAP // 2)
     first = found.clusters[0]
-    pairs = named((first.first, first.second)) if found.pairs == 1 else f"{found.pairs} pairs of models"
+    pairs = name_list((first.first, first.second)) if found.pairs == 1 else f"{found.pairs} pairs of models"
     return framed(
         chart,
         "Size of the clusters of items, and how far apart the outputs in them are",

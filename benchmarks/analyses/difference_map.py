@@ -25,7 +25,7 @@ from sparingly.show.figures.look import (
     framed,
     inline,
     legend_below,
-    named,
+    name_list,
 )
 from sparingly.signals.embed.texts import unit_rows
 
@@ -176,7 +176,7 @@ def _points(
 def _votes(
     data: EvalSet, places: tuple[int, int], truth: str | None, aspect: str | None, tie: float
 ) -> tuple[str | None, Floats]:
-    """Return whom people prefer on every item; nobody, where no truth is named and none was asked."""
+    """Return whom people prefer on every item; nobody, where no truth is name_list and none was asked."""
     if truth is None and aspect is None and not len(data.preferences):
         return None, np.full(len(data), np.nan)
     preferences = item_preferences(data, truth, aspect, tie)
@@ -265,7 +265,7 @@ def draw_map(found: DifferenceMap) -> VConcatChart:
     same = sum(point.norm < _SAME for point in found.points)
     return framed(
         chart,
-        f"{named((found.first, found.second))}: where their outputs differ",
+        f"{name_list((found.first, found.second))}: where their outputs differ",
         f"a point is an item{by}; further out they differ more{ringed}",
         [
             f"{counted(found.items, 'item')}; circles: norm of the difference of embeddings "

@@ -23,7 +23,7 @@ from sparingly.show.figures.look import (
     framed,
     inline,
     legend_below,
-    named,
+    name_list,
     percent_axis,
 )
 
@@ -138,13 +138,13 @@ def chosen_norms(
 def _norms_of_chosen(
     data: EvalSet, chosen: Chosen | Mapping[str, Chosen], norms: Floats
 ) -> dict[str, Floats]:
-    named = chosen if isinstance(chosen, Mapping) else {_name_of(chosen): chosen}
-    if not named:
+    name_list = chosen if isinstance(chosen, Mapping) else {_name_of(chosen): chosen}
+    if not name_list:
         raise UsageError("Norms of chosen items need at least one selection.")
     found = {}
-    for name, one in named.items():
+    for name, one in name_list.items():
         if name == ALL:
-            raise UsageError(f'A selection cannot be named "{ALL}": give it another name.')
+            raise UsageError(f'A selection cannot be name_list "{ALL}": give it another name.')
         ids = list(one.items if isinstance(one, Selection) else one)
         values = norms[data.positions(ids)]
         found[name] = values[~np.isnan(values)]
@@ -215,7 +215,7 @@ def draw_norms(found: ChosenNorms) -> VConcatChart:
     return framed(
         chart,
         "How far apart the outputs of the chosen items are",
-        f"{named(found.models)}; dashed: means",
+        f"{name_list(found.models)}; dashed: means",
         [
             f"Norm of the difference of embeddings ({found.embedding}), {what}. "
             f"n: {'; '.join(f'{one.name} {one.items}' for one in found.groups)}.",

@@ -26,7 +26,7 @@ from sparingly.show.figures.look import (
     framed,
     inline,
     legend_below,
-    named,
+    name_list,
     percent_axis,
     short,
 )
@@ -253,7 +253,7 @@ def draw_success(found: SuccessByNorm) -> VConcatChart:
     return framed(
         chart,
         "Do items on which the outputs differ more name the winner more often?",
-        f"{named(found.models)}, {pairs}, by {found.by}",
+        f"{name_list(found.models)}, {pairs}, by {found.by}",
         [
             f"{len(found.bins)} bins of equal count by the norm of the difference of embeddings "
             f"({found.embedding}), about {each} of a pair in each; winners are those on the full set.",

@@ -58,7 +58,7 @@ from sparingly.run.rounds.replay import replay as replay
 from sparingly.run.rounds.replay import replay_until as replay_until
 from sparingly.run.verify import verify as verify
 from sparingly.run.verify import verify_pool as verify_pool
-from sparingly.show.figures.draw import figure as figure
+from sparingly.show.figures.charts import figure as figure
 from sparingly.show.figures.save import save_figure as save_figure
 from sparingly.show.report.report import Report as Report
 from sparingly.show.report.report import report as report

@@ -12,7 +12,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import EXIT_DONE, EXIT_WRONG
 from sparingly.cli.app import run
-from sparingly.show.figures import library
+from sparingly.show.figures import look
 
 Command = Callable[[str], tuple[int, str, str]]
 CURVE = "curve data.jsonl -t overall -m metric_var:metric=learned -m diversity --runs 3 --measure kendall_b"
@@ -59,7 +59,7 @@ def test_json_needs_no_drawing_library(command: Command, monkeypatch: pytest.Mon
     def absent(name: str) -> None:
         raise ModuleNotFoundError(name, name=name)
 
-    monkeypatch.setattr(library, "import_module", absent)
+    monkeypatch.setattr(look, "import_module", absent)
     assert command(f"{CURVE} --json")[0] == EXIT_DONE
     code, out, err = command(f"{CURVE} -o x.svg")
     assert (code, out) == (EXIT_WRONG, "")

@@ -178,9 +178,9 @@ def test_wrong_use_of_diff_is_one_sentence(
 def test_demo_without_the_extra_says_so_and_leaves_a_page_without_pictures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    from sparingly.show.figures import library
+    from sparingly.show.figures import look
 
-    monkeypatch.setattr(library, "_PACKAGES", ("no_such_package_at_all",))
+    monkeypatch.setattr(look, "_PACKAGES", ("no_such_package_at_all",))
     assert run(["demo", "--out", str(tmp_path / "d")]) == EXIT_DONE
     assert 'pip install "sparingly[report]"' in capsys.readouterr().out
     assert "<svg" not in (tmp_path / "d" / "report.html").read_text(encoding="utf-8")

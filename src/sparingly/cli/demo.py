@@ -105,7 +105,7 @@ def _play(seed: int) -> Story:
 
 def _reported(data: EvalSet, sample: Selection, seed: int) -> tuple[Report, str]:
     """Return the report, and how to get its pictures where the extra that draws them is not installed."""
-    from sparingly.show.figures.library import need_report
+    from sparingly.show.figures.look import need_report
     from sparingly.show.report.report import report
 
     no_figures = ""

@@ -53,7 +53,7 @@ def figure(
     ```
     """
     from sparingly.infer.rank.compare import curve
-    from sparingly.show.figures.draw import figure as draw
+    from sparingly.show.figures.charts import figure as draw
     from sparingly.show.figures.save import picture_kind, save_figure
     from sparingly.show.terminal.console import show_figure
 

@@ -19,7 +19,7 @@ from benchmarks.analyses.distances import winning_distances
 from benchmarks.analyses.irt import irt_check, item_curves
 from benchmarks.analyses.norms import chosen_norms
 from benchmarks.analyses.success import success_by_norm
-from sparingly.show.figures import library
+from sparingly.show.figures import look
 
 Command = Callable[[str], tuple[int, str, str]]
 PAIR = '--pair "Elm + rerank (beam = 4)" Rowan'
@@ -102,7 +102,7 @@ def test_json_needs_no_drawing_library(command: Command, monkeypatch: pytest.Mon
     def absent(name: str) -> None:
         raise ModuleNotFoundError(name, name=name)
 
-    monkeypatch.setattr(library, "import_module", absent)
+    monkeypatch.setattr(look, "import_module", absent)
     assert command("distances -t overall --json")[0] == 0
     code, out, err = command("distances -t overall -o x.svg")
     assert (code, out) == (2, "")

@@ -107,7 +107,7 @@ def test_long_texts_are_wrapped_and_names_shortened() -> None:
     assert " ".join(whole["title"]["text"]) == long.strip()
     assert len(look.short(long)) <= 43
     assert look.short("Elm + rerank (beam = 4)") == "Elm + rerank (beam = 4)"
-    assert look.named(["a", "b", "c"]) == "3 models"
+    assert look.name_list(["a", "b", "c"]) == "3 models"
 
 
 def test_a_legend_has_as_many_columns_as_fit() -> None:

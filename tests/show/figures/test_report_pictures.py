@@ -10,7 +10,7 @@ import pytest
 import sparingly
 from sparingly.infer.plan.growth import growth
 from sparingly.infer.rank.pair_tests import pair_errors
-from sparingly.show.figures.ranks import chances_of_better, draw_chances
+from sparingly.show.figures.charts import chances_of_better, draw_chances
 from tests.show.figures.made import demo, marks, rows
 
 DRAWN = sparingly.select(demo(), "uniform", 60, seed=1)

@@ -13,7 +13,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import ExtraMissingError, InputError, UsageError
-from sparingly.show.figures import library
+from sparingly.show.figures import look
 from sparingly.show.figures.save import picture_kind, save_figure
 from tests.show.figures.made import chart_title, picture, spec, titles_of_axes
 
@@ -86,7 +86,7 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
 def test_without_the_extra_it_is_named(package: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     chart = picture()
     monkeypatch.delitem(sys.modules, package)
-    monkeypatch.setattr(library, "import_module", _without(package))
+    monkeypatch.setattr(look, "import_module", _without(package))
     sentence = r'A picture needs an extra\. Install it with: pip install "sparingly\[report\]"'
     with pytest.raises(ExtraMissingError, match=sentence):
         picture()
@@ -96,9 +96,9 @@ def test_without_the_extra_it_is_named(package: str, monkeypatch: pytest.MonkeyP
 
 
 def test_a_fault_inside_the_library_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "import_module", _without("narwhals"))
+    monkeypatch.setattr(look, "import_module", _without("narwhals"))
     with pytest.raises(ModuleNotFoundError, match="narwhals"):
-        library.need_report()
+        look.need_report()
 
 
 def _without(package: str) -> Any:

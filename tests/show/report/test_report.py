@@ -14,7 +14,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import ExtraMissingError, UnknownNameError, UsageError
 from sparingly.infer.estimate.result import Estimate
-from sparingly.show.figures import library
+from sparingly.show.figures import look
 from sparingly.show.report.document import Picture, Table, svg
 from tests.show.report.made import HOSTILE, demo, drawn, hostile_report, plain_report
 
@@ -321,7 +321,7 @@ def test_pictures_of_hostile_names_stay_pictures() -> None:
 
 
 def test_missing_extra_is_named_and_pages_without_pictures_need_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "_PACKAGES", ("no_such_package_at_all",))
+    monkeypatch.setattr(look, "_PACKAGES", ("no_such_package_at_all",))
     with pytest.raises(ExtraMissingError, match=r"sparingly\[report\]"):
         sparingly.report(demo(), drawn(), "overall")
     assert sparingly.report(demo(), drawn(), "overall", figures=False, curve=False).html()

@@ -1,17 +1,19 @@
-"""What all pictures have in common: colours, sizes, titles above and a footnote below."""
+"""What all pictures have in common: the drawing library (an extra), colours, sizes, titles and footnotes."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sparingly.base.errors import one_line
+from sparingly.base.errors import ExtraMissingError, one_line
 from sparingly.data.values import plain
 
 if TYPE_CHECKING:
     from altair import Axis, InlineData, Legend, VConcatChart, Y
     from altair.typing import ChartType
+
 
 WIDTH, HEIGHT = 600, 340
 # Told apart by people who see colours differently (Okabe and Ito 2008); the yellow is too pale on white.
@@ -28,7 +30,9 @@ _NAME_LETTERS = 40
 _LABEL_PIXELS = 6
 _LABEL_ROOM = 220
 # Names that differ at their ends only must stay apart: what is too long is cut in the middle.
-_CUT = "length(datum.label) > 36 ? slice(datum.label, 0, 17) + '…' + slice(datum.label, -18) : datum.label"
+_SHORT_LABEL = (
+    "length(datum.label) > 36 ? slice(datum.label, 0, 17) + '…' + slice(datum.label, -18) : datum.label"
+)
 _DIGITS = 6
 
 
@@ -135,7 +139,14 @@ def model_axis(field: str, names: Sequence[str], *, grid: bool = True) -> Y:
         .title(None)
         .scale(domain=list(names))
         .sort(list(names))
-        .axis(labelExpr=_CUT, labelLimit=_LABEL_ROOM, domain=False, ticks=False, grid=grid, gridDash=[1, 3])
+        .axis(
+            labelExpr=_SHORT_LABEL,
+            labelLimit=_LABEL_ROOM,
+            domain=False,
+            ticks=False,
+            grid=grid,
+            gridDash=[1, 3],
+        )
     )
 
 
@@ -151,7 +162,7 @@ def percent_axis() -> Axis:
     return alt.Axis(format=".0%")
 
 
-def named(models: Sequence[str]) -> str:
+def name_list(models: Sequence[str]) -> str:
     """Return the models in words: two by their names, more by their number."""
     return f"{short(models[0])} against {short(models[1])}" if len(models) == 2 else f"{len(models)} models"
 
@@ -168,3 +179,21 @@ def _wrapped(text: str, letters: int) -> list[str]:
 
 def _shortened(value: Any) -> Any:
     return plain(float(f"{value:.{_DIGITS}g}")) if isinstance(value, float) else value
+
+
+# --- the drawing library ----------------------------------------------------------------------------
+
+
+EXTRA = "report"
+_PACKAGES = ("altair", "vl_convert")
+
+
+def need_report() -> None:
+    """Complain, naming the extra, where the libraries that draw are not installed."""
+    for package in _PACKAGES:
+        try:
+            import_module(package)
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != package:
+                raise
+            raise ExtraMissingError("A picture", EXTRA) from None

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sparingly.base.errors import UsageError, one_line
 from sparingly.data.files import write_atomically
-from sparingly.show.figures.library import need_report
+from sparingly.show.figures.look import need_report
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
@@ -60,10 +60,10 @@ def save_figure(chart: ChartType, path: str | Path) -> None:
     need_report()
     content = _WRITERS[kind](drawable(chart.to_dict()))
 
-    def put(file: IO[bytes]) -> None:
+    def write(file: IO[bytes]) -> None:
         file.write(content)
 
-    write_atomically(Path(path), put)
+    write_atomically(Path(path), write)
 
 
 def drawable(spec: Spec) -> Spec:
@@ -76,16 +76,16 @@ def _cleaned(part: Any) -> Any:
     if isinstance(part, str):
         return _NO_LETTERS.sub("\ufffd", one_line(part))
     if isinstance(part, dict):
-        return {_cleaned(name): _cleaned(held) for name, held in part.items()}
-    return [_cleaned(held) for held in part] if isinstance(part, list) else part
+        return {_cleaned(name): _cleaned(inside) for name, inside in part.items()}
+    return [_cleaned(inside) for inside in part] if isinstance(part, list) else part
 
 
 def picture_kind(path: str | Path) -> str:
     """Return the extension of a picture's file; one that no picture has is an error."""
     kind = Path(path).suffix.lower()
     if kind not in _WRITERS:
-        known = ", ".join(_WRITERS)
-        raise UsageError(f"{path} is no name for a picture: its ending must be one of {known}.")
+        endings = ", ".join(_WRITERS)
+        raise UsageError(f"{path} is no name for a picture: its ending must be one of {endings}.")
     return kind
 
 
@@ -111,10 +111,10 @@ def _bundle(version: str) -> str:
 def _as_svg(spec: Spec) -> bytes:
     import vl_convert
 
-    drawn = vl_convert.vegalite_to_svg(spec, vl_version=vega_lite_version())
+    text = vl_convert.vegalite_to_svg(spec, vl_version=vega_lite_version())
     # What the picture is of, for those who cannot see it.
-    start, end, rest = drawn.partition(">")
-    return f"{start}{end}<title>{escape(_title(spec))}</title>{rest}\n".encode()
+    start, end, body = text.partition(">")
+    return f"{start}{end}<title>{escape(_title(spec))}</title>{body}\n".encode()
 
 
 def _as_png(spec: Spec) -> bytes:

@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import one_line
-from sparingly.show.figures.library import need_report
+from sparingly.show.figures.look import need_report
 from sparingly.show.figures.save import drawable, vega_lite_version
 
 if TYPE_CHECKING:

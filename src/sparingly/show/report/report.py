@@ -18,7 +18,7 @@ from sparingly.data.files import write_atomically
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
-from sparingly.show.figures.library import need_report
+from sparingly.show.figures.look import need_report
 from sparingly.show.report import sections
 from sparingly.show.report.as_html import html_page
 from sparingly.show.report.as_latex import latex_text

@@ -22,11 +22,15 @@ from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.rank.compare import CurveComparison
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.raters.report import RaterReport
-from sparingly.show.figures.curve import draw_curves
-from sparingly.show.figures.growth import draw_growth
-from sparingly.show.figures.ranks import draw_chances, draw_ranks
-from sparingly.show.figures.scores import draw_scores
-from sparingly.show.figures.shares import KINDS_IN_WORDS, draw_shares
+from sparingly.show.figures.charts import (
+    KINDS_IN_WORDS,
+    draw_chances,
+    draw_curves,
+    draw_growth,
+    draw_ranks,
+    draw_scores,
+    draw_shares,
+)
 from sparingly.show.report.document import Commands, Facts, Notes, Part, Section, Table, Words, picture
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.markup import code

@@ -1,0 +1,396 @@
+"""The pictures: scores with intervals, possible ranks, agreement over budgets, growth, shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparingly.base.arrays import Floats
+from sparingly.base.errors import UsageError
+from sparingly.base.format import counted
+from sparingly.data.describe.representation import Representation
+from sparingly.infer.estimate.assemble import target_text
+from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.plan.growth import Growth
+from sparingly.infer.rank.best import chance_of_better
+from sparingly.infer.rank.compare import CurveComparison
+from sparingly.infer.rank.ranking import Ranking
+from sparingly.show.figures.look import (
+    BLUE,
+    COLOURS,
+    DASHES,
+    GREY,
+    HEIGHT,
+    VERMILION,
+    WIDTH,
+    framed,
+    inline,
+    legend_below,
+    model_axis,
+    need_report,
+    percent_axis,
+    step_height,
+)
+
+if TYPE_CHECKING:
+    from altair import VConcatChart
+
+
+# --- scores ---------------------------------------------------------------------------------------
+
+
+def draw_scores(estimate: Estimate) -> VConcatChart:
+    """Draw every model's score as a point on its interval; a hollow point has none."""
+    import altair as alt
+
+    names = [estimate.models[place] for place in estimate.order if np.isfinite(estimate.scores[place])]
+    rows = [_row(estimate, estimate.models.index(name)) for name in names]
+    # Vega's own format: rates in percent, other scores as they are.
+    axis = alt.Axis(format="~%") if estimate.is_rate else alt.Axis()
+    x = alt.X("score:Q").title(estimate.aspect).scale(zero=False).axis(axis)
+    base = alt.Chart(inline(rows)).encode(y=model_axis("model", names))
+    bounded = base.transform_filter("isValid(datum.low)")
+    lines = bounded.mark_rule(color=BLUE, strokeWidth=2.5).encode(
+        x=alt.X("low:Q").title(estimate.aspect).scale(zero=False).axis(axis), x2="high:Q"
+    )
+    points = base.mark_point(color=BLUE, filled=True, size=70, opacity=1).encode(x=x)
+    hollow = base.transform_filter("!isValid(datum.low)").mark_point(color=BLUE, size=70, filled=False)
+    chart = alt.layer(lines, points, hollow.encode(x=x)).properties(
+        width=WIDTH - 180, height=step_height(names)
+    )
+    level = f"{100 * estimate.level:g} % intervals"
+    missing = len(names) - sum(row["low"] is not None for row in rows)
+    foot = [f"{counted(missing, 'interval')} could not be told."] if missing else []
+    return framed(chart, f"Scores by {estimate.aspect}", f"over {estimate.target_text}; {level}", foot)
+
+
+def _row(estimate: Estimate, place: int) -> dict[str, Any]:
+    low, high = float(estimate.low[place]), float(estimate.high[place])
+    bounded = np.isfinite(low) and np.isfinite(high)
+    return {
+        "model": estimate.models[place],
+        "score": float(estimate.scores[place]),
+        "low": low if bounded else None,
+        "high": high if bounded else None,
+    }
+
+
+# --- ranks ----------------------------------------------------------------------------------------
+
+
+# Written on coloured cells, these stay as they are on a dark page.
+_ON_PALE, _ON_DEEP = "#1A1A1A", "#FDFDFD"
+# With more models, figures do not fit into the cells.
+_MOST_WRITTEN = 20
+
+
+def draw_ranks(ranking: Ranking) -> VConcatChart:
+    """Draw the ranks that are not ruled out as a line per model, and the place by score as a point."""
+    import altair as alt
+
+    rows = [
+        {
+            "model": model.model,
+            "best": model.best_rank,
+            "worst": model.worst_rank,
+            "rank": model.rank,
+            "group": model.group or 0,
+        }
+        for model in ranking.models
+    ]
+    names, count = [model.model for model in ranking.models], len(ranking.models)
+    groups = sorted({model.group or 0 for model in ranking.models})
+    colours = [COLOURS[place % len(COLOURS)] for place in range(len(groups))]
+    ticks = list(range(1, count + 1, max(1, count // 20)))
+    scale = alt.Scale(domain=[0.6, count + 0.4], nice=False, zero=False)
+    axis = alt.Axis(values=ticks, format="d", labelOverlap=False, title="rank")
+    base = alt.Chart(inline(rows)).encode(
+        y=model_axis("model", names),
+        color=alt.Color("group:N").scale(domain=groups, range=colours).legend(None),
+    )
+    lines = base.mark_rule(strokeWidth=7, opacity=0.45, strokeCap="round").encode(
+        x=alt.X("best:Q").axis(axis).scale(scale), x2="worst:Q"
+    )
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(
+        x=alt.X("rank:Q").axis(axis).scale(scale)
+    )
+    chart = alt.layer(lines, points).properties(width=WIDTH - 180, height=step_height(names))
+    colour = "; a colour is a group" if len(ranking.groups) > 1 else ""
+    level = f"{100 * (1 - ranking.alpha):g} %"
+    holds = f"on {target_text(ranking.target)}, at {level} confidence for all models at once"
+    return framed(chart, f"Possible ranks by {ranking.aspect}", f"{holds}{colour}", [])
+
+
+def chances_of_better(ranking: Ranking) -> Floats:
+    """Return models × models in the order of the ranking: the chance that the row's model is better.
+
+    ``chance_of_better`` of the scores: it helps to choose between two; for claims there are the p-values. NaN
+    where some error is unknown.
+    """
+    scores = np.array(
+        [np.nan if model.score is None else model.score for model in ranking.models], np.float64
+    )
+    scored = ~np.isnan(scores)
+    if not np.isfinite(ranking.covariance[np.ix_(scored, scored)]).all():
+        return np.full(ranking.covariance.shape, np.nan)
+    return chance_of_better(scores, ranking.covariance, degrees=ranking.freedom)
+
+
+def draw_chances(ranking: Ranking) -> VConcatChart:
+    """Draw the chance that the model of a row is better than that of a column, all pairs."""
+    import altair as alt
+
+    chance = chances_of_better(ranking)
+    names = [model.model for model in ranking.models]
+    rows = [
+        {"model": names[model], "other": column + 1, "chance": value, "text": _in_percent(value)}
+        for model in range(len(names))
+        for column in range(len(names))
+        if model != column and np.isfinite(value := float(chance[model, column]))
+    ]
+    base = alt.Chart(inline(rows)).encode(
+        x=alt.X("other:O").title("than the model of rank").axis(labelAngle=0, orient="top"),
+        y=model_axis("model", names, grid=False),
+    )
+    cells = base.mark_rect().encode(
+        color=alt.Color("chance:Q")
+        .title("chance to be better")
+        .scale(domain=[0, 0.5, 1], range=[VERMILION, "#F4F1EC", BLUE], interpolate="lab")
+        .legend(format=".0%", orient="bottom", gradientLength=260)
+    )
+    deep = alt.condition("abs(datum.chance - 0.5) > 0.38", alt.value(_ON_DEEP), alt.value(_ON_PALE))
+    figures = base.mark_text(fontSize=9 if len(names) > 12 else 10).encode(text="text:N", color=deep)
+    layers = [cells, figures] if len(names) <= _MOST_WRITTEN else [cells]
+    chart = alt.layer(*layers).properties(width=WIDTH - 200, height=step_height(names, 24))
+    return framed(
+        chart, "Which model is better", "chance that a row's model beats a column's, in percent", []
+    )
+
+
+def _in_percent(chance: float) -> str:
+    if chance > 0.99:
+        return ">99"
+    return "<1" if chance < 0.01 else f"{100 * chance:.0f}"
+
+
+# --- agreement over budgets -----------------------------------------------------------------------
+
+
+_BAND = "Band: 90 % interval of the mean of random selection, not of one draw."
+_MEASURES = {
+    "soft_pairwise_accuracy": "soft pairwise accuracy",
+    "pairwise_accuracy": "pairwise accuracy",
+    "winner_success": "share of pairs whose winner is found",
+    "winner_bias": "bias of the winning distance",
+}
+
+
+def draw_curves(comparisons: Sequence[CurveComparison]) -> VConcatChart:
+    """Draw every method's curve over the share of the items that are judged, beside random selection."""
+    import altair as alt
+
+    _check(comparisons)
+    random = comparisons[0].random
+    name = f"random, mean of {random.runs} draws ({random.average:.3f})"
+    labels = [*(_label(comparison) for comparison in comparisons), name]
+    colours = [*(COLOURS[place % len(COLOURS)] for place in range(len(comparisons))), GREY]
+    dashes = [
+        *(list(DASHES[place // len(COLOURS) % len(DASHES)]) for place in range(len(comparisons))),
+        [1, 0],
+    ]
+    x = (
+        alt.X("share:Q")
+        .title("share of the items that are judged")
+        .axis(format=".0%", values=random.shares.round(4).tolist())
+        .scale(zero=False, nice=False, padding=12)
+    )
+    y = alt.Y("value:Q").title(_measure(comparisons[0])).scale(zero=False)
+    rows = [row for comparison in comparisons for row in _curve_rows(_label(comparison), comparison.curve)]
+    lines = alt.Chart(inline([*rows, *_curve_rows(name, random)])).encode(
+        x=x,
+        y=y,
+        color=alt.Color("method:N").scale(domain=labels, range=colours).legend(legend_below(labels)),
+        strokeDash=alt.StrokeDash("method:N").scale(domain=labels, range=dashes).legend(legend_below(labels)),
+    )
+    band = (
+        alt.Chart(inline(_band(random)))
+        .mark_area(color=GREY, opacity=0.25)
+        .encode(x=x, y=alt.Y("low:Q").title(_measure(comparisons[0])).scale(zero=False), y2="high:Q")
+    )
+    points = lines.mark_circle(size=36, opacity=1.0).encode(
+        tooltip=[
+            "method:N",
+            "items:Q",
+            alt.Tooltip("share:Q", format=".1%"),
+            alt.Tooltip("value:Q", format=".4f"),
+        ]
+    )
+    below = [band] if random.runs > 1 else []
+    chart = alt.layer(*below, lines.mark_line(strokeWidth=2), points).properties(width=WIDTH, height=HEIGHT)
+    return framed(
+        chart,
+        "How soon a part of the items ranks the models as all items do",
+        f"by {comparisons[0].truth}, {counted(random.items, 'item')}; in brackets: averages over the budgets",
+        [
+            f"Agreement of the judged items with all {random.items}. "
+            + (_BAND if random.runs > 1 else "One random draw has no interval."),
+        ],
+    )
+
+
+def _check(comparisons: Sequence[CurveComparison]) -> None:
+    if not comparisons:
+        raise UsageError("A picture of curves needs at least one of them.")
+    first = comparisons[0]
+    for comparison in comparisons[1:]:
+        if (comparison.truth, comparison.curve.measure, comparison.random.items) != (
+            first.truth,
+            first.curve.measure,
+            first.random.items,
+        ):
+            raise UsageError("Curves in one picture must be of one set, one truth and one measure.")
+    if len({comparison.method for comparison in comparisons}) < len(comparisons):
+        raise UsageError("A method is there twice: give every method once.")
+
+
+def _measure(comparison: CurveComparison) -> str:
+    name = comparison.curve.measure
+    return _MEASURES.get(name, name.replace("_", " "))
+
+
+def _label(comparison: CurveComparison) -> str:
+    return f"{comparison.method} ({comparison.curve.average:.3f})"
+
+
+def _curve_rows(name: str, curve: Any) -> list[dict[str, Any]]:
+    places = zip(curve.sizes.tolist(), curve.shares.tolist(), curve.values.tolist(), strict=True)
+    return [{"method": name, "items": size, "share": share, "value": value} for size, share, value in places]
+
+
+def _band(random: Any) -> list[dict[str, float]]:
+    places = zip(random.shares.tolist(), random.low.tolist(), random.high.tolist(), strict=True)
+    return [{"share": share, "low": low, "high": high} for share, low, high in places if low == low]
+
+
+# --- growth ---------------------------------------------------------------------------------------
+
+
+_OBSERVED, _AHEAD = "as found", "as the errors would shrink"
+
+
+def draw_growth(growth: Growth) -> VConcatChart:
+    """Draw the mean half-width of the intervals against the number of judged items."""
+    import altair as alt
+
+    rows = [
+        {"n": point.n, "width": point.half_width, "of": kind}
+        for kind, points in ((_OBSERVED, growth.seen), (_AHEAD, growth.ahead))
+        for point in points
+    ]
+    colour = alt.Color("of:N").scale(domain=[_OBSERVED, _AHEAD], range=[BLUE, GREY])
+    x = alt.X("n:Q").title(f"judged {growth.unit}").scale(zero=False)
+    y = alt.Y("width:Q").title(f"half-width of a {100 * growth.level:g} % interval").scale(zero=True)
+    base = alt.Chart(inline(rows)).encode(
+        x=x, y=y, color=colour.legend(orient="bottom", title=None, symbolType="stroke")
+    )
+    lines = base.mark_line(strokeWidth=2).encode(
+        strokeDash=alt.StrokeDash("of:N")
+        .scale(domain=[_OBSERVED, _AHEAD], range=[[1, 0], [5, 4]])
+        .legend(None)
+    )
+    points = base.transform_filter(f"datum.of === '{_OBSERVED}'").mark_point(filled=True, size=70, opacity=1)
+    chart = alt.layer(lines, points).properties(width=WIDTH, height=HEIGHT * 0.7)
+    return framed(chart, "Precision against labels", "mean over the models", [])
+
+
+# --- shares ---------------------------------------------------------------------------------------
+
+
+_MOST_GROUPS, _MOST_KINDS = 8, 5
+KINDS_IN_WORDS = {"document of": "items in its document", "source": "length of the source"}
+# Where a quarter ends stands in the table.
+_ENDS = re.compile(r" \((?:up to|over) [^()]*\)$")
+_SET, _CHOSEN = "the set", "the selection"
+
+
+def draw_shares(representation: Representation) -> VConcatChart:
+    """Draw the share of every group in the set and in the selection, joined by a line."""
+    import altair as alt
+
+    rows = _share_rows(representation)
+    groups = list(dict.fromkeys(row["group"] for row in rows))
+    base = alt.Chart(inline(rows)).encode(y=model_axis("group", groups))
+    colour = (
+        alt.Color("of:N")
+        .scale(domain=[_SET, _CHOSEN], range=[GREY, BLUE])
+        .legend(orient="bottom", title=None, symbolType="circle")
+    )
+    x = alt.X("share:Q").title("share of the items").axis(percent_axis())
+    lines = base.mark_line(color=GREY, strokeWidth=1.5).encode(x=x, detail="group:N")
+    points = base.mark_point(filled=True, size=65, opacity=1).encode(x=x, color=colour)
+    chart = alt.layer(lines, points).properties(width=WIDTH - 230, height=step_height(groups))
+    title = "Whom the selection represents"
+    return framed(chart, title, f"{representation.n} of {representation.of} items, by group", [])
+
+
+def _share_rows(representation: Representation) -> list[dict[str, Any]]:
+    several = [(kind, shares) for kind, shares in representation.kinds.items() if len(shares) > 1]
+    lean = {leaning.by for leaning in representation.leanings}
+    # What leans most stands in the picture, whatever else has to be left to the table.
+    first = sorted(several, key=lambda leaning: leaning[0] not in lean)[:_MOST_KINDS]
+    kinds = [leaning for leaning in several if leaning in first]
+    return [
+        {
+            "group": f"{KINDS_IN_WORDS.get(kind, kind)}: {_ENDS.sub('', share.group)}",
+            "of": group,
+            "share": value,
+        }
+        for kind, shares in kinds
+        for share in shares[:_MOST_GROUPS]
+        for group, value in ((_SET, share.full_share), (_CHOSEN, share.selected_share))
+    ]
+
+
+# --- figure ---------------------------------------------------------------------------------------
+
+
+_PICTURES: Mapping[type, Callable[[Any], VConcatChart]] = MappingProxyType(
+    {
+        Estimate: draw_scores,
+        Ranking: draw_ranks,
+        Representation: draw_shares,
+        Growth: draw_growth,
+    }
+)
+
+
+Pictured = Estimate | Ranking | Representation | Growth | CurveComparison
+
+
+def figure(result: Pictured | Sequence[CurveComparison]) -> VConcatChart:
+    """Return the picture of a result, as an Altair chart that notebooks show.
+
+    Args:
+        result: An estimate, a ranking, the representation of a selection, or what ``growth`` returned; or one
+            or several results of ``curve``, which are drawn together.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> scores = sparingly.estimate(data, sparingly.select(data, "uniform", 60), "overall")
+        >>> sparingly.save_figure(sparingly.figure(scores), "scores.svg")
+    """
+    if isinstance(result, CurveComparison):
+        result = [result]
+    if type(result) in _PICTURES:
+        draw = _PICTURES[type(result)]
+    elif isinstance(result, Sequence) and all(isinstance(part, CurveComparison) for part in result):
+        draw = draw_curves
+    else:
+        raise UsageError(f"There is no picture of {type(result).__name__}.")
+    need_report()
+    return draw(result)
