@@ -46,7 +46,7 @@ def teach(x: Floats | None, labels: Floats, stands: Floats, going: Mask, seed: i
     if x is None or len(rows) < FEWEST:
         return flat
     fold = np.random.default_rng([seed, len(rows)]).permutation(len(rows)) % FOLDS
-    problem = _Problem(x, rows, there[rows], fold)
+    problem = RidgeProblem(x, rows, there[rows], fold)
     predicted, held_out = problem.solve(labels[rows])
     residual = np.where(there[rows], labels[rows] - held_out, np.nan)
     whole = predicted.copy()
@@ -64,7 +64,7 @@ def teach(x: Floats | None, labels: Floats, stands: Floats, going: Mask, seed: i
     return Lesson(whole, of_item, supported_tau(own, even / max(float(even.mean()), 1e-300)))
 
 
-class _Problem:
+class RidgeProblem:
     """Ridge regressions on the same cells, decomposed once for every fold."""
 
     def __init__(self, x: Floats, rows: NDArray[np.int64], there: Mask, fold: NDArray[np.int64]) -> None:

@@ -23,7 +23,7 @@ from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.predict.features import Features
 from sparingly.signals.predict.predict import predict_scores
-from sparingly.signals.predict.residuals import Goal, apart
+from sparingly.signals.predict.residuals import Goal, centre_on_items
 
 SETS = {
     "wmt23_zhen": "mqm",
@@ -54,7 +54,7 @@ def settled(data: EvalSet, aspect: str, goal: Goal, size: int, seed: int) -> Set
     design = Pivotal(utility=ResidualSize(goal=goal), tau="pilot").resolve(view, Budget.parse(50))
     residual = human - predict_scores(view, labels, features=Features(lengths=False)).everywhere
     if goal == "ranking":
-        residual = apart(residual)
+        residual = centre_on_items(residual)
     assert design.utility is not None
     sizes = sizes_of(design.utility.values(view))
     tau = cast(float, design.tau)

@@ -47,14 +47,14 @@ class Outputs:
 
     def rows(self, first: int, second: int) -> Ints:
         """Return the items that have an output of both."""
-        there = self.embedded.there
+        there = self.embedded.present
         return np.flatnonzero(there[:, first] & there[:, second])
 
     def two(self, first: int, second: int) -> Embedded:
         """Return the vectors of two models, of the items that have an output of both."""
         rows, places = self.rows(first, second), np.array([first, second])
         return Embedded(
-            self.embedded.vectors[np.ix_(rows, places)], self.embedded.there[np.ix_(rows, places)]
+            self.embedded.vectors[np.ix_(rows, places)], self.embedded.present[np.ix_(rows, places)]
         )
 
     def differences(self, first: int, second: int) -> Floats:
@@ -78,7 +78,7 @@ def outputs_of(data: EvalSet, embedding: str) -> Outputs:
     if len(data.models) < 2:
         raise DataError("Differences between outputs need two models, and there are fewer.")
     embedded = embed_outputs(data, embedding)
-    if not (embedded.there.sum(axis=1) > 1).any():
+    if not (embedded.present.sum(axis=1) > 1).any():
         raise MissingDataError(f"No item has outputs of two of the models {listing(data.models)}.")
     return Outputs(data.models, data.keys, embedded)
 

@@ -10,7 +10,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Ratings
-from sparingly.signals.cost import cost_fields, fit_seconds, item_costs, settled_cost
+from sparingly.signals.cost import cost_fields, fit_seconds, item_costs, resolve_cost
 
 
 def words(*counts: int | None) -> list[str | None]:
@@ -93,11 +93,11 @@ def test_fields_of_a_settled_cost(cost: str, fields: set[str]) -> None:
 
 def test_a_settled_cost_is_a_line_for_all_models() -> None:
     data = EvalSet.from_arrays(["a", "b"], ["x", "y"], sources=words(10, 20))
-    settled = settled_cost(data, "length")
+    settled = resolve_cost(data, "length")
     assert settled == "line:67.4:0.3"
     assert item_costs(data, settled)[0].tolist() == pytest.approx([70.4, 73.4])
     assert item_costs(data, settled)[0] == pytest.approx(item_costs(data, "length")[0])
-    assert settled_cost(data, "minutes") == "minutes"
+    assert resolve_cost(data, "minutes") == "minutes"
 
 
 def test_without_models_an_item_takes_the_time_of_one_judgement() -> None:

@@ -170,7 +170,7 @@ def run_seed(work: Work, source: Source, pairs: Iterable[tuple[int, int]], seed:
     """Return what pairs of models of a set give on an 80 % subsample."""
     data, embedded = work.load(source.file), outputs(work, source.file).embedded
     rows = subsample(data.keys, seed, SHARE)
-    rows = rows[embedded.there[rows].all(axis=1)]
+    rows = rows[embedded.present[rows].all(axis=1)]
     known = truths(data, source.truth, rows)
     keys = data.keys[rows]
     order = np.argsort(rng.stream(keys, seed, "random order"), kind="stable")[:MOST]

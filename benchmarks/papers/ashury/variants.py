@@ -111,7 +111,7 @@ def run_seed(work: Work, source: Source, seed: int) -> Figures:
     """Return runs and hits of every variant, and the norms of what it chose, on an 80 % subsample."""
     data, embedded = work.load(source.file), outputs(work, source.file).embedded
     rows = subsample(data.keys, seed, SHARE)
-    rows = rows[embedded.there[rows].all(axis=1)]
+    rows = rows[embedded.present[rows].all(axis=1)]
     known = np.stack([scores for _, scores in truths(data, source.truth, rows)])
     inputs = None
     if data.sources is not None:

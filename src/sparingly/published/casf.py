@@ -19,7 +19,7 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.run.rounds.strategy import Finished, State, Strategy
-from sparingly.signals.overlap.bigrams import bigrams_of
+from sparingly.signals.overlap.bigrams import count_bigrams
 
 # --- The systematic sampler and the constrained controller of ``casf``, on arrays -----------------
 
@@ -270,7 +270,7 @@ class Casf(Strategy):
             why += "metric" if state.number == 1 else "predicted quality"
             return Chosen(rows=picks, utility=quality[picks], reason=why, notes=notes)
         assert state.data.outputs is not None  # noqa: S101 - resolve has seen to it
-        bigrams = bigrams_of(state.data.outputs)
+        bigrams = count_bigrams(state.data.outputs)
         chosen = np.flatnonzero(state.asked.any(axis=1))
         picks, redundancy = least_redundant(order, count, chosen, bigrams.similarity, self.tolerance)
         infeasible = int((redundancy > self.tolerance).sum())

@@ -155,7 +155,7 @@ class DiffUse(WholeSetSelector):
         """Return the vectors that are clustered."""
         if self.features == "source":
             sources = embed_sources(data, self.embedding)
-            rows, without = indices_of(sources.there, candidates, "a source")
+            rows, without = indices_of(sources.present, candidates, "a source")
             return Points(sources.vectors[rows], rows, without)
         vectors, there = embed_outputs(data, self.embedding)
         rows, without = indices_of(there.sum(axis=1) > 1, candidates, "outputs of two models")

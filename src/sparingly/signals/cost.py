@@ -23,11 +23,11 @@ def item_costs(data: EvalSet, cost: str) -> tuple[Floats, str]:
     ``length``: the seconds of one judgement by the line t = 0.15·|source| + 33.7 that Zouhar et al. (2025,
     section 5.2) fitted to error span annotation, times the number of models. ``fit``: the same with a line
     fitted to the seconds of the set's own ratings. ``line:a:b``: a + b·|source| seconds an item, which the
-    first two become once they are settled. Anything else names a column, in the user's own unit.
+    first two become once they are resolved. Anything else names a column, in the user's own unit.
     """
-    line = cost_line(data, cost) if cost in (LENGTH, FIT) else _parsed_line(cost)
+    line = cost_line(data, cost) if cost in (LENGTH, FIT) else _parse_line(cost)
     if line is not None:
-        return _checked(line[0] + line[1] * source_lengths(data), cost), SECONDS
+        return _check_costs(line[0] + line[1] * source_lengths(data), cost), SECONDS
     if cost not in data.columns:
         hint = f"Write {LENGTH} or {FIT} for seconds from the length of the sources."
         raise UnknownNameError("column of costs", cost, data.columns, hint)
@@ -38,25 +38,25 @@ def item_costs(data: EvalSet, cost: str) -> tuple[Floats, str]:
         raise DataError(
             f'The column "{cost}" holds something that is not a number, so it cannot be a cost.'
         ) from None
-    return _checked(costs, cost), ""
+    return _check_costs(costs, cost), ""
 
 
 def unit_of(cost: str | None) -> str:
-    """Return the unit of a settled cost: seconds for a line, nothing where it is the user's own."""
-    return SECONDS if cost is not None and _parsed_line(cost) is not None else ""
+    """Return the unit of a resolved cost: seconds for a line, nothing for the user's own column."""
+    return SECONDS if cost is not None and _parse_line(cost) is not None else ""
 
 
 def cost_fields(cost: str) -> frozenset[str]:
-    """Return the fields that a cost is made of."""
-    if _parsed_line(cost) is not None:
+    """Return the fields that a cost is computed from."""
+    if _parse_line(cost) is not None:
         return frozenset({"sources"})
     return frozenset({fields.column(cost)})
 
 
-def settled_cost(data: EvalSet, cost: str) -> str:
-    """Return a cost that no longer depends on models or ratings: ``length`` and ``fit`` as their lines.
+def resolve_cost(data: EvalSet, cost: str) -> str:
+    """Return a cost that does not depend on models or ratings: ``length`` and ``fit`` become their lines.
 
-    So a selection made before the models are there, or before more ratings came in, stays verifiable.
+    So a selection made before there are models, or before more ratings arrive, stays verifiable.
     """
     if cost not in (LENGTH, FIT):
         return cost
@@ -67,14 +67,14 @@ def settled_cost(data: EvalSet, cost: str) -> str:
 def cost_line(data: EvalSet, cost: str) -> tuple[float, float]:
     """Return a and b of the seconds a + b·|source| that an item takes, all of its models judged.
 
-    Where there are no models yet, it is the time of one judgement.
+    Without models it is the time of one judgement.
     """
     intercept, slope = (SECONDS_PER_ITEM, SECONDS_PER_WORD) if cost == LENGTH else fit_seconds(data)
     models = max(1, len(data.models))
     return models * intercept, models * slope
 
 
-def _parsed_line(cost: str) -> tuple[float, float] | None:
+def _parse_line(cost: str) -> tuple[float, float] | None:
     kind, _, numbers = cost.partition(":")
     try:
         intercept, slope = (float(number) for number in numbers.split(":"))
@@ -112,13 +112,13 @@ def _line(lengths: Floats, seconds: Floats) -> tuple[float, float]:
     return float(intercept), float(slope)
 
 
-def _checked(costs: Floats, name: str) -> Floats:
+def _check_costs(costs: Floats, name: str) -> Floats:
     if np.isnan(costs).any():
         lost = counted(int(np.isnan(costs).sum()), "item has", "items have")
         raise DataError(f'{lost} no cost by "{name}". Give every item one.')
     if np.isinf(costs).any():
         raise DataError(f'The cost "{name}" is infinite for {counted(int(np.isinf(costs).sum()), "item")}.')
     if (costs < 0).any():
-        some = counted(int((costs < 0).sum()), "item")
-        raise DataError(f'The cost "{name}" is negative for {some}. Costs are zero or more.')
+        items = counted(int((costs < 0).sum()), "item")
+        raise DataError(f'The cost "{name}" is negative for {items}. Costs are zero or more.')
     return costs

@@ -1,4 +1,4 @@
-"""Lengths of sources and outputs, which are always there as metrics."""
+"""Lengths of sources and outputs, available as metrics in every set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sparingly.base.errors import MissingDataError
 from sparingly.data.evalset import EvalSet
 
 SOURCE_LENGTH, OUTPUT_LENGTH = "source_length", "output_length"
-# The lengths that are always there as metrics, and the field that each is the length of.
+# The metric of each length, and the field that it measures.
 LENGTHS = {SOURCE_LENGTH: "sources", OUTPUT_LENGTH: "outputs"}
 # Han, kana, Thai, Lao, Khmer and Myanmar are written without spaces between words.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
@@ -37,7 +37,7 @@ def source_lengths(data: EvalSet) -> Floats:
 def length_metric(data: EvalSet, name: str) -> Floats:
     """Return ``source_length`` or ``output_length`` as a metric, items x models."""
     if name == SOURCE_LENGTH:
-        # Sources are there before any model is.
+        # There can be sources before there are models.
         return np.repeat(source_lengths(data)[:, None], max(1, len(data.models)), axis=1)
     if data.outputs is None:
         raise MissingDataError("Output lengths need outputs, and the evaluation set has none.")

@@ -9,7 +9,7 @@ from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.predict.features import Features
 from sparingly.signals.predict.predict import predict_scores
-from sparingly.signals.predict.residuals import apart, residual_sizes
+from sparingly.signals.predict.residuals import centre_on_items, residual_sizes
 from tests.choose.pilot_data import ITEMS, piloted, true_spread
 
 
@@ -54,7 +54,7 @@ def test_a_ranking_does_not_mind_what_all_models_share() -> None:
 def test_apart_leaves_what_orders_models() -> None:
     residual = np.array([[1.0, 3.0, np.nan], [2.0, np.nan, np.nan], [1.0, 2.0, 3.0]])
     expected = [[-1.0, 1.0, np.nan], [np.nan] * 3, [-1.0, 0.0, 1.0]]
-    np.testing.assert_array_equal(apart(residual), expected)
+    np.testing.assert_array_equal(centre_on_items(residual), expected)
 
 
 def test_models_that_were_not_judged_are_taken_for_as_far_off() -> None:

@@ -86,7 +86,7 @@ def test_a_folder_that_cannot_be_written_to_is_named_and_passed_over(
 
 
 def test_a_large_fit_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts, "_FEWEST_KEPT", 10)
+    monkeypatch.setattr(texts, "_FEWEST_CACHED", 10)
     vectors = embed_texts(TEXTS)
     assert len(list(cache.rglob("*.npz"))) == 1
     monkeypatch.setattr(tfidf, "tfidf_vectors", None)

@@ -38,7 +38,7 @@ def test_npy_with_ids_beside(tmp_path: Path) -> None:
     name = save_npy(tmp_path, ids, vectors)
     embedded = embed_outputs(made(), name)
     np.testing.assert_allclose(embedded.vectors, EXPECTED)
-    assert embedded.there.all()
+    assert embedded.present.all()
     assert embedding_fields(name, outputs=True) == frozenset()
 
 

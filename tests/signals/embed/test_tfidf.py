@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from sparingly.signals.embed import tfidf
-from sparingly.signals.embed.tfidf import ngram_counts, principal_axes, tfidf_vectors
+from sparingly.signals.embed.tfidf import ngram_counts, singular_axes, tfidf_vectors
 
 TEXTS = ["The cat sat on the mat.", "the cat sits on a mat", "Le chat est là", "猫坐在垫子上", "5", "😀😀 ok"]
 
@@ -57,7 +57,7 @@ def test_products_are_the_cosines_of_plain_weights() -> None:
 def test_axes_are_those_of_a_full_decomposition() -> None:
     drawn = np.random.default_rng(0)
     matrix = drawn.normal(size=(60, 20)) * 0.5 ** np.arange(20)
-    axes = principal_axes(csr_array(matrix), 4)
+    axes = singular_axes(csr_array(matrix), 4)
     _, _, rows = np.linalg.svd(matrix, full_matrices=False)
     np.testing.assert_allclose(np.abs(rows[:4] @ axes), np.eye(4), atol=1e-6)
     assert (axes.sum(axis=0) > 0).all()
@@ -67,7 +67,7 @@ def test_axes_of_many_rows_keep_nearly_all_that_can_be_kept() -> None:
     drawn = np.random.default_rng(1)
     matrix = drawn.normal(size=(400, 300)) / (1 + np.arange(300)) ** 0.7
     values = np.linalg.svd(matrix, compute_uv=False)
-    kept = np.linalg.norm(matrix @ principal_axes(csr_array(matrix), 30)) ** 2
+    kept = np.linalg.norm(matrix @ singular_axes(csr_array(matrix), 30)) ** 2
     assert kept >= 0.97 * (values[:30] ** 2).sum()
 
 

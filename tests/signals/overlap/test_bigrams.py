@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 
 from sparingly.base.arrays import Objects
-from sparingly.signals.overlap.bigrams import bigrams_of
+from sparingly.signals.overlap.bigrams import count_bigrams
 from sparingly.signals.overlap.similarity import Dice, is_unspaced, pair_similarities
 from tests.signals.overlap.samples import table, tables
 
@@ -21,31 +21,31 @@ OUTPUTS = table(
 def test_overlap_with_one_item_by_hand() -> None:
     nan = np.nan
     expected = np.array([[1, 1], [4 / 7, 0], [0, nan], [0, 2 / 3], [nan, nan]])
-    np.testing.assert_allclose(bigrams_of(OUTPUTS).dice(0), expected, rtol=1e-12)
-    np.testing.assert_allclose(bigrams_of(OUTPUTS).similarity(0), [1, 2 / 7, 0, 1 / 3, nan], rtol=1e-12)
+    np.testing.assert_allclose(count_bigrams(OUTPUTS).dice(0), expected, rtol=1e-12)
+    np.testing.assert_allclose(count_bigrams(OUTPUTS).similarity(0), [1, 2 / 7, 0, 1 / 3, nan], rtol=1e-12)
 
 
 def test_redundancy_is_the_greatest_similarity_with_a_chosen_item() -> None:
-    found = bigrams_of(OUTPUTS)
+    found = count_bigrams(OUTPUTS)
     np.testing.assert_allclose(found.redundancy([0, 2]), [1, 2 / 7, 1, 1, np.nan], rtol=1e-12)
     assert np.isnan(found.redundancy([])).all()
     assert np.isnan(found.redundancy([4])).all()
 
 
 def test_models_are_compared_with_themselves_only() -> None:
-    found = bigrams_of(table(["a b", "c d"], ["c d", "a b"]))
+    found = count_bigrams(table(["a b", "c d"], ["c d", "a b"]))
     assert found.dice(0).tolist() == [[1, 1], [0, 0]]
 
 
 def test_characters_where_most_items_have_no_spaces() -> None:
     rows = [["我喝茶"], ["他喝茶"], ["tea tea tea"]]
-    assert bigrams_of(table(*rows)).dice(0)[1, 0] == pytest.approx(1 / 2)
+    assert count_bigrams(table(*rows)).dice(0)[1, 0] == pytest.approx(1 / 2)
     spaced = [["one two"], ["two one two"], *rows[:1]]
-    assert bigrams_of(table(*spaced)).dice(0)[1, 0] == pytest.approx(2 / 3)
+    assert count_bigrams(table(*spaced)).dice(0)[1, 0] == pytest.approx(2 / 3)
 
 
 def test_nothing_at_all() -> None:
-    assert bigrams_of(table([None], [None])).redundancy([0, 1]).shape == (2,)
+    assert count_bigrams(table([None], [None])).redundancy([0, 1]).shape == (2,)
 
 
 @given(tables())
@@ -56,6 +56,6 @@ def test_between_items_as_within_an_item(outputs: Objects) -> None:
         texts = [text for text in column if text is not None]
         assume(texts and is_unspaced(texts) == (2 * sum(flags) > len(flags)))
     within = pair_similarities(np.ascontiguousarray(outputs.T), Dice(2))
-    found = bigrams_of(outputs)
+    found = count_bigrams(outputs)
     for item in range(len(outputs)):
         np.testing.assert_allclose(found.dice(item), within[:, item, :].T, rtol=0, atol=1e-12)

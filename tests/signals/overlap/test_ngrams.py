@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sparingly.base.arrays import Ints
 from sparingly.signals.overlap import ngrams
-from sparingly.signals.overlap.ngrams import Places, ngram_totals, shared_ngrams
-from sparingly.signals.overlap.tokens import Tokens
+from sparingly.signals.overlap.ngrams import TextPlaces, ngram_totals, shared_ngrams
+from sparingly.signals.overlap.tokens import TokenCodes
 
 Text = Sequence[int]
 Item = Sequence[Text]
@@ -20,20 +20,20 @@ ORDER = 4
 items = st.lists(st.lists(st.lists(st.integers(0, 3), max_size=9), max_size=4), min_size=1, max_size=4)
 
 
-def as_tokens(data: Sequence[Item], kinds: int) -> tuple[Tokens, Places]:
+def as_tokens(data: Sequence[Item], kinds: int) -> tuple[TokenCodes, TextPlaces]:
     flat = [text for item in data for text in item]
     item = np.repeat(np.arange(len(data)), [len(texts) for texts in data])
     slot = np.concatenate([np.arange(len(texts)) for texts in data]).astype(np.int64)
     codes = np.array([code for text in flat for code in text], np.int64)
     lengths = np.array([len(text) for text in flat], np.int64)
-    return Tokens(codes, lengths, kinds), Places(item, slot, len(data), max(1, *map(len, data), 1))
+    return TokenCodes(codes, lengths, kinds), TextPlaces(item, slot, len(data), max(1, *map(len, data), 1))
 
 
 def counted(text: Text, n: int) -> Counter[tuple[int, ...]]:
     return Counter(tuple(text[place : place + n]) for place in range(len(text) - n + 1))
 
 
-def expected(data: Sequence[Item], places: Places, n: int) -> Ints:
+def expected(data: Sequence[Item], places: TextPlaces, n: int) -> Ints:
     shared = np.zeros((places.items, places.slots, places.slots), np.int64)
     for place, texts in enumerate(data):
         for first, one in enumerate(texts):
@@ -84,6 +84,6 @@ def test_nothing_at_all() -> None:
 
 @pytest.mark.parametrize("room", [1, 8, 64])
 def test_a_table_without_room_is_filled_in_parts(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ngrams, "_ROOM", room)
+    monkeypatch.setattr(ngrams, "_TABLE_CELLS", room)
     drawn = np.random.default_rng(3)
     check([[drawn.integers(0, 5, 30).tolist() for _ in range(4)] for _ in range(6)], 5)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Objects
 from sparingly.signals.overlap.similarity import (
     Bleu,
-    Block,
     Chrf,
     Dice,
-    Measure,
+    Similarity,
+    TextBlock,
     blocks,
     mean_cosines,
     mean_similarities,
@@ -23,7 +23,7 @@ from sparingly.signals.overlap.similarity import (
 )
 from tests.signals.overlap.samples import table, tables
 
-MEASURES: dict[str, Measure] = {"chrf": Chrf(), "bleu": Bleu(), "unigram": Dice(1), "bigram": Dice(2)}
+MEASURES: dict[str, Similarity] = {"chrf": Chrf(), "bleu": Bleu(), "unigram": Dice(1), "bigram": Dice(2)}
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Lengths:
     block_size: int = 10**6
     shown: list[str] = field(default_factory=list)
 
-    def between(self, block: Block) -> Floats:
+    def between(self, block: TextBlock) -> Floats:
         self.shown.extend(block.texts)
         lengths = block.places.spread(np.array([len(text) for text in block.texts], np.int64))
         return np.asarray(10.0 * lengths[:, :, None] + lengths[:, None, :])

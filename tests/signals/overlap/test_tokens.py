@@ -10,13 +10,13 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers import tokenizer_ja_mecab
 
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.signals.overlap.tokens import Tokeniser, Tokens, bleu_tokens, characters, listed
+from sparingly.signals.overlap.tokens import TokenCodes, Tokeniser, bleu_tokens, characters, encode_tokens
 from tests.signals.overlap.samples import LANGUAGES, texts
 
 OFFLINE: tuple[Tokeniser, ...] = ("13a", "intl", "zh", "char", "none")
 
 
-def patterns(tokens: Tokens) -> list[list[int]]:
+def patterns(tokens: TokenCodes) -> list[list[int]]:
     """The texts with their tokens numbered in the order of their first occurrence."""
     _, first, place = np.unique(tokens.codes, return_index=True, return_inverse=True)
     numbers = np.argsort(np.argsort(first))[place]
@@ -28,7 +28,7 @@ def numbered(tokenised: list[list[str]]) -> list[list[int]]:
     return [[known.setdefault(token, len(known)) for token in tokens] for tokens in tokenised]
 
 
-def check(tokens: Tokens, tokenised: list[list[str]]) -> None:
+def check(tokens: TokenCodes, tokenised: list[list[str]]) -> None:
     assert patterns(tokens) == numbered(tokenised)
     assert tokens.lengths.tolist() == [len(part) for part in tokenised]
     assert 0 <= tokens.codes.min(initial=0) <= tokens.codes.max(initial=0) < tokens.kinds
@@ -45,7 +45,7 @@ def test_halves_of_surrogate_pairs_are_characters() -> None:
 
 @given(st.lists(st.lists(st.sampled_from(["", "a", "b", "ab"]), max_size=4), min_size=1, max_size=4))
 def test_listed_tokens_keep_their_texts(tokenised: list[list[str]]) -> None:
-    check(listed(tokenised), tokenised)
+    check(encode_tokens(tokenised), tokenised)
 
 
 @pytest.mark.parametrize("tokeniser", OFFLINE)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sparingly.base.arrays import Floats
 from sparingly.base.rng import keys_of
 from sparingly.signals.predict.features import Features, prepare_features
-from sparingly.signals.predict.predict import cross_fitted, fold_of_items
-from sparingly.signals.predict.regressors import Neighbours, Regressor, Ridge, Training
+from sparingly.signals.predict.predict import cross_fit, deal_folds
+from sparingly.signals.predict.regressors import Neighbours, Regressor, Ridge, TrainingData
 from tests.signals.predict.simulated import labels_of, scored
 
 NAMES = [f"item {place}" for place in range(60)]
@@ -23,7 +23,7 @@ PLAIN = Features()
 @given(st.integers(0, 2**31), st.integers(2, 7), st.integers(7, 60))
 def test_items_are_dealt_evenly(seed: int, folds: int, count: int) -> None:
     labelled = np.arange(60) < count
-    fold = fold_of_items(KEYS, np.arange(60), labelled, folds, seed)
+    fold = deal_folds(KEYS, np.arange(60), labelled, folds, seed)
     assert (fold[~labelled] == -1).all()
     sizes = np.bincount(fold[labelled], minlength=folds)
     assert len(sizes) == folds
@@ -37,15 +37,15 @@ def test_neither_the_order_of_items_nor_the_numbers_of_groups_matter(
     groups = np.arange(60) // 5 if grouped else np.arange(60)
     renamed = np.array(numbers)[groups] if grouped else np.array(order)
     labelled = np.arange(60) % 3 > 0
-    fold = fold_of_items(KEYS, groups, labelled, 5, 7)
-    again = fold_of_items(KEYS[order], renamed[order], labelled[order], 5, 7)
+    fold = deal_folds(KEYS, groups, labelled, 5, 7)
+    again = deal_folds(KEYS[order], renamed[order], labelled[order], 5, 7)
     assert (again == fold[order]).all()
 
 
 def test_groups_stay_together_and_labels_are_spread() -> None:
     groups = np.repeat(np.arange(9), [20, 10, 9, 6, 5, 4, 3, 2, 1])
     labelled = np.arange(60) != 59
-    fold = fold_of_items(KEYS, groups, labelled, 3, 0)
+    fold = deal_folds(KEYS, groups, labelled, 3, 0)
     for group in range(9):
         assert len(set(fold[groups == group])) == 1
     assert fold[59] == -1
@@ -53,7 +53,7 @@ def test_groups_stay_together_and_labels_are_spread() -> None:
 
 
 def test_another_seed_deals_otherwise() -> None:
-    one, other = (fold_of_items(KEYS, np.arange(60), np.ones(60, bool), 5, seed) for seed in (0, 1))
+    one, other = (deal_folds(KEYS, np.arange(60), np.ones(60, bool), 5, seed) for seed in (0, 1))
     assert (one != other).any()
 
 
@@ -69,7 +69,7 @@ def test_estimate_is_unbiased_over_all_samples_and_folds(regressor: Regressor) -
             fold[list(sample)] = 1
             fold[list(first)] = 0
             labels = labels_of(scores, list(sample))
-            f = cross_fitted(regressor, table, labels, np.where(np.isnan(labels), 0.0, 1.0), fold, 0).held_out
+            f = cross_fit(regressor, table, labels, np.where(np.isnan(labels), 0.0, 1.0), fold, 0).held_out
             estimates.append(f.mean(axis=0) + np.nanmean(labels - f, axis=0))
     assert np.mean(estimates, axis=0) == pytest.approx(scores.mean(axis=0))
 
@@ -83,7 +83,7 @@ class Total:
     features: Features = PLAIN
     parameters: float | None = None
 
-    def fit(self, training: Training) -> Total:
+    def fit(self, training: TrainingData) -> Total:
         return Total(float(training.weights.sum()))
 
     def predict(self, x: Floats) -> Floats:
@@ -98,7 +98,7 @@ def test_everywhere_is_the_mean_of_fold_models_by_their_share_of_labels() -> Non
     labels[:, 2] = np.nan
     weights = np.where(np.isnan(labels), 0.0, 1.0)
     weights[3] *= 4.0
-    found = cross_fitted(Total(), prepare_features(data, PLAIN), labels, weights, fold, 0)
+    found = cross_fit(Total(), prepare_features(data, PLAIN), labels, weights, fold, 0)
     # Fold 0 weighs 3 and 2, fold 1 weighs 5 and 5, in the labels of the first two models; the third has none.
     assert found.held_out[:, 0].tolist() == pytest.approx([10, 10, 10, 5, 5, found.everywhere[5, 0]])
     first, second, third = (3 * 10 + 5 * 5) / 8, (2 * 10 + 5 * 5) / 7, (5 * 10 + 10 * 5) / 15

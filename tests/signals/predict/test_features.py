@@ -74,7 +74,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     data, _ = scored()
     whole = prepare_features(data, ALL)
     monkeypatch.setattr(module, "_BLOCK_NUMBERS", 100)
-    pieces = module._made(data, ALL)
+    pieces = module._build_table(data, ALL)
     blocks = list(pieces.blocks())
     assert len(blocks) > 3
     assert np.concatenate(blocks).tolist() == list(range(len(data)))

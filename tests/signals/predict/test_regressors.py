@@ -11,21 +11,21 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.signals.predict.regressors import Boosting, Neighbours, Ridge, Training, as_regressor
+from sparingly.signals.predict.regressors import Boosting, Neighbours, Ridge, TrainingData, parse_regressor
 from sparingly.signals.predict.ridge import fit_ridge, model_intercepts
 
 
-def training(items: int = 20, seed: int = 0, equal: bool = True) -> Training:
+def training(items: int = 20, seed: int = 0, equal: bool = True) -> TrainingData:
     draw = np.random.default_rng(seed)
     x = draw.normal(size=(items, 2, 3))
     y = x[:, :, 0] ** 2 + draw.normal(scale=0.1, size=(items, 2)) + np.array([0.0, 4.0])
     weights = np.ones(y.shape) if equal else draw.uniform(0.5, 2.0, y.shape)
     weights[0, 1] = 0.0
     y[0, 1] = np.nan
-    return Training(x, y, weights, np.array([1.0, 0.5, 2.0]), seed)
+    return TrainingData(x, y, weights, np.array([1.0, 0.5, 2.0]), seed)
 
 
-def rows_of(told: Training) -> tuple[Floats, Floats, Floats]:
+def rows_of(told: TrainingData) -> tuple[Floats, Floats, Floats]:
     """The labelled rows, what is left of their labels, and the intercepts."""
     known = told.weights > 0
     scores = np.where(known, told.y, 0.0)
@@ -54,14 +54,14 @@ def test_neighbours_are_the_nearest(k: int) -> None:
 def test_fewer_labels_than_neighbours() -> None:
     told = training(items=5)
     _, left, intercepts = rows_of(told)
-    found = as_regressor("knn").fit(told).predict(told.x)
+    found = parse_regressor("knn").fit(told).predict(told.x)
     assert found == pytest.approx(np.broadcast_to(left.mean() + intercepts, (5, 2)))
 
 
 @pytest.mark.parametrize("regressor", ["boosting", Boosting(trees=30), DecisionTreeRegressor(max_depth=4)])
 def test_trees_learn_a_bend(regressor: Any) -> None:
     told = training(items=200)
-    found = as_regressor(regressor).fit(told).predict(told.x)
+    found = parse_regressor(regressor).fit(told).predict(told.x)
     known = told.weights > 0
     assert np.corrcoef(found[known], told.y[known])[0, 1] > 0.9
 
@@ -74,14 +74,14 @@ def test_any_scikit_learn_regressor(regressor: Any, equal: bool) -> None:
     model = LinearRegression() if isinstance(regressor, str) else Lasso(0.01)
     model.fit(rows, left, sample_weight=told.weights[told.weights > 0])
     expected = model.predict(told.x.reshape(-1, 3)).reshape(20, 2) + intercepts
-    fitted = as_regressor(regressor).fit(told)
+    fitted = parse_regressor(regressor).fit(told)
     assert fitted.predict(told.x) == pytest.approx(expected)
     assert fitted.parameters is None
 
 
 def test_object_itself_learns_nothing() -> None:
     given = SVR()
-    as_regressor(given).fit(training())
+    parse_regressor(given).fit(training())
     assert not hasattr(given, "support_")
 
 
@@ -98,13 +98,13 @@ class Mean:
 def test_object_of_another_make() -> None:
     told = training(equal=False)
     _, left, intercepts = rows_of(told)
-    found = as_regressor(Mean()).fit(told).predict(told.x)
+    found = parse_regressor(Mean()).fit(told).predict(told.x)
     assert found == pytest.approx(np.broadcast_to(left.mean() + intercepts, (20, 2)))
 
 
 def test_what_is_drawn_follows_from_the_seed() -> None:
     one, same, other = (
-        as_regressor(DecisionTreeRegressor(max_features=1))
+        parse_regressor(DecisionTreeRegressor(max_features=1))
         .fit(training()._replace(seed=seed))
         .predict(training().x)
         for seed in (1, 1, 2)
@@ -125,7 +125,7 @@ def test_what_is_drawn_follows_from_the_seed() -> None:
     ],
 )
 def test_regressor_as_text(regressor: Any, text: str) -> None:
-    assert as_regressor(regressor).text == text
+    assert parse_regressor(regressor).text == text
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_regressor_as_text(regressor: Any, text: str) -> None:
 )
 def test_no_such_regressor(regressor: Any, sentence: str) -> None:
     with pytest.raises(UsageError, match=re.escape(sentence)) as raised:
-        as_regressor(regressor)
+        parse_regressor(regressor)
     assert isinstance(raised.value, UnknownNameError) == (
         "no regressor " in sentence and " at " not in sentence
     )

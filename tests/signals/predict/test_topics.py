@@ -5,7 +5,7 @@ import pytest
 
 from sparingly.base.errors import MissingDataError
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.predict.features import text_topics
+from sparingly.signals.predict.features import text_directions
 
 TEXTS = ["the cat sat", "a dog ran", "the cat ran", "dogs and cats", "a bird", "birds of a feather"]
 
@@ -13,7 +13,7 @@ TEXTS = ["the cat sat", "a dog ran", "the cat ran", "dogs and cats", "a bird", "
 def test_directions_of_sources_and_outputs() -> None:
     outputs = [[text, None if place == 2 else text.upper() + "!"] for place, text in enumerate(TEXTS)]
     data = EvalSet.from_arrays(list("abcdef"), ["x", "y"], sources=TEXTS, outputs=outputs)
-    topics = text_topics(data, "tfidf", 2)
+    topics = text_directions(data, "tfidf", 2)
     assert topics.names == (
         "source direction 1",
         "source direction 2",
@@ -31,4 +31,4 @@ def test_directions_of_sources_and_outputs() -> None:
 def test_texts_are_needed() -> None:
     data = EvalSet.from_arrays(["a"], ["x"], metrics={"chrF": [[1.0]]})
     with pytest.raises(MissingDataError, match="Embeddings need sources or outputs"):
-        text_topics(data, "tfidf", 2)
+        text_directions(data, "tfidf", 2)

@@ -1,4 +1,4 @@
-"""Means and variances of rows with missing values, and numbers that lie far from the others."""
+"""Means and variances of rows with missing values, principal axes, and numbers far from the others."""
 
 from __future__ import annotations
 
@@ -37,6 +37,21 @@ def row_variances(scores: Floats) -> Floats:
     if len(gaps):
         variances[gaps] = row_means((scores[gaps] - means[gaps, None]) ** 2)
     return variances
+
+
+def principal_axes(covariance: Floats, count: int, floor: float, *, relative: bool = True) -> Floats:
+    """Return the axes of largest variance, columns × axes, scaled so that components have variance 1.
+
+    Args:
+        covariance: Columns × columns.
+        count: The most axes.
+        floor: Axes whose variance is not above this are left out.
+        relative: Whether ``floor`` is a share of the largest variance.
+    """
+    variances, axes = np.linalg.eigh(covariance)
+    best = np.argsort(-variances, kind="stable")[:count]
+    best = best[variances[best] > (floor * variances[best[0]] if relative else floor)]
+    return np.asarray(axes[:, best] / np.sqrt(variances[best]))
 
 
 # Outliers

@@ -313,7 +313,7 @@ class KMeans(WholeSetSelector):
         else:
             key = ("outputs", self.embedding, stamp)
             embedded = remembered(data, key, lambda: embed_outputs(data, self.embedding))
-            shares = self._shares(data, embedded.there, seed)
+            shares = self._shares(data, embedded.present, seed)
             vectors = np.einsum("ij,ijd->id", shares, embedded.vectors)
             there = np.asarray(shares.any(axis=1))
         what = "a source" if self.features == "source" else "an output"

@@ -19,7 +19,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.units import Groups, Units, document_units, groups_by, item_units, one_group
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Store
-from sparingly.signals.cost import SECONDS, cost_fields, item_costs, settled_cost
+from sparingly.signals.cost import SECONDS, cost_fields, item_costs, resolve_cost
 
 # --- What every selector is: it turns data and a budget into chosen items -------------------------
 
@@ -134,7 +134,7 @@ def cost_to_count(data: EvalSet, budget: Budget, cost: str | None) -> str | None
     """Return the settled cost of a design: what is named, or the cost column where the budget is a cost."""
     if cost is not None:
         item_costs(data, cost)
-        return settled_cost(data, cost)
+        return resolve_cost(data, cost)
     if budget.kind != "cost":
         return None
     if fields.COST in data.columns:

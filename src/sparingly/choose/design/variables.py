@@ -141,7 +141,7 @@ def text_points(data: EvalSet, space: Space, embedding: str) -> Floats:
         vectors, there = embed_sources(data, embedding)
         return _in_the_middle(vectors, there)
     embedded = embed_outputs(data, embedding)
-    counts = embedded.there.sum(axis=1)
+    counts = embedded.present.sum(axis=1)
     if space == "output_mean":
         means = embedded.vectors.sum(axis=1) / np.maximum(counts, 1)[:, None]
         return _in_the_middle(means, counts > 0)

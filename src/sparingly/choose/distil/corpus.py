@@ -294,8 +294,8 @@ def corpus_vectors(corpus: Corpus, name: str) -> Floats:
         raise DataError("The embedding gives some data sets longer vectors than others.")
     for part, found in zip(corpus.parts, rows, strict=True):
         used = corpus.item[corpus.part == corpus.parts.index(part)]
-        if not found.there[used].all():
-            lost = part.data.items[used[~found.there[used]][0]]
+        if not found.present[used].all():
+            lost = part.data.items[used[~found.present[used]][0]]
             raise DataError(f'The item "{lost}" of "{part.name}" has a source but no vector.')
     total = np.zeros((len(corpus.texts), rows[0].vectors.shape[1]))
     for place, (text, item) in enumerate(zip(corpus.text, corpus.item, strict=True)):
@@ -311,7 +311,7 @@ def vectors_for(data: EvalSet | Sequence[str], name: str, wanted: str | None, di
         )
     if isinstance(data, EvalSet):
         found = embed_sources(data, name)
-        vectors = np.where(found.there[:, None], found.vectors, np.nan)
+        vectors = np.where(found.present[:, None], found.vectors, np.nan)
     elif is_precomputed(name):
         raise UsageError(
             f'The vectors "{name}" belong to items, and texts alone have none: give an evaluation set.'

@@ -28,7 +28,7 @@ from sparingly.choose.distil.text_features import (
     word_ngrams,
     word_rarity,
 )
-from sparingly.signals.embed.tfidf import principal_axes
+from sparingly.signals.embed.tfidf import singular_axes
 from sparingly.signals.predict.ridge import RidgeFit, fit_ridge
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ def _ngram_base(texts: Sequence[str]) -> _Base:
         return _Base(np.zeros((len(texts), 0)), 1.0, np.zeros((0, 0)), columns, rarity)
     weighted = counts[:, columns]
     weighted.data = weighted.data * rarity[weighted.indices]
-    axes = principal_axes(weighted[_fitted(texts)], _AXES)
+    axes = singular_axes(weighted[_fitted(texts)], _AXES)
     x = np.asarray(weighted @ axes)
     return _Base(x, _size(x), axes, columns, rarity)
 

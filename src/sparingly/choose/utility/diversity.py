@@ -10,7 +10,7 @@ from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.overlap.similarity import Bleu, Chrf, Dice, Measure, mean_cosines, mean_similarities
+from sparingly.signals.overlap.similarity import Bleu, Chrf, Dice, Similarity, mean_cosines, mean_similarities
 from sparingly.signals.overlap.tokens import Tokeniser
 
 
@@ -61,7 +61,7 @@ class Diversity(Utility):
             from sparingly.signals.embed import embed_outputs
 
             return -mean_cosines(*embed_outputs(data, self.embedding))
-        measures: dict[str, Measure] = {"unigram": Dice(1), "chrf": Chrf(), "bleu": Bleu(self.tokeniser)}
+        measures: dict[str, Similarity] = {"unigram": Dice(1), "chrf": Chrf(), "bleu": Bleu(self.tokeniser)}
         return -mean_similarities(_outputs(data), measures[self.similarity])
 
 

@@ -26,7 +26,7 @@ from sparingly.infer.estimate.scale import ScoreValues, values_of
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.infer.plan.power import DocumentEffects, document_effects, item_covariance, pair_total
 from sparingly.signals.predict.features import has_features
-from sparingly.signals.predict.residuals import apart, expected_squares
+from sparingly.signals.predict.residuals import centre_on_items, expected_squares
 
 if TYPE_CHECKING:
     from sparingly.signals.predict import Predictions
@@ -172,10 +172,10 @@ def try_unequal_probabilities(
         for_differences: Whether differences between models matter, rather than scores.
         seed: Of the folds.
     """
-    by_target = [_squared_sizes(data, sample, part, seed) for part in (residual, apart(residual))]
+    by_target = [_squared_sizes(data, sample, part, seed) for part in (residual, centre_on_items(residual))]
     scores, differences = (_best_share(squares) for squares in by_target)
     squares = by_target[int(for_differences)]
-    residual_squares = ((np.nan_to_num(apart(residual)) if for_differences else residual) ** 2).sum(
+    residual_squares = ((np.nan_to_num(centre_on_items(residual)) if for_differences else residual) ** 2).sum(
         axis=1
     ) / sample.draw
     # Of a single model there are no differences, and residuals without any size have no larger ones.

@@ -49,9 +49,9 @@ def resolve_regressor(data: EvalSet, regressor: str | None) -> str | None:
     if regressor == AUTO:
         return "ridge" if len(data.metrics) else None
     if regressor is not None:
-        from sparingly.signals.predict.regressors import as_regressor
+        from sparingly.signals.predict.regressors import parse_regressor
 
-        as_regressor(regressor)
+        parse_regressor(regressor)
         check_metrics(data, ())
     return regressor
 

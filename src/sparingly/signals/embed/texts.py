@@ -1,4 +1,8 @@
-"""``embed_texts``: the one door from texts to vectors."""
+"""``embed_texts``: from texts to vectors, by character n-grams, a sentence-transformers model or a function.
+
+Vectors are cached on disk by the digest of the model and that of every text, in the folder
+``$SPARINGLY_CACHE`` or ``sparingly`` among the user's caches; ``SPARINGLY_CACHE=off`` turns the cache off.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +35,166 @@ from sparingly.base.errors import (
 from sparingly.data.files import write_atomically
 from sparingly.signals.embed import tfidf
 
-# --- Sentence-transformers models as embedders: any name on the hub, or a local folder (extra ``embed``)
-
-
 EXTRA = "embed"
 _HUB_OWNERS = ("", "sentence-transformers/")
 _SETTINGS = "modules.json"
 _READ_BYTES = 1 << 20
+VARIABLE, OFF = "SPARINGLY_CACHE", "off"
+KEY_BYTES = 16
+
+TextKeys = NDArray[np.void]
+Vectors = NDArray[np.floating[Any]]
+Embedder = Callable[[Sequence[str]], ArrayLike]
+
+TFIDF = "tfidf"
+# Fitting fewer texts takes no longer than reading their vectors from a file.
+_FEWEST_CACHED = 1000
+_BATCHES_PER_FILE = 16
+
+
+def embed_texts(
+    texts: Sequence[str | None], model: str | Embedder = TFIDF, *, batch: int = 64, cache: bool = True
+) -> Floats:
+    """Return a vector of length 1 for every text (texts × dimensions); near texts have near vectors.
+
+    An empty text (or None) has the vector 0, whatever the model. Equal texts are embedded once, and the order
+    of the texts changes nothing. Use it to compare outputs, or to spread a choice over sources.
+
+    Args:
+        texts: The texts.
+        model: ``tfidf`` (character 2- to 4-grams of these very texts: no download, every language; vectors of
+            different calls cannot be compared), the name or folder of a sentence-transformers model, or a
+            function from a list of texts to an array with a row for each. A function that has a ``digest``
+            (a text that changes when its answers do) is cached as models are.
+        batch: How many texts a model gets at a time.
+        cache: Whether vectors are cached on disk.
+
+    Examples:
+        >>> vectors = embed_texts(["the cat sat", "the cat sits", "Bonjour"])
+        >>> vectors.shape
+        (3, 3)
+        >>> bool(vectors[0] @ vectors[1] > vectors[0] @ vectors[2])
+        True
+    """
+    if batch < 1:
+        raise UsageError(f"A batch holds at least 1 text, not {batch}.")
+    distinct = sorted({text for text in map(_check_text, texts) if text and not text.isspace()})
+    if model == TFIDF:
+        vectors = _fit_tfidf(distinct, cache)
+    else:
+        vectors = _encode(distinct, _embedder(model, batch), batch, cache)
+    places = {text: place for place, text in enumerate(distinct)}
+    rows = np.fromiter((places.get(text or "", len(distinct)) for text in texts), np.int64, len(texts))
+    return np.vstack([unit_rows(vectors), np.zeros(vectors.shape[1])])[rows]
+
+
+def unit_rows(vectors: Floats) -> Floats:
+    """Return vectors of length 1 in the same directions; a vector of 0 stays 0."""
+    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(np.divide(vectors, norms, out=np.zeros(vectors.shape), where=norms > 0))
+
+
+def _check_text(text: object) -> str | None:
+    if text is None or isinstance(text, str):
+        return text
+    raise DataError(f"Only texts can be embedded, not {text!r}.")
+
+
+def _embedder(model: str | Embedder, batch: int) -> Embedder:
+    if callable(model):
+        return model
+    if not isinstance(model, str) or not model:
+        raise UsageError(f"An embedding is a name, a folder or a function, not {model!r}.")
+    if "/" not in model and nearest(model, [TFIDF]):
+        raise UnknownNameError("embedding", model, [TFIDF])
+    return SentenceModel(model, batch)
+
+
+class _TfidfFit(NamedTuple):
+    """A TF-IDF fit to some texts; its digest depends on all of them."""
+
+    keys: TextKeys
+
+    @property
+    def digest(self) -> str:
+        start = f"{tfidf.VERSION}\x1f{tfidf.DIMENSIONS}\x1f".encode()
+        return blake2b(start + self.keys.tobytes(), digest_size=16).hexdigest()
+
+
+def _fit_tfidf(distinct: list[str], cache: bool) -> Floats:
+    """Return TF-IDF vectors, cached on disk if fitting them takes long."""
+    if len(distinct) < _FEWEST_CACHED:
+        return tfidf.tfidf_vectors(distinct)
+    keys = text_keys(distinct)
+    vector_cache = VectorCache.of_model(_TfidfFit(keys), cache)
+    cached = vector_cache.find(keys) if vector_cache else {}
+    if len(cached) == len(distinct):
+        return _in_order(cached)
+    vectors = tfidf.tfidf_vectors(distinct)
+    if vector_cache:
+        vector_cache.add(keys, vectors)
+    return vectors
+
+
+def _encode(distinct: list[str], model: Embedder, batch: int, cache: bool) -> Floats:
+    """Embed the texts that are not cached, shortest first; cache every few batches."""
+    keys = text_keys(distinct)
+    vector_cache = VectorCache.of_model(model, cache)
+    vectors_at = vector_cache.find(keys) if vector_cache else {}
+    missing = sorted(set(range(len(distinct))) - set(vectors_at), key=lambda place: len(distinct[place]))
+    with _progress(len(missing)) as advance:
+        for start in range(0, len(missing), batch * _BATCHES_PER_FILE):
+            part = missing[start : start + batch * _BATCHES_PER_FILE]
+            batches = _batches([distinct[place] for place in part], model, batch, advance)
+            rows = [row for vectors in batches for row in vectors]
+            vectors_at |= dict(zip(part, rows, strict=True))
+            if len({len(row) for row in (*rows, next(iter(vectors_at.values())))}) > 1:
+                raise DataError("The embedding gives some texts longer vectors than others.")
+            # A model that was fetched just now has its digest only now.
+            vector_cache = vector_cache or VectorCache.of_model(model, cache)
+            if vector_cache:
+                vector_cache.add(keys[part], np.stack(rows))
+    return _in_order(vectors_at) if vectors_at else np.zeros((0, 1))
+
+
+def _in_order(vectors_at: dict[int, Vectors]) -> Floats:
+    return np.stack([vectors_at[place] for place in range(len(vectors_at))]).astype(np.float64)
+
+
+def _batches(
+    texts: list[str], model: Embedder, batch: int, advance: Callable[[int], None]
+) -> Iterator[NDArray[Any]]:
+    for start in range(0, len(texts), batch):
+        part = texts[start : start + batch]
+        vectors = np.asarray(model(part))
+        if vectors.ndim != 2 or len(vectors) != len(part) or vectors.dtype.kind not in "fiu":
+            raise DataError(
+                f"The embedding of {len(part)} texts is an array of the shape {vectors.shape}, "
+                "not a row of numbers for each."
+            )
+        if not np.isfinite(vectors).all():
+            raise DataError(f'The embedding of "{_first_odd(part, vectors)}" is not finite.')
+        advance(len(part))
+        yield vectors
+
+
+def _first_odd(texts: list[str], vectors: NDArray[Any]) -> str:
+    return texts[int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])][:40]
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how many texts are embedded, and be silent elsewhere."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not (total and console.is_terminal)) as bar:
+        task = bar.add_task("embedding texts", total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+# Sentence-transformers models (extra ``embed``)
 
 
 @dataclass(frozen=True)
@@ -52,9 +209,9 @@ class SentenceModel:
 
     @property
     def digest(self) -> str | None:
-        """What tells this model from any other: a folder's content, or its revision on the hub.
+        """A digest of the model: a folder's content, or its revision on the hub.
 
-        None while a model of the hub is not on this machine; loading it brings it here.
+        None until a model of the hub has been downloaded to this machine.
         """
         folder = Path(self.name)
         if folder.is_dir():
@@ -101,9 +258,9 @@ def _hub_revision(name: str) -> str | None:
     for owner in _HUB_OWNERS:
         if "/" in name and owner:
             continue
-        found = hub.try_to_load_from_cache(f"{owner}{name}", _SETTINGS)
-        if isinstance(found, str):
-            return Path(found).parent.name
+        path = hub.try_to_load_from_cache(f"{owner}{name}", _SETTINGS)
+        if isinstance(path, str):
+            return Path(path).parent.name
     return None
 
 
@@ -120,25 +277,16 @@ def _package(package: str, model: str) -> Any:
         raise ExtraMissingError(f'The embedding "{model}"', EXTRA) from None
 
 
-# --- Vectors kept on disk: by the digest of the model and the digest of every text
-# A model has a folder; every batch adds one file with the digests of its texts and their vectors. Files are
-# written whole or not at all and never changed, so a run can be interrupted, repeated, or go on beside
-# another one. The folder is ``$SPARINGLY_CACHE``, or ``sparingly`` among the caches of the user; with
-# ``SPARINGLY_CACHE=off`` nothing is kept.
-
-
-VARIABLE, OFF = "SPARINGLY_CACHE", "off"
-KEY_BYTES = 16
-
-TextKeys = NDArray[np.void]
-Vectors = NDArray[np.floating[Any]]
+# The cache of vectors on disk. A model has a folder; every batch adds one file with the digests of its texts
+# and their vectors. Files are written whole or not at all and never changed, so a run can be interrupted,
+# repeated, or go on beside another one.
 
 
 def cache_folder() -> Path | None:
-    """Return the folder in which results are kept, or None when that is switched off."""
-    named = os.environ.get(VARIABLE)
-    if named is not None:
-        return None if named.strip().lower() in ("", OFF) else Path(named).expanduser()
+    """Return the folder of the cache, or None when the cache is off."""
+    setting = os.environ.get(VARIABLE)
+    if setting is not None:
+        return None if setting.strip().lower() in ("", OFF) else Path(setting).expanduser()
     if sys.platform == "win32":
         return (
             Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "sparingly" / "cache"
@@ -151,8 +299,8 @@ def cache_folder() -> Path | None:
 def text_keys(texts: Sequence[str]) -> TextKeys:
     """Return the digest of every text."""
     digests = (blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES) for text in texts)
-    joined = b"".join(digest.digest() for digest in digests)
-    return np.frombuffer(joined, np.dtype((np.void, KEY_BYTES)))
+    key_bytes = b"".join(digest.digest() for digest in digests)
+    return np.frombuffer(key_bytes, np.dtype((np.void, KEY_BYTES)))
 
 
 @dataclass(frozen=True)
@@ -162,30 +310,32 @@ class VectorCache:
     folder: Path
 
     @classmethod
-    def of_model(cls, model: object, wanted: bool = True) -> VectorCache | None:
-        """Return the cache of what has a ``digest``; none when it has none or when nothing is to be kept."""
-        root = cache_folder() if wanted else None
+    def of_model(cls, model: object, enabled: bool = True) -> VectorCache | None:
+        """Return the cache of a model with a ``digest``; None without one, or when the cache is off."""
+        root = cache_folder() if enabled else None
         # A digest may cost reading gigabytes, so it is asked for last.
         digest = None if root is None else getattr(model, "digest", None)
         return None if root is None or digest is None else cls(root / "embeddings" / digest)
 
     def find(self, keys: TextKeys) -> dict[int, Vectors]:
-        """Return the vectors that are known, by the position of their key."""
-        found: dict[int, Vectors] = {}
-        wanted = {key.tobytes(): place for place, key in enumerate(keys)}
+        """Return the vectors that are cached, by the position of their key."""
+        vectors: dict[int, Vectors] = {}
+        places_of = {key.tobytes(): place for place, key in enumerate(keys)}
         for path in sorted(self.folder.glob("*.npz")) if self.folder.is_dir() else ():
-            if len(found) == len(wanted):
+            if len(vectors) == len(places_of):
                 break
-            found |= self._find_in(path, wanted)
-        return found
+            vectors |= self._find_in(path, places_of)
+        return vectors
 
     @staticmethod
-    def _find_in(path: Path, wanted: dict[bytes, int]) -> dict[int, Vectors]:
+    def _find_in(path: Path, places_of: dict[bytes, int]) -> dict[int, Vectors]:
         try:
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-                joined = file["keys"].tobytes()
-                known = [joined[start : start + KEY_BYTES] for start in range(0, len(joined), KEY_BYTES)]
-                places = [(row, wanted[key]) for row, key in enumerate(known) if key in wanted]
+                key_bytes = file["keys"].tobytes()
+                file_keys = [
+                    key_bytes[start : start + KEY_BYTES] for start in range(0, len(key_bytes), KEY_BYTES)
+                ]
+                places = [(row, places_of[key]) for row, key in enumerate(file_keys) if key in places_of]
                 vectors = file["vectors"] if places else None
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             # A file that cannot be read holds nothing; its texts are embedded again.
@@ -193,16 +343,16 @@ class VectorCache:
         return {} if vectors is None else {place: vectors[row] for row, place in places}
 
     def add(self, keys: TextKeys, vectors: Vectors) -> None:
-        """Keep vectors; where nothing can be written, say so and go on."""
-        joined = keys.tobytes()
-        name = blake2b(joined, digest_size=KEY_BYTES).hexdigest()
+        """Write vectors; warn if the folder cannot be written to."""
+        key_bytes = keys.tobytes()
+        name = blake2b(key_bytes, digest_size=KEY_BYTES).hexdigest()
 
-        def put(file: IO[bytes]) -> None:
-            np.savez(file, keys=np.frombuffer(joined, np.uint8), vectors=vectors)
+        def write(file: IO[bytes]) -> None:
+            np.savez(file, keys=np.frombuffer(key_bytes, np.uint8), vectors=vectors)
 
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(self.folder / f"{name}.npz", put)
+            write_atomically(self.folder / f"{name}.npz", write)
         except (OSError, InputError) as error:
             warnings.warn(
                 f"Embeddings are not kept, because {self.folder} cannot be written to ({error}). "
@@ -210,156 +360,3 @@ class VectorCache:
                 RuntimeWarning,
                 stacklevel=2,
             )
-
-
-# --- ``embed_texts``: the one door from texts to vectors
-
-
-Embedder = Callable[[Sequence[str]], ArrayLike]
-
-TFIDF = "tfidf"
-# Fitting fewer texts takes no longer than reading their vectors from a file.
-_FEWEST_KEPT = 1000
-_BATCHES_PER_FILE = 16
-
-
-def embed_texts(
-    texts: Sequence[str | None], model: str | Embedder = TFIDF, *, batch: int = 64, cache: bool = True
-) -> Floats:
-    """Return a vector of length 1 for every text (texts × dimensions); near texts have near vectors.
-
-    An empty text (or None) has the vector 0, whatever the model. Equal texts are embedded once, and the order
-    of the texts changes nothing. Use it to compare outputs, or to spread a choice over sources.
-
-    Args:
-        texts: The texts.
-        model: ``tfidf`` (character 2- to 4-grams of these very texts: no download, every language; vectors of
-            different calls cannot be compared), the name or folder of a sentence-transformers model, or a
-            function from a list of texts to an array with a row for each. A function that has a ``digest``
-            (a text that changes when its answers do) is cached as models are.
-        batch: How many texts a model gets at a time.
-        cache: Whether vectors are kept on disk (see ``sparingly.signals.embed.texts``).
-
-    Examples:
-        >>> vectors = embed_texts(["the cat sat", "the cat sits", "Bonjour"])
-        >>> vectors.shape
-        (3, 3)
-        >>> bool(vectors[0] @ vectors[1] > vectors[0] @ vectors[2])
-        True
-    """
-    if batch < 1:
-        raise UsageError(f"A batch holds at least 1 text, not {batch}.")
-    distinct = sorted({text for text in map(_checked, texts) if text and not text.isspace()})
-    if model == TFIDF:
-        vectors = _fitted(distinct, cache)
-    else:
-        vectors = _encoded(distinct, _embedder(model, batch), batch, cache)
-    places = {text: place for place, text in enumerate(distinct)}
-    rows = np.fromiter((places.get(text or "", len(distinct)) for text in texts), np.int64, len(texts))
-    return np.vstack([unit_rows(vectors), np.zeros(vectors.shape[1])])[rows]
-
-
-def unit_rows(vectors: Floats) -> Floats:
-    """Return vectors of length 1 in the same directions; a vector of 0 stays 0."""
-    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(np.divide(vectors, norms, out=np.zeros(vectors.shape), where=norms > 0))
-
-
-def _checked(text: object) -> str | None:
-    if text is None or isinstance(text, str):
-        return text
-    raise DataError(f"Only texts can be embedded, not {text!r}.")
-
-
-def _embedder(model: str | Embedder, batch: int) -> Embedder:
-    if callable(model):
-        return model
-    if not isinstance(model, str) or not model:
-        raise UsageError(f"An embedding is a name, a folder or a function, not {model!r}.")
-    if "/" not in model and nearest(model, [TFIDF]):
-        raise UnknownNameError("embedding", model, [TFIDF])
-    return SentenceModel(model, batch)
-
-
-class _Fit(NamedTuple):
-    """A fit to some texts: as a model it is told from others by all of them."""
-
-    keys: TextKeys
-
-    @property
-    def digest(self) -> str:
-        start = f"{tfidf.VERSION}\x1f{tfidf.DIMENSIONS}\x1f".encode()
-        return blake2b(start + self.keys.tobytes(), digest_size=16).hexdigest()
-
-
-def _fitted(distinct: list[str], cache: bool) -> Floats:
-    """Return TF-IDF vectors, kept on disk where fitting them takes long."""
-    if len(distinct) < _FEWEST_KEPT:
-        return tfidf.tfidf_vectors(distinct)
-    keys = text_keys(distinct)
-    kept = VectorCache.of_model(_Fit(keys), cache)
-    found = kept.find(keys) if kept else {}
-    if len(found) == len(distinct):
-        return _in_order(found)
-    vectors = tfidf.tfidf_vectors(distinct)
-    if kept:
-        kept.add(keys, vectors)
-    return vectors
-
-
-def _encoded(distinct: list[str], model: Embedder, batch: int, cache: bool) -> Floats:
-    """Embed the texts that are not known yet, shortest first, keeping every few batches."""
-    keys = text_keys(distinct)
-    kept = VectorCache.of_model(model, cache)
-    found = kept.find(keys) if kept else {}
-    missing = sorted(set(range(len(distinct))) - set(found), key=lambda place: len(distinct[place]))
-    with _progress(len(missing)) as advance:
-        for start in range(0, len(missing), batch * _BATCHES_PER_FILE):
-            part = missing[start : start + batch * _BATCHES_PER_FILE]
-            batches = _batches([distinct[place] for place in part], model, batch, advance)
-            rows = [row for vectors in batches for row in vectors]
-            found |= dict(zip(part, rows, strict=True))
-            if len({len(row) for row in (*rows, next(iter(found.values())))}) > 1:
-                raise DataError("The embedding gives some texts longer vectors than others.")
-            # A model that was fetched just now has its digest only now.
-            kept = kept or VectorCache.of_model(model, cache)
-            if kept:
-                kept.add(keys[part], np.stack(rows))
-    return _in_order(found) if found else np.zeros((0, 1))
-
-
-def _in_order(found: dict[int, Vectors]) -> Floats:
-    return np.stack([found[place] for place in range(len(found))]).astype(np.float64)
-
-
-def _batches(
-    texts: list[str], model: Embedder, batch: int, advance: Callable[[int], None]
-) -> Iterator[NDArray[Any]]:
-    for start in range(0, len(texts), batch):
-        part = texts[start : start + batch]
-        vectors = np.asarray(model(part))
-        if vectors.ndim != 2 or len(vectors) != len(part) or vectors.dtype.kind not in "fiu":
-            raise DataError(
-                f"The embedding of {len(part)} texts is an array of the shape {vectors.shape}, "
-                "not a row of numbers for each."
-            )
-        if not np.isfinite(vectors).all():
-            raise DataError(f'The embedding of "{_first_odd(part, vectors)}" is not finite.')
-        advance(len(part))
-        yield vectors
-
-
-def _first_odd(texts: list[str], vectors: NDArray[Any]) -> str:
-    return texts[int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])][:40]
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how many texts are embedded, and be silent elsewhere."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not (total and console.is_terminal)) as bar:
-        task = bar.add_task("embedding texts", total=total)
-        yield lambda count: bar.advance(task, count)

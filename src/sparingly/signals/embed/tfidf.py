@@ -1,9 +1,9 @@
 """The built-in embedding: character 2- to 4-grams, TF-IDF weighted, reduced by singular values.
 
-It needs no download and knows every script. With t the number of times an n-gram is in a text and f the
+It needs no download and handles every script. With t the number of times an n-gram is in a text and f the
 number of texts (of N) that it is in, the weight is (1 + ln t)·(1 + ln((1 + N)/(1 + f))), texts are scaled to
 length 1, and the vectors are projected on the axes of the largest singular values (Deerwester et al. 1990).
-N-grams are counted in 2¹⁶ hashed places, so that nothing is unknown and memory does not grow with the
+N-grams are counted in 2¹⁶ hashed places, so that every n-gram has a place and memory does not grow with the
 vocabulary. The axes come from at most 4096 of the texts, taken by a hash of their content: neither the order
 of the texts nor how often one of them is there changes anything.
 """
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
+from sparingly.base.stats.moments import principal_axes
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -38,17 +39,17 @@ _ROLL = np.uint64(0x100000001B3)
 def tfidf_vectors(texts: Sequence[str], dimensions: int = DIMENSIONS) -> Floats:
     """Return a vector for each of some distinct texts (texts × at most ``dimensions``), not yet unit length.
 
-    With no more texts than dimensions nothing is lost: products of vectors are the TF-IDF cosines.
+    With no more texts than dimensions the projection is exact: products of vectors are the TF-IDF cosines.
     """
     if not texts:
         return np.zeros((0, 1))
     keys = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
-    fitted = np.sort(sorted(range(len(texts)), key=keys.__getitem__)[:_FIT_TEXTS])
-    weighted = _weighted(ngram_counts(texts), fitted)
+    fit_rows = np.sort(sorted(range(len(texts)), key=keys.__getitem__)[:_FIT_TEXTS])
+    weighted = _tfidf_weights(ngram_counts(texts), fit_rows)
     # Places that no fitted text uses have no part in any axis.
-    used = np.unique(weighted[fitted].indices)
-    weighted = weighted[:, used]
-    axes = principal_axes(weighted[fitted], dimensions)
+    used_places = np.unique(weighted[fit_rows].indices)
+    weighted = weighted[:, used_places]
+    axes = singular_axes(weighted[fit_rows], dimensions)
     return _never_zero(np.asarray(weighted @ axes), keys)
 
 
@@ -65,8 +66,8 @@ def ngram_counts(texts: Sequence[str]) -> csr_array:
     blocks: list[Any] = []
     start = 0
     while start < len(padded):
-        most = reach[start] - lengths[start] + _BLOCK_LETTERS
-        stop = max(start + 1, int(np.searchsorted(reach, most, "right")))
+        limit = reach[start] - lengths[start] + _BLOCK_LETTERS
+        stop = max(start + 1, int(np.searchsorted(reach, limit, "right")))
         places, ends = _hashed_ngrams(padded[start:stop], lengths[start:stop])
         shape = (stop - start, 1 << _PLACES)
         block = csr_array((np.ones(len(places)), places, ends), shape=shape)
@@ -78,9 +79,9 @@ def ngram_counts(texts: Sequence[str]) -> csr_array:
 
 def _hashed_ngrams(padded: list[str], lengths: NDArray[np.int64]) -> tuple[NDArray[np.int32], Any]:
     """Return the places of all n-grams, text after text, and where the n-grams of every text end."""
-    joined = "".join(padded).encode("utf-32-le", "surrogatepass")
-    letters = rng.scramble(np.frombuffer(joined, "<u4").astype(np.uint64))
-    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(letters))
+    encoded = "".join(padded).encode("utf-32-le", "surrogatepass")
+    letters = rng.scramble(np.frombuffer(encoded, "<u4").astype(np.uint64))
+    remaining = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(letters))
     hashed = letters.copy()
     columns, inside = [], []
     for order in range(2, max(_ORDERS) + 1):
@@ -89,18 +90,18 @@ def _hashed_ngrams(padded: list[str], lengths: NDArray[np.int64]) -> tuple[NDArr
         hashed = rng.scramble(hashed * _ROLL + following)
         if order in _ORDERS:
             columns.append((hashed >> np.uint64(64 - _PLACES)).astype(np.int32))
-            inside.append(left >= order)
-    kept = np.stack(inside, axis=1)
-    counts = np.add.reduceat(kept.sum(axis=1), np.cumsum(lengths) - lengths)
-    return np.stack(columns, axis=1)[kept], np.concatenate([[0], np.cumsum(counts)])
+            inside.append(remaining >= order)
+    complete = np.stack(inside, axis=1)
+    counts = np.add.reduceat(complete.sum(axis=1), np.cumsum(lengths) - lengths)
+    return np.stack(columns, axis=1)[complete], np.concatenate([[0], np.cumsum(counts)])
 
 
-def _weighted(counts: csr_array, fitted: NDArray[np.int64]) -> csr_array:
-    """Return TF-IDF weights with rows of length 1; how rare an n-gram is, the fitted texts say."""
+def _tfidf_weights(counts: csr_array, fit_rows: NDArray[np.int64]) -> csr_array:
+    """Return TF-IDF weights with rows of length 1; document frequencies come from the texts of the fit."""
     from scipy.sparse import csr_array
 
-    texts_with = np.bincount(counts[fitted].indices, minlength=counts.shape[1])
-    rarity = 1.0 + np.log((1.0 + len(fitted)) / (1.0 + texts_with))
+    texts_with = np.bincount(counts[fit_rows].indices, minlength=counts.shape[1])
+    rarity = 1.0 + np.log((1.0 + len(fit_rows)) / (1.0 + texts_with))
     weights = (1.0 + np.log(counts.data)) * rarity[counts.indices]
     starts = counts.indptr[:-1]
     norms = np.sqrt(np.add.reduceat(weights * weights, starts))
@@ -108,38 +109,35 @@ def _weighted(counts: csr_array, fitted: NDArray[np.int64]) -> csr_array:
     return csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def principal_axes(matrix: csr_array, count: int) -> Floats:
+def singular_axes(matrix: csr_array, count: int) -> Floats:
     """Return the right singular vectors (columns × axes) of the largest singular values.
 
     Randomised with one power step (Halko, Martinsson and Tropp 2011, alg. 4.4) from fixed random signs; exact
     when the matrix has few more rows than axes are asked for. The parts of an axis never sum to less than 0.
     """
-    turned = matrix.T.tocsr()
+    transposed = matrix.T.tocsr()
     rows = matrix.shape[0]
     if rows <= count + _SPARE_AXES:
-        small = turned
-        inner = (matrix @ turned).toarray()
+        projected = transposed
+        inner = (matrix @ transposed).toarray()
     else:
         basis, _ = np.linalg.qr(matrix @ _random_signs(matrix.shape[1], count + _SPARE_AXES))
-        basis, _ = np.linalg.qr(matrix @ (turned @ basis))
-        small = turned @ basis
-        inner = small.T @ small
-    energy, mixing = np.linalg.eigh(inner)
-    best = np.argsort(-energy, kind="stable")[:count]
-    best = best[energy[best] > 1e-12 * energy[best[0]]]
-    axes = np.asarray(small @ (mixing[:, best] / np.sqrt(energy[best])))
+        basis, _ = np.linalg.qr(matrix @ (transposed @ basis))
+        projected = transposed @ basis
+        inner = projected.T @ projected
+    axes = np.asarray(projected @ principal_axes(inner, count, 1e-12))
     axes *= np.where(axes.sum(axis=0) < 0, -1.0, 1.0)
     return axes
 
 
 def _random_signs(rows: int, columns: int) -> Floats:
-    drawn = rng.generator(0, VERSION).bytes(-(-rows * columns // 8))
-    bits = np.unpackbits(np.frombuffer(drawn, np.uint8))[: rows * columns]
+    random_bytes = rng.generator(0, VERSION).bytes(-(-rows * columns // 8))
+    bits = np.unpackbits(np.frombuffer(random_bytes, np.uint8))[: rows * columns]
     return np.asarray(2.0 * bits.reshape(rows, columns) - 1.0, np.float64)
 
 
 def _never_zero(vectors: Floats, keys: Sequence[bytes]) -> Floats:
-    """Give a text that shares no n-gram with the fitted ones a direction of its own, from its content."""
+    """Give a text that shares no n-gram with those of the fit a direction from a hash of its content."""
     lost = np.flatnonzero(np.linalg.norm(vectors, axis=1) < 1e-9)
     for row in lost.tolist():
         hashed = np.frombuffer(keys[row], "<u8")[:1]

@@ -9,13 +9,13 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.stats.moments import row_means
-from sparingly.signals.overlap.similarity import is_unspaced, tokenised
-from sparingly.signals.overlap.tokens import Tokens, listed
+from sparingly.signals.overlap.similarity import is_unspaced, tokenise
+from sparingly.signals.overlap.tokens import TokenCodes, encode_tokens
 
 
 @dataclass(frozen=True)
 class Bigrams:
-    """The bigrams of every output of a set, counted once; ``bigrams_of`` makes it.
+    """The bigrams of every output of a set; made by ``count_bigrams``.
 
     An occurrence of a bigram is a *feature*: which model, which bigram, and whether it is its first, second …
     occurrence in the output. Two outputs of a model share Σ_g min(a_g, b_g) bigrams, which is the number of
@@ -42,13 +42,15 @@ class Bigrams:
         spaces; NaN where the model has no output for one of the two items.
         """
         low, high = np.searchsorted(self.item, [item, item + 1])
-        marked = np.zeros(int(self.feature.max(initial=-1)) + 1, bool)
-        marked[self.feature[self.bounds[low] : self.bounds[high]]] = True
+        in_item = np.zeros(int(self.feature.max(initial=-1)) + 1, bool)
+        in_item[self.feature[self.bounds[low] : self.bounds[high]]] = True
         shared = np.zeros(self.counts.shape)
         if len(self.item):
-            shared[self.item, self.model] = np.add.reduceat(marked[self.feature], self.bounds[:-1], dtype=int)
-        there = (self.counts > 0) & (self.counts[item] > 0)
-        return np.where(there, 2 * shared / np.maximum(self.counts + self.counts[item], 1), np.nan)
+            shared[self.item, self.model] = np.add.reduceat(
+                in_item[self.feature], self.bounds[:-1], dtype=int
+            )
+        present = (self.counts > 0) & (self.counts[item] > 0)
+        return np.where(present, 2 * shared / np.maximum(self.counts + self.counts[item], 1), np.nan)
 
     def similarity(self, item: int) -> Floats:
         """Return the mean over models of the Dice overlap of every item with one item."""
@@ -60,32 +62,32 @@ class Bigrams:
         max over chosen items of the mean over models of bigram Dice (Ruan et al. 2024); NaN where there is
         none to compare with. Judging an item of high redundancy teaches little that is new.
         """
-        most = np.full(len(self.counts), np.nan)
+        highest = np.full(len(self.counts), np.nan)
         for item in chosen:
-            most = np.fmax(most, self.similarity(item))
-        return most
+            highest = np.fmax(highest, self.similarity(item))
+        return highest
 
 
-def bigrams_of(outputs: Objects) -> Bigrams:
+def count_bigrams(outputs: Objects) -> Bigrams:
     """Count the bigrams of every output (items x models, None is missing).
 
-    Tokens are words, or characters where most items are in a script that puts no spaces between words: one
-    choice for the whole set, because items are compared with each other.
+    TokenCodes are words, or characters where most items are in a script that puts no spaces between words:
+    one choice for the whole set, because items are compared with each other.
     """
     rows = outputs.tolist()
     unspaced = [is_unspaced(texts) for row in rows if (texts := [text for text in row if text is not None])]
     by_character = 2 * sum(unspaced) > len(unspaced)
-    written = np.array([[text is not None for text in row] for row in rows], bool).reshape(outputs.shape)
-    item, model = np.nonzero(written)
+    is_written = np.array([[text is not None for text in row] for row in rows], bool).reshape(outputs.shape)
+    item, model = np.nonzero(is_written)
     texts = [text for row in rows for text in row if text is not None]
-    tokens = listed(tokenised(texts, np.full(len(texts), by_character), 2))
+    tokens = encode_tokens(tokenise(texts, np.full(len(texts), by_character), 2))
     counts = np.zeros(outputs.shape, np.int64)
     counts[item, model] = tokens.lengths - 1
     bounds = np.concatenate([[0], np.cumsum(tokens.lengths - 1)])
     return Bigrams(_features(tokens, model), bounds, item, model, counts)
 
 
-def _features(tokens: Tokens, model: Ints) -> Ints:
+def _features(tokens: TokenCodes, model: Ints) -> Ints:
     """Return a number per bigram of every text: the same for the same model, bigram and occurrence."""
     owner = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
     inside = owner[1:] == owner[:-1]
@@ -100,6 +102,8 @@ def _features(tokens: Tokens, model: Ints) -> Ints:
     new[1:] = keys[by_key][1:] != keys[by_key][:-1]
     occurrence = np.empty_like(places)
     occurrence[by_key] = places - np.maximum.accumulate(np.where(new, places, 0))
-    most = int(occurrence.max(initial=0)) + 1
-    _, feature = np.unique((model[owner] * len(distinct) + bigram) * most + occurrence, return_inverse=True)
+    repeats = int(occurrence.max(initial=0)) + 1
+    _, feature = np.unique(
+        (model[owner] * len(distinct) + bigram) * repeats + occurrence, return_inverse=True
+    )
     return feature

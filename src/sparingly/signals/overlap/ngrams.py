@@ -17,16 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparingly.base.arrays import Ints, Mask
-from sparingly.signals.overlap.tokens import Tokens
+from sparingly.signals.overlap.tokens import TokenCodes
 
 _WORD = 64
-_MOST = 2**63
-_ROOM = 2**23
+_KEY_LIMIT = 2**63
+_TABLE_CELLS = 2**23
 _END = 0
 
 
 @dataclass(frozen=True)
-class Places:
+class TextPlaces:
     """Where texts stand, which are listed item after item.
 
     Attributes:
@@ -48,25 +48,25 @@ class Places:
         return table
 
 
-def ngram_totals(tokens: Tokens, places: Places, n: int) -> Ints:
+def ngram_totals(tokens: TokenCodes, places: TextPlaces, n: int) -> Ints:
     """Return the number of n-grams of every text, items x slots."""
     return places.spread(np.maximum(tokens.lengths - n + 1, 0))
 
 
-def shared_ngrams(tokens: Tokens, places: Places, order: int) -> Iterator[Ints]:
+def shared_ngrams(tokens: TokenCodes, places: TextPlaces, order: int) -> Iterator[Ints]:
     """Yield Σ_g min(count_a(g), count_b(g)) over the n-grams g, items x slots x slots, for n = 1 … order."""
-    run = _sorted_run(tokens, places, order)
+    run = _sort_ngrams(tokens, places, order)
     for n in range(1, order + 1):
-        run = _narrowed(run, n)
+        run = _narrow(run, n)
         shared = np.zeros((places.items, places.slots, places.slots), np.int64)
-        for part in _parts(run, places.slots):
+        for part in _cut_run(run, places.slots):
             shared += _shared(part, places)
         shared[:, range(places.slots), range(places.slots)] = ngram_totals(tokens, places, n)
         yield shared
 
 
 @dataclass(frozen=True)
-class _Run:
+class SortedNgrams:
     """Positions sorted by item and by the tokens that follow.
 
     Attributes:
@@ -84,7 +84,7 @@ class _Run:
     first: Mask
 
 
-def _sorted_run(tokens: Tokens, places: Places, order: int) -> _Run:
+def _sort_ngrams(tokens: TokenCodes, places: TextPlaces, order: int) -> SortedNgrams:
     texts, total = len(tokens.lengths), len(tokens.codes)
     owner = np.repeat(np.arange(texts), tokens.lengths)
     at = np.arange(total) + owner
@@ -93,7 +93,7 @@ def _sorted_run(tokens: Tokens, places: Places, order: int) -> _Run:
     keys = np.repeat(places.item, tokens.lengths + 1)
     size = places.items
     for step in range(order):
-        if size * (tokens.kinds + 1) >= _MOST:
+        if size * (tokens.kinds + 1) >= _KEY_LIMIT:
             distinct, keys = np.unique(keys, return_inverse=True)
             size = len(distinct)
         keys = keys * (tokens.kinds + 1) + codes[step : step + len(keys)]
@@ -101,7 +101,7 @@ def _sorted_run(tokens: Tokens, places: Places, order: int) -> _Run:
     by_key = np.argsort(keys[at])
     owner = owner[by_key]
     item = places.item[owner]
-    return _Run(codes, at[by_key], item, places.slot[owner], _starts(item))
+    return SortedNgrams(codes, at[by_key], item, places.slot[owner], _starts(item))
 
 
 def _starts(values: Ints) -> Mask:
@@ -111,30 +111,30 @@ def _starts(values: Ints) -> Mask:
     return starts
 
 
-def _narrowed(run: _Run, n: int) -> _Run:
+def _narrow(run: SortedNgrams, n: int) -> SortedNgrams:
     """Go from n − 1 to n tokens; n-grams that occur once, or that run over the end of a text, are dropped."""
     token = run.codes[run.at + (n - 1)]
     first = run.first | _starts(token)
-    alone = first.copy()
-    alone[:-1] &= first[1:]
-    kept = ~alone & (token != _END)
-    return _Run(run.codes, run.at[kept], run.item[kept], run.slot[kept], first[kept])
+    unique = first.copy()
+    unique[:-1] &= first[1:]
+    stays = ~unique & (token != _END)
+    return SortedNgrams(run.codes, run.at[stays], run.item[stays], run.slot[stays], first[stays])
 
 
-def _parts(run: _Run, slots: int) -> Iterator[_Run]:
-    """Cut a run between n-grams, so that a table of n-grams x slots has room."""
-    step = max(1, _ROOM // slots)
+def _cut_run(run: SortedNgrams, slots: int) -> Iterator[SortedNgrams]:
+    """Cut a run between n-grams, so that a table of n-grams x slots fits in memory."""
+    step = max(1, _TABLE_CELLS // slots)
     begins = np.flatnonzero(run.first)
     low = 0
     while low < len(run.at):
         later = np.searchsorted(begins, low + step)
         high = int(begins[later]) if later < len(begins) else len(run.at)
         part = slice(low, high)
-        yield _Run(run.codes, run.at[part], run.item[part], run.slot[part], run.first[part])
+        yield SortedNgrams(run.codes, run.at[part], run.item[part], run.slot[part], run.first[part])
         low = high
 
 
-def _shared(run: _Run, places: Places) -> Ints:
+def _shared(run: SortedNgrams, places: TextPlaces) -> Ints:
     begins = np.flatnonzero(run.first)
     group = np.cumsum(run.first) - 1
     row, words = _aligned(run.item[begins], places.items)
@@ -145,11 +145,11 @@ def _shared(run: _Run, places: Places) -> Ints:
     occurrences = np.diff(np.append(begins, len(group)))
     repeated = occurrences > bits.sum(axis=0)[row]
     if repeated.any():
-        shared += _shared_again(run, group, repeated, places)
+        shared += _shared_repeats(run, group, repeated, places)
     return shared
 
 
-def _shared_again(run: _Run, group: Ints, repeated: Mask, places: Places) -> Ints:
+def _shared_repeats(run: SortedNgrams, group: Ints, repeated: Mask, places: TextPlaces) -> Ints:
     """Count the levels from 2 up, of the n-grams that a text has several times."""
     inside = repeated[group]
     groups = int(repeated.sum())
@@ -187,6 +187,6 @@ def _common_bits(bits: Mask, words: Ints) -> Ints:
     slots, begins = len(bits), np.cumsum(words) - words
     common = np.zeros((slots, slots, len(words)), np.int64)
     for slot in range(slots - 1):
-        both = np.bitwise_count(packed[slot] & packed[slot + 1 :])
-        common[slot, slot + 1 :] = np.add.reduceat(both, begins, axis=1, dtype=np.int64)
+        common_words = np.bitwise_count(packed[slot] & packed[slot + 1 :])
+        common[slot, slot + 1 :] = np.add.reduceat(common_words, begins, axis=1, dtype=np.int64)
     return np.ascontiguousarray(np.moveaxis(common + common.transpose(1, 0, 2), 2, 0))

@@ -13,17 +13,14 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.signals.length import text_length
-from sparingly.signals.overlap.ngrams import Places, ngram_totals, shared_ngrams
-from sparingly.signals.overlap.tokens import Tokeniser, bleu_tokens, characters, listed
-
-# --- Similarities between the outputs of an item, block of items by block of items
-
+from sparingly.signals.overlap.ngrams import TextPlaces, ngram_totals, shared_ngrams
+from sparingly.signals.overlap.tokens import Tokeniser, bleu_tokens, characters, encode_tokens
 
 _MISSING = -1
 
 
 @dataclass(frozen=True)
-class Block:
+class TextBlock:
     """The distinct texts of some items that follow each other.
 
     Attributes:
@@ -36,7 +33,7 @@ class Block:
 
     begin: int
     texts: list[str]
-    places: Places
+    places: TextPlaces
     slot: Ints
     copies: Ints
 
@@ -46,21 +43,21 @@ class Block:
         return self.begin + self.places.items
 
 
-class Measure(Protocol):
+class Similarity(Protocol):
     """A similarity of texts."""
 
     @property
     def block_size(self) -> int:
         """About how many characters of text are worked on at once."""
 
-    def between(self, block: Block) -> Floats:
+    def between(self, block: TextBlock) -> Floats:
         """Return the similarity of every text of an item (the hypothesis) with every text (the reference).
 
         The shape is items x slots x slots; slots without a text hold any number.
         """
 
 
-def pair_similarities(outputs: Objects, measure: Measure) -> Floats:
+def pair_similarities(outputs: Objects, measure: Similarity) -> Floats:
     """Return the similarity of every model's output with every model's output.
 
     Args:
@@ -71,38 +68,38 @@ def pair_similarities(outputs: Objects, measure: Measure) -> Floats:
         Items x models (the hypothesis) x models (the reference), NaN where one of the two has no output.
     """
     items, models = outputs.shape
-    found = np.full((items, models, models), np.nan)
+    similarities = np.full((items, models, models), np.nan)
     for block in blocks(outputs, measure.block_size):
         rows = np.arange(block.places.items)[:, None, None]
         first, second = block.slot[:, :, None], block.slot[:, None, :]
         values = measure.between(block)[rows, first, second]
-        there = (first != _MISSING) & (second != _MISSING)
-        found[block.begin : block.end] = np.where(there, values, np.nan)
-    return found
+        present = (first != _MISSING) & (second != _MISSING)
+        similarities[block.begin : block.end] = np.where(present, values, np.nan)
+    return similarities
 
 
-def mean_similarities(outputs: Objects, measure: Measure) -> Floats:
-    """Return the mean similarity over ordered pairs of different models, per item.
+def mean_similarities(outputs: Objects, measure: Similarity) -> Floats:
+    """Return the mean similarity over ordered pairs of different models, for every item.
 
     (1/(k(k−1))) Σ_{j≠j'} sim(y_j, y_j') over the k models that have an output; NaN where k < 2. Both
     directions count, so a similarity that is not symmetric is averaged over them.
     """
-    found = np.full(len(outputs), np.nan)
+    means_per_item = np.full(len(outputs), np.nan)
     for block in blocks(outputs, measure.block_size):
         copies = block.copies.astype(np.float64)
         models = copies.sum(axis=1)
-        # Slots without a text hold any number, so they are taken out and not multiplied by 0.
-        used = (block.copies[:, :, None] > 0) & (block.copies[:, None, :] > 0)
-        values = np.where(used, measure.between(block), 0.0)
+        # Slots without a text may hold NaN, so they are set to 0 rather than multiplied by 0.
+        is_used = (block.copies[:, :, None] > 0) & (block.copies[:, None, :] > 0)
+        values = np.where(is_used, measure.between(block), 0.0)
         everyone = np.einsum("ia,iab,ib->i", copies, values, copies)
         themselves = np.einsum("ia,iaa->i", copies, values)
         pairs = models * (models - 1)
         means = (everyone - themselves) / np.maximum(pairs, 1)
-        found[block.begin : block.end] = np.where(pairs > 0, means, np.nan)
-    return found
+        means_per_item[block.begin : block.end] = np.where(pairs > 0, means, np.nan)
+    return means_per_item
 
 
-def mean_cosines(vectors: Floats, there: Mask) -> Floats:
+def mean_cosines(vectors: Floats, is_present: Mask) -> Floats:
     """Return the mean cosine of an item's vectors over pairs of different models, NaN with fewer than two.
 
     With s the sum of an item's k vectors of length 1, (|s|² − k) / (k(k−1)): no pair is visited. A vector of
@@ -110,9 +107,9 @@ def mean_cosines(vectors: Floats, there: Mask) -> Floats:
 
     Args:
         vectors: Items x models x dimensions, each of length 1 or 0.
-        there: Items x models, whether there is a vector.
+        is_present: Items x models, whether there is a vector.
     """
-    present = there.astype(np.float64)
+    present = is_present.astype(np.float64)
     total = np.einsum("ijd,ij->id", vectors, present)
     themselves = np.einsum("ijd,ijd,ij->i", vectors, vectors, present)
     models = present.sum(axis=1)
@@ -121,23 +118,23 @@ def mean_cosines(vectors: Floats, there: Mask) -> Floats:
     return np.where(pairs > 0, alike / np.maximum(pairs, 1), np.nan)
 
 
-def blocks(outputs: Objects, size: int) -> Iterator[Block]:
+def blocks(outputs: Objects, size: int) -> Iterator[TextBlock]:
     """Cut items into blocks of about a number of characters, and find the distinct texts of each item."""
     items, models = outputs.shape
-    lengths = np.fromiter((0 if text is None else len(text) for text in _listed(outputs)), np.int64)
+    lengths = np.fromiter((0 if text is None else len(text) for text in _flat_texts(outputs)), np.int64)
     # The table of pairs takes room too, however short the texts are.
     upto = np.cumsum(lengths.reshape(items, models).sum(axis=1) + models**2)
     begin = 0
     while begin < items:
-        done = upto[begin - 1] if begin else 0
-        end = max(begin + 1, int(np.searchsorted(upto, done + size, side="right")))
-        yield _block(outputs[begin:end], begin)
+        previous = upto[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(upto, previous + size, side="right")))
+        yield _make_block(outputs[begin:end], begin)
         begin = end
 
 
-def _block(outputs: Objects, begin: int) -> Block:
+def _make_block(outputs: Objects, begin: int) -> TextBlock:
     numbers: defaultdict[str | None, int] = defaultdict(count().__next__, {None: _MISSING})
-    text = np.fromiter(map(numbers.__getitem__, _listed(outputs)), np.int64).reshape(outputs.shape)
+    text = np.fromiter(map(numbers.__getitem__, _flat_texts(outputs)), np.int64).reshape(outputs.shape)
     by_text = np.argsort(text, axis=1, kind="stable")
     ordered = np.take_along_axis(text, by_text, axis=1)
     new = ordered != _MISSING
@@ -146,20 +143,20 @@ def _block(outputs: Objects, begin: int) -> Block:
     slot = np.empty_like(place)
     np.put_along_axis(slot, by_text, place, axis=1)
     item, column = np.nonzero(new)
-    places = Places(item, place[item, column], len(outputs), int(place.max(initial=0)) + 1)
+    places = TextPlaces(item, place[item, column], len(outputs), int(place.max(initial=0)) + 1)
     present_item, present_model = np.nonzero(slot != _MISSING)
     cells = present_item * places.slots + slot[present_item, present_model]
     copies = np.bincount(cells, minlength=places.items * places.slots)
-    known = [written for written in numbers if written is not None]
-    texts = [known[number] for number in ordered[item, column].tolist()]
-    return Block(begin, texts, places, slot, copies.reshape(places.items, places.slots))
+    distinct_texts = [text_value for text_value in numbers if text_value is not None]
+    texts = [distinct_texts[number] for number in ordered[item, column].tolist()]
+    return TextBlock(begin, texts, places, slot, copies.reshape(places.items, places.slots))
 
 
-def _listed(outputs: Objects) -> Iterator[str | None]:
+def _flat_texts(outputs: Objects) -> Iterator[str | None]:
     return iter(cast("Iterable[str | None]", outputs.flat))
 
 
-# --- Sentence BLEU between all outputs of an item, as sacrebleu computes it
+# The similarities, as sacrebleu computes them
 
 
 @dataclass(frozen=True)
@@ -175,17 +172,17 @@ class Bleu:
     block_size: ClassVar[int] = 2**18
     order: ClassVar[int] = 4
 
-    def between(self, block: Block) -> Floats:
+    def between(self, block: TextBlock) -> Floats:
         """Return the BLEU of every text of an item, given every other as the reference."""
         tokens, places = bleu_tokens(block.texts, self.tokeniser), block.places
         shape = (places.items, places.slots, places.slots)
         logs, misses, matches = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
         for n, shared in enumerate(shared_ngrams(tokens, places, self.order), start=1):
             totals = ngram_totals(tokens, places, n)[:, :, None]
-            there = totals > 0
-            misses += there & (shared == 0)
+            present = totals > 0
+            misses += present & (shared == 0)
             matched = np.where(shared > 0, shared, 0.5**misses)
-            logs += np.where(there, np.log(matched / np.maximum(totals, 1)), 0.0)
+            logs += np.where(present, np.log(matched / np.maximum(totals, 1)), 0.0)
             matches += shared
         lengths = places.spread(tokens.lengths)
         orders = np.clip(lengths, 1, self.order)[:, :, None]
@@ -197,9 +194,6 @@ def _log_brevity(lengths: Ints) -> Floats:
     """Return the logarithm of the brevity penalty, items x hypotheses x references."""
     hypothesis, reference = lengths[:, :, None], lengths[:, None, :]
     return np.minimum(0.0, 1 - reference / np.maximum(hypothesis, 1))
-
-
-# --- Sentence chrF between all outputs of an item, as sacrebleu computes it
 
 
 @dataclass(frozen=True)
@@ -215,26 +209,23 @@ class Chrf:
     order: ClassVar[int] = 6
     beta: ClassVar[float] = 2.0
 
-    def between(self, block: Block) -> Floats:
+    def between(self, block: TextBlock) -> Floats:
         """Return the chrF of every text of an item, given every other as the reference."""
         tokens, places = characters(block.texts), block.places
         precision = np.zeros((places.items, places.slots, places.slots))
         orders = np.zeros_like(precision)
         for n, shared in enumerate(shared_ngrams(tokens, places, self.order), start=1):
             totals = ngram_totals(tokens, places, n)
-            both = (totals[:, :, None] > 0) & (totals[:, None, :] > 0)
+            both_present = (totals[:, :, None] > 0) & (totals[:, None, :] > 0)
             # Where the other text has no n-grams nothing is shared, so the order adds 0 of its own accord.
             precision += shared / np.maximum(totals, 1)[:, :, None]
-            orders += both
+            orders += both_present
         precision /= np.maximum(orders, 1)
         # What is precision one way is recall the other way.
         recall = precision.transpose(0, 2, 1)
         weight = self.beta**2
         divisor = weight * precision + recall
         return 100 * (1 + weight) * precision * recall / np.where(divisor > 0, divisor, 1.0)
-
-
-# --- Dice overlap of words, or of characters in scripts without spaces, between all outputs of an item
 
 
 @dataclass(frozen=True)
@@ -252,7 +243,7 @@ class Dice:
     order: int = 1
     block_size: ClassVar[int] = 2**18
 
-    def between(self, block: Block) -> Floats:
+    def between(self, block: TextBlock) -> Floats:
         """Return the overlap of every two texts of an item."""
         places = block.places
         bounds = np.searchsorted(places.item, np.arange(places.items + 1))
@@ -263,7 +254,7 @@ class Dice:
             ],
             np.diff(bounds),
         )
-        tokens = listed(tokenised(block.texts, unspaced, self.order))
+        tokens = encode_tokens(tokenise(block.texts, unspaced, self.order))
         *_, shared = shared_ngrams(tokens, places, self.order)
         totals = ngram_totals(tokens, places, self.order)
         # Two slots without a text have no n-grams, and their number does not matter.
@@ -278,10 +269,10 @@ def is_unspaced(texts: Sequence[str]) -> bool:
     return text_length(together) != len(together.split())
 
 
-def tokenised(texts: Sequence[str], unspaced: NDArray[np.bool_], least: int) -> list[list[str]]:
+def tokenise(texts: Sequence[str], unspaced: NDArray[np.bool_], minimum: int) -> list[list[str]]:
     """Cut texts into words or characters; short texts are filled up with empty tokens."""
-    cut = [
+    token_lists = [
         list("".join(text.split())) if by_character else text.split()
         for text, by_character in zip(texts, unspaced.tolist(), strict=True)
     ]
-    return [tokens + [""] * (least - len(tokens)) for tokens in cut]
+    return [tokens + [""] * (minimum - len(tokens)) for tokens in token_lists]

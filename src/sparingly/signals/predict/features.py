@@ -1,4 +1,7 @@
-"""Cells x features: what is known about every output before anyone judges it."""
+"""Cells x features: what is known about every output before anyone judges it.
+
+``Features`` says what to use, ``prepare_features`` builds the table of a set.
+"""
 
 from __future__ import annotations
 
@@ -12,254 +15,24 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.cache import ResultCache
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.stats.moments import principal_axes
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.evalset import Embedded, embed_outputs, embed_sources
 from sparingly.signals.length import OUTPUT_LENGTH, SOURCE_LENGTH, length_metric, source_lengths
 
-# --- One number per item and model as a column of features: standardised over the whole set, nothing missing
-
-
-# A metric that more cells than this lack gets a column that says where.
+# A metric that is missing in a larger share of cells gets a column that marks them.
 _MANY_MISSING = 0.05
 # Squares of smaller numbers lose digits, or are 0.
 _TINY = 1e-150
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """A metric, a length or its logarithm, ready to be standardised.
-
-    Attributes:
-        name: Of the feature.
-        values: Items x models, or items x 1 where it is the same for all models.
-        centre: The mean over the whole set.
-        spread: The standard deviation over the whole set.
-        logarithm: Whether log(1 + value) is meant.
-        absence: Whether the column says where ``values`` are missing, instead of what they are.
-    """
-
-    name: str
-    values: Floats
-    centre: float
-    spread: float
-    logarithm: bool = False
-    absence: bool = False
-
-    def at(self, rows: Ints | slice) -> Floats:
-        """Return the standardised values of some items.
-
-        A missing value becomes the mean of the item's others, and the mean of the set where it has none.
-        """
-        found = _meant(self.values[rows], self.logarithm, self.absence)
-        standard = (found - self.centre) / self.spread
-        there = ~np.isnan(standard)
-        if there.all():
-            return standard
-        known = np.where(there, standard, 0.0)
-        means = known.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
-        return np.where(there, standard, means)
-
-
-def _meant(values: Floats, logarithm: bool, absence: bool) -> Floats:
-    if absence:
-        return np.asarray(np.isnan(values), np.float64)
-    return np.log1p(values) if logarithm else values
-
-
-def standard_columns(data: EvalSet, metrics: tuple[str, ...] | None, lengths: bool) -> list[Column]:
-    """Return a column for every metric and length that says anything, in the order of their names.
-
-    What is missing everywhere or constant is left out.
-    """
-    names = sorted(data.metrics) if metrics is None else list(metrics)
-    for name in names:
-        if name not in data.metrics:
-            raise UnknownNameError("metric", name, data.metrics)
-    columns = [column for name in names for column in _columns(name, data.metrics[name])]
-    columns += _length_columns(data) if lengths else []
-    if not columns:
-        raise MissingDataError(
-            "Predictions need metrics that differ between outputs, or texts, and the evaluation set has "
-            "neither. Add a metric, such as chrF or the length of the outputs."
-        )
-    return columns
-
-
-def has_features(data: EvalSet) -> bool:
-    """Return whether there is anything to predict scores from: a metric that varies, or lengths that do."""
-    return any(_columns(name, scores) for name, scores in data.metrics.items()) or bool(_length_columns(data))
-
-
-def _length_columns(data: EvalSet) -> list[Column]:
-    """Return the lengths of sources and outputs, plain and logarithmic."""
-    measured = []
-    if data.sources is not None:
-        measured.append((SOURCE_LENGTH, source_lengths(data)[:, None]))
-    if data.outputs is not None:
-        measured.append((OUTPUT_LENGTH, length_metric(data, OUTPUT_LENGTH)))
-    return [
-        column
-        for name, values in measured
-        if name not in data.metrics
-        for logarithm in (False, True)
-        for column in _columns(name, values, logarithm)
-    ]
-
-
-def _spread(known: Floats) -> float:
-    """Return the standard deviation of values that differ, also where their squares are 0 to a computer."""
-    spread = float(known.std())
-    if spread > _TINY:
-        return spread
-    apart = known - known.mean()
-    reach = float(np.abs(apart).max())
-    return reach * float((apart / reach).std())
-
-
-def _columns(name: str, values: Floats, logarithm: bool = False) -> list[Column]:
-    """Return the column, and that of its absence where many values are missing; none when it is constant."""
-    found = _meant(values, logarithm, absence=False)
-    known = found[~np.isnan(found)]
-    if known.size == 0 or known.min() == known.max():
-        return []
-    title = f"log {name}" if logarithm else name
-    columns = [Column(title, values, float(known.mean()), _spread(known), logarithm)]
-    missing = 1.0 - known.size / values.size
-    if missing > _MANY_MISSING and not logarithm:
-        spread = float(np.sqrt(missing * (1.0 - missing)))
-        columns.append(Column(f"no {name}", values, missing, spread, absence=True))
-    return columns
-
-
-# --- The principal components of standardised columns, and their squares and products
-# People's scores are seldom a straight line in a metric: error scores pile up at zero. A parabola in the few
-# directions in which the metrics differ most takes up most of that bend, with few coefficients to learn.
-
-
-# Components beyond so many standard deviations are cut, else one odd cell would rule a square.
-_FAR = 4.0
-_NOTHING = 1e-9
+# Components beyond so many standard deviations are clipped, else one outlier would dominate a square.
+_CLIP = 4.0
+_ZERO_VARIANCE = 1e-9
 Blocks = Callable[[], Iterable[Floats]]
-
-
-@dataclass(frozen=True, eq=False)
-class Components:
-    """Axes of unit variance in the space of the columns, and the moments of the products of components.
-
-    Attributes:
-        centre: The means of the columns.
-        axes: Columns x components.
-        squared: Of how many components there are squares and products.
-        means: Of the products.
-        spreads: The standard deviations of the products.
-    """
-
-    centre: Floats
-    axes: Floats
-    squared: int
-    means: Floats
-    spreads: Floats
-
-    @property
-    def product_names(self) -> tuple[str, ...]:
-        """The names of the squares and products."""
-        first, second = np.triu_indices(self.squared)
-        pairs = zip(first.tolist(), second.tolist(), strict=True)
-        return tuple(f"component {one + 1} x {other + 1}" for one, other in pairs)
-
-    def of(self, base: Floats) -> Floats:
-        """Return the components of cells, ... x components."""
-        return np.clip((base - self.centre) @ self.axes, -_FAR, _FAR)
-
-    def products(self, found: Floats) -> Floats:
-        """Return the standardised squares and products of components."""
-        return (_products(found, self.squared) - self.means) / self.spreads
-
-
-def principal_components(
-    centre: Floats, covariance: Floats, blocks: Blocks, squared: int, count: int
-) -> Components:
-    """Return the first components of columns with these moments; ``blocks`` yields the columns' cells."""
-    energy, vectors = np.linalg.eigh(covariance)
-    best = np.argsort(-energy, kind="stable")[:count]
-    best = best[energy[best] > _NOTHING * energy[best[0]]]
-    axes = vectors[:, best] / np.sqrt(energy[best])
-    squared = min(squared, len(best))
-    nothing = Components(centre, axes, squared, np.zeros(0), np.ones(0))
-    if not squared:
-        return nothing
-    total = squares = np.zeros(squared * (squared + 1) // 2)
-    cells = 0
-    for block in blocks():
-        found = _products(nothing.of(block), squared).reshape(-1, len(total))
-        total, squares = total + found.sum(axis=0), squares + (found**2).sum(axis=0)
-        cells += len(found)
-    means = total / cells
-    spreads = np.sqrt(np.maximum(squares / cells - means**2, _NOTHING))
-    return Components(centre, axes, squared, means, spreads)
-
-
-def _products(found: Floats, squared: int) -> Floats:
-    first, second = np.triu_indices(squared)
-    return np.asarray(found[..., first] * found[..., second])
-
-
-# --- The main directions of embedded sources and outputs, as features
-
-
-@dataclass(frozen=True, eq=False)
-class Topics:
-    """Standardised directions, items x models x directions (items x 1 x directions for sources)."""
-
-    names: tuple[str, ...]
-    parts: tuple[Floats, ...]
-    models: int
-
-    def at(self, rows: Ints) -> Floats:
-        """Return the directions of some items, items x models x directions."""
-        taken = [part[rows] for part in self.parts]
-        spread = [np.broadcast_to(part, (len(rows), self.models, part.shape[2])) for part in taken]
-        return np.concatenate(spread, axis=2)
-
-
-def text_topics(data: EvalSet, embedding: str, dimensions: int) -> Topics:
-    """Return the directions in which the texts differ most, so many of the sources and of the outputs."""
-    embedded: dict[str, Embedded] = {}
-    if data.sources is not None:
-        sources = embed_sources(data, embedding)
-        embedded["source"] = Embedded(sources.vectors[:, None, :], sources.there[:, None])
-    if data.outputs is not None:
-        embedded["output"] = embed_outputs(data, embedding)
-    if not embedded:
-        raise MissingDataError("Embeddings need sources or outputs, and the evaluation set has neither.")
-    reduced = {kind: _directions(texts, dimensions) for kind, texts in embedded.items()}
-    names = tuple(
-        f"{kind} direction {place + 1}" for kind, part in reduced.items() for place in range(part.shape[2])
-    )
-    return Topics(names, tuple(reduced.values()), len(data.models))
-
-
-def _directions(texts: Embedded, dimensions: int) -> Floats:
-    """Return unit-variance scores on the first principal axes, 0 where there is no text."""
-    vectors, there = texts
-    known = vectors[there]
-    centred = known - known.mean(axis=0) if len(known) else known
-    energy, axes = np.linalg.eigh(centred.T @ centred / max(1, len(known)))
-    best = np.argsort(-energy, kind="stable")[:dimensions]
-    best = best[energy[best] > _NOTHING]
-    scores = np.zeros((*there.shape, len(best)))
-    scores[there] = centred @ (axes[:, best] / np.sqrt(energy[best]))
-    return scores
-
-
-# --- Cells x features: what is known about every output before anyone judges it
-
-
 # How large coefficients are expected to be, where a metric's own is 1 (see ``FeatureTable.scales``).
 _ITEM_MEANS, _TOPICS, _SQUARES, _SLOPES = 0.5, 0.2, 0.3, 0.2
 _BLOCK_NUMBERS = 1 << 22
-# Columns that correlate by more than this say the same.
-_SAME = 1.0 - 1e-9
+# Columns that correlate by more than this are duplicates.
+_SAME_CORRELATION = 1.0 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -300,26 +73,26 @@ class FeatureTable:
 
     items: int
     models: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[FeatureColumn, ...]
     means_of: NDArray[np.intp]
-    topics: Topics | None
-    components: Components | None
-    wanted: Features
+    topics: TextDirections | None
+    components: PrincipalComponents | None
+    features: Features
 
     @property
     def _kinds(self) -> list[tuple[float, tuple[str, ...]]]:
         """The expected size of all coefficients of a kind together, and the names of the features."""
-        own = tuple(column.name for column in self.columns)
-        means = tuple(f"mean {own[place]}" for place in self.means_of)
-        size = np.sqrt(len(own))
-        kinds = [(size, own), (_ITEM_MEANS * np.sqrt(len(means)), means)]
+        column_names = tuple(column.name for column in self.columns)
+        means = tuple(f"mean {column_names[place]}" for place in self.means_of)
+        size = np.sqrt(len(column_names))
+        kinds = [(size, column_names), (_ITEM_MEANS * np.sqrt(len(means)), means)]
         if self.topics is not None:
             kinds.append((_TOPICS * size, self.topics.names))
-        if self.wanted.models:
+        if self.features.models:
             kinds.append((np.sqrt(len(self.models)), tuple(f"model {name}" for name in self.models)))
         if self.components is not None and self.components.squared:
             kinds.append((_SQUARES * size, self.components.product_names))
-        if self.components is not None and self.wanted.slopes:
+        if self.components is not None and self.features.slopes:
             names = tuple(f"slope {name}" for name in self.models)
             kinds.append((_SLOPES * size * np.sqrt(len(names)), names))
         return kinds
@@ -345,14 +118,14 @@ class FeatureTable:
         parts = [base, _item_means(base[:, :, self.means_of])]
         if self.topics is not None:
             parts.append(self.topics.at(rows))
-        each = np.broadcast_to(np.eye(base.shape[1]), (len(rows), base.shape[1], base.shape[1]))
-        if self.wanted.models:
-            parts.append(each)
+        indicators = np.broadcast_to(np.eye(base.shape[1]), (len(rows), base.shape[1], base.shape[1]))
+        if self.features.models:
+            parts.append(indicators)
         if self.components is not None:
-            found = self.components.of(base)
-            parts.append(self.components.products(found))
-            if self.wanted.slopes:
-                parts.append(each * found[:, :, :1])
+            components = self.components.project(base)
+            parts.append(self.components.products(components))
+            if self.features.slopes:
+                parts.append(indicators * components[:, :, :1])
         return np.concatenate(parts, axis=2)
 
     def blocks(self) -> Iterator[Ints]:
@@ -364,17 +137,16 @@ class FeatureTable:
 _tables: ResultCache[FeatureTable] = ResultCache(size=8)
 
 
-def prepare_features(data: EvalSet, wanted: Features) -> FeatureTable:
+def prepare_features(data: EvalSet, features: Features) -> FeatureTable:
     """Return the features of a set: standardised over all of it, constant and repeated ones left out.
 
-    Nothing in a set can be written to, so those of the last few sets are kept, unless vectors come from a
-    file, which can change.
+    Sets are read-only, so the tables of the last few are cached, unless vectors come from a file, which can
+    change.
     """
-    if wanted.embedding is not None:
-        return _made(data, wanted)
-    return _tables.get(
-        feature_arrays(data), (data.keys.tobytes(), data.models, wanted), lambda: _made(data, wanted)
-    )
+    if features.embedding is not None:
+        return _build_table(data, features)
+    key = (data.keys.tobytes(), data.models, features)
+    return _tables.get(feature_arrays(data), key, lambda: _build_table(data, features))
 
 
 def feature_arrays(data: EvalSet) -> list[NDArray[Any]]:
@@ -386,30 +158,37 @@ def feature_arrays(data: EvalSet) -> list[NDArray[Any]]:
     return arrays
 
 
-def _made(data: EvalSet, wanted: Features) -> FeatureTable:
-    columns = standard_columns(data, wanted.metrics, wanted.lengths)
+def _build_table(data: EvalSet, features: Features) -> FeatureTable:
+    columns = standard_columns(data, features.metrics, features.lengths)
     items, models = data.shape
     moments = _moments(columns, items, models)
-    own, means = _distinct(moments.covariance, len(columns), wanted.item_means)
-    kept = tuple(columns[place] for place in own)
-    count = max(wanted.squares, int(wanted.slopes))
+    column_places, means = _distinct(moments.covariance, len(columns), features.item_means)
+    distinct = tuple(columns[place] for place in column_places)
+    count = max(features.squares, int(features.slopes))
+    topics = components = None
+    if features.embedding is not None:
+        topics = text_directions(data, features.embedding, features.dimensions)
+    if count:
+        components = _components(distinct, column_places, moments, items, models, features.squares, count)
     return FeatureTable(
         items=items,
         models=data.models,
-        columns=kept,
+        columns=distinct,
         means_of=means,
-        topics=None if wanted.embedding is None else text_topics(data, wanted.embedding, wanted.dimensions),
-        components=_components(kept, own, moments, items, models, wanted.squares, count) if count else None,
-        wanted=wanted,
+        topics=topics,
+        components=components,
+        features=features,
     )
 
 
-class _Moments(NamedTuple):
+class ColumnMoments(NamedTuple):
+    """The mean and covariance of columns."""
+
     mean: Floats
     covariance: Floats
 
 
-def _moments(columns: list[Column], items: int, models: int) -> _Moments:
+def _moments(columns: list[FeatureColumn], items: int, models: int) -> ColumnMoments:
     """Return the moments of the columns and, after them, of their item means."""
     width = 2 * len(columns)
     total, squares = np.zeros(width), np.zeros((width, width))
@@ -419,42 +198,42 @@ def _moments(columns: list[Column], items: int, models: int) -> _Moments:
         total += block.sum(axis=0)
         squares += block.T @ block
     mean = total / (items * models)
-    return _Moments(mean, squares / (items * models) - np.outer(mean, mean))
+    return ColumnMoments(mean, squares / (items * models) - np.outer(mean, mean))
 
 
 def _distinct(covariance: Floats, count: int, item_means: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return which columns to keep, and of which of those to keep the item means."""
     spread = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
     varied = spread > 1e-9
-    # What is not the same as anything before it is kept; columns come before item means.
+    # A column stays unless it repeats an earlier one; columns come before item means.
     safe = np.where(varied, spread, 1.0)
-    alike = np.abs(covariance / np.outer(safe, safe)) > _SAME
-    kept = np.zeros(len(spread), bool)
+    alike = np.abs(covariance / np.outer(safe, safe)) > _SAME_CORRELATION
+    stays = np.zeros(len(spread), bool)
     for place in range(len(spread)):
-        kept[place] = varied[place] and not (alike[place, :place] & kept[:place]).any()
-    own = np.flatnonzero(kept[:count])
-    means = np.flatnonzero(kept[count:][own]) if item_means else np.zeros(0, np.intp)
-    return own, means
+        stays[place] = varied[place] and not (alike[place, :place] & stays[:place]).any()
+    column_places = np.flatnonzero(stays[:count])
+    means = np.flatnonzero(stays[count:][column_places]) if item_means else np.zeros(0, np.intp)
+    return column_places, means
 
 
 def _components(
-    columns: tuple[Column, ...],
-    own: NDArray[np.intp],
-    moments: _Moments,
+    columns: tuple[FeatureColumn, ...],
+    places: NDArray[np.intp],
+    moments: ColumnMoments,
     items: int,
     models: int,
     squares: int,
     count: int,
-) -> Components:
+) -> PrincipalComponents:
     def blocks() -> Iterator[Floats]:
         return (_base(columns, rows, models) for rows in _blocks(items, models * len(columns)))
 
     return principal_components(
-        moments.mean[own], moments.covariance[np.ix_(own, own)], blocks, squares, count
+        moments.mean[places], moments.covariance[np.ix_(places, places)], blocks, squares, count
     )
 
 
-def _base(columns: list[Column] | tuple[Column, ...], rows: Ints, models: int) -> Floats:
+def _base(columns: list[FeatureColumn] | tuple[FeatureColumn, ...], rows: Ints, models: int) -> Floats:
     shape = (len(rows), models)
     return np.stack([np.broadcast_to(column.at(rows), shape) for column in columns], axis=2)
 
@@ -467,3 +246,223 @@ def _blocks(items: int, numbers_per_item: int) -> Iterator[Ints]:
     step = max(1, _BLOCK_NUMBERS // max(1, numbers_per_item))
     for start in range(0, items, step):
         yield np.arange(start, min(start + step, items))
+
+
+# Columns
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureColumn:
+    """A metric, a length or its logarithm, ready to be standardised.
+
+    Attributes:
+        name: Of the feature.
+        values: Items x models, or items x 1 where it is the same for all models.
+        centre: The mean over the whole set.
+        spread: The standard deviation over the whole set.
+        logarithm: Whether log(1 + value) is meant.
+        absence: Whether the column says where ``values`` are missing, instead of what they are.
+    """
+
+    name: str
+    values: Floats
+    centre: float
+    spread: float
+    logarithm: bool = False
+    absence: bool = False
+
+    def at(self, rows: Ints | slice) -> Floats:
+        """Return the standardised values of some items.
+
+        A missing value becomes the mean of the item's others, and the mean of the set where it has none.
+        """
+        raw = _raw_values(self.values[rows], self.logarithm, self.absence)
+        standard = (raw - self.centre) / self.spread
+        present = ~np.isnan(standard)
+        if present.all():
+            return standard
+        filled = np.where(present, standard, 0.0)
+        means = filled.sum(axis=1, keepdims=True) / np.maximum(present.sum(axis=1, keepdims=True), 1)
+        return np.where(present, standard, means)
+
+
+def _raw_values(values: Floats, logarithm: bool, absence: bool) -> Floats:
+    if absence:
+        return np.asarray(np.isnan(values), np.float64)
+    return np.log1p(values) if logarithm else values
+
+
+def standard_columns(data: EvalSet, metrics: tuple[str, ...] | None, lengths: bool) -> list[FeatureColumn]:
+    """Return a column for every metric and length that varies, in the order of their names.
+
+    Metrics that are missing everywhere or constant are left out.
+    """
+    names = sorted(data.metrics) if metrics is None else list(metrics)
+    for name in names:
+        if name not in data.metrics:
+            raise UnknownNameError("metric", name, data.metrics)
+    columns = [column for name in names for column in _columns(name, data.metrics[name])]
+    columns += _length_columns(data) if lengths else []
+    if not columns:
+        raise MissingDataError(
+            "Predictions need metrics that differ between outputs, or texts, and the evaluation set has "
+            "neither. Add a metric, such as chrF or the length of the outputs."
+        )
+    return columns
+
+
+def has_features(data: EvalSet) -> bool:
+    """Return whether scores can be predicted from anything: a metric that varies, or lengths that do."""
+    return any(_columns(name, scores) for name, scores in data.metrics.items()) or bool(_length_columns(data))
+
+
+def _length_columns(data: EvalSet) -> list[FeatureColumn]:
+    """Return the lengths of sources and outputs, plain and logarithmic."""
+    measured = []
+    if data.sources is not None:
+        measured.append((SOURCE_LENGTH, source_lengths(data)[:, None]))
+    if data.outputs is not None:
+        measured.append((OUTPUT_LENGTH, length_metric(data, OUTPUT_LENGTH)))
+    return [
+        column
+        for name, values in measured
+        if name not in data.metrics
+        for logarithm in (False, True)
+        for column in _columns(name, values, logarithm)
+    ]
+
+
+def _spread(present: Floats) -> float:
+    """Return the standard deviation of values that differ, also where their squares underflow."""
+    spread = float(present.std())
+    if spread > _TINY:
+        return spread
+    deviations = present - present.mean()
+    reach = float(np.abs(deviations).max())
+    return reach * float((deviations / reach).std())
+
+
+def _columns(name: str, values: Floats, logarithm: bool = False) -> list[FeatureColumn]:
+    """Return the column, and that of its absence where many values are missing; none when it is constant."""
+    raw = _raw_values(values, logarithm, absence=False)
+    present = raw[~np.isnan(raw)]
+    if present.size == 0 or present.min() == present.max():
+        return []
+    title = f"log {name}" if logarithm else name
+    columns = [FeatureColumn(title, values, float(present.mean()), _spread(present), logarithm)]
+    missing = 1.0 - present.size / values.size
+    if missing > _MANY_MISSING and not logarithm:
+        spread = float(np.sqrt(missing * (1.0 - missing)))
+        columns.append(FeatureColumn(f"no {name}", values, missing, spread, absence=True))
+    return columns
+
+
+# Principal components of the columns. Human scores are seldom a straight line in a metric: error scores pile
+# up at zero. A parabola in the few directions in which the metrics differ most takes up most of that bend,
+# with few coefficients to learn.
+
+
+@dataclass(frozen=True, eq=False)
+class PrincipalComponents:
+    """Axes of unit variance in the space of the columns, and the moments of the products of components.
+
+    Attributes:
+        centre: The means of the columns.
+        axes: Columns x components.
+        squared: Of how many components there are squares and products.
+        means: Of the products.
+        spreads: The standard deviations of the products.
+    """
+
+    centre: Floats
+    axes: Floats
+    squared: int
+    means: Floats
+    spreads: Floats
+
+    @property
+    def product_names(self) -> tuple[str, ...]:
+        """The names of the squares and products."""
+        first, second = np.triu_indices(self.squared)
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        return tuple(f"component {left + 1} x {right + 1}" for left, right in pairs)
+
+    def project(self, base: Floats) -> Floats:
+        """Return the components of cells, ... x components."""
+        return np.clip((base - self.centre) @ self.axes, -_CLIP, _CLIP)
+
+    def products(self, components: Floats) -> Floats:
+        """Return the standardised squares and products of components."""
+        return (_products(components, self.squared) - self.means) / self.spreads
+
+
+def principal_components(
+    centre: Floats, covariance: Floats, blocks: Blocks, squared: int, count: int
+) -> PrincipalComponents:
+    """Return the first components of columns with these moments; ``blocks`` yields the columns' cells."""
+    axes = principal_axes(covariance, count, _ZERO_VARIANCE)
+    squared = min(squared, axes.shape[1])
+    unscaled = PrincipalComponents(centre, axes, squared, np.zeros(0), np.ones(0))
+    if not squared:
+        return unscaled
+    total = squares = np.zeros(squared * (squared + 1) // 2)
+    cells = 0
+    for block in blocks():
+        products = _products(unscaled.project(block), squared).reshape(-1, len(total))
+        total, squares = total + products.sum(axis=0), squares + (products**2).sum(axis=0)
+        cells += len(products)
+    means = total / cells
+    spreads = np.sqrt(np.maximum(squares / cells - means**2, _ZERO_VARIANCE))
+    return PrincipalComponents(centre, axes, squared, means, spreads)
+
+
+def _products(components: Floats, squared: int) -> Floats:
+    first, second = np.triu_indices(squared)
+    return np.asarray(components[..., first] * components[..., second])
+
+
+# Directions of embedded texts
+
+
+@dataclass(frozen=True, eq=False)
+class TextDirections:
+    """Standardised directions, items x models x directions (items x 1 x directions for sources)."""
+
+    names: tuple[str, ...]
+    parts: tuple[Floats, ...]
+    models: int
+
+    def at(self, rows: Ints) -> Floats:
+        """Return the directions of some items, items x models x directions."""
+        parts = [part[rows] for part in self.parts]
+        spread = [np.broadcast_to(part, (len(rows), self.models, part.shape[2])) for part in parts]
+        return np.concatenate(spread, axis=2)
+
+
+def text_directions(data: EvalSet, embedding: str, dimensions: int) -> TextDirections:
+    """Return the directions in which the texts differ most, so many of the sources and of the outputs."""
+    embedded: dict[str, Embedded] = {}
+    if data.sources is not None:
+        sources = embed_sources(data, embedding)
+        embedded["source"] = Embedded(sources.vectors[:, None, :], sources.present[:, None])
+    if data.outputs is not None:
+        embedded["output"] = embed_outputs(data, embedding)
+    if not embedded:
+        raise MissingDataError("Embeddings need sources or outputs, and the evaluation set has neither.")
+    reduced = {kind: _directions(texts, dimensions) for kind, texts in embedded.items()}
+    names = tuple(
+        f"{kind} direction {place + 1}" for kind, part in reduced.items() for place in range(part.shape[2])
+    )
+    return TextDirections(names, tuple(reduced.values()), len(data.models))
+
+
+def _directions(texts: Embedded, dimensions: int) -> Floats:
+    """Return unit-variance scores on the first principal axes, 0 where there is no text."""
+    vectors, is_present = texts
+    present = vectors[is_present]
+    centred = present - present.mean(axis=0) if len(present) else present
+    covariance = centred.T @ centred / max(1, len(present))
+    axes = principal_axes(covariance, dimensions, _ZERO_VARIANCE, relative=False)
+    scores = np.zeros((*is_present.shape, axes.shape[1]))
+    scores[is_present] = centred @ axes
+    return scores

@@ -1,4 +1,16 @@
-"""``predict_scores``: from some labels to a prediction of every score."""
+"""``predict_scores``: from some labels to a prediction of every score, cross-fitted.
+
+Labelled items are dealt to folds, whole documents together where groups are given; one model per fold learns
+from all other folds. ``held_out`` holds, for every item of a labelled group, the prediction of the model that
+did not see it, and elsewhere the mean of all models, each weighted by its fold's share of the labels.
+
+Take that one array as f in N⁻¹ [Σ_all f + Σ_S (y − f)/π]. For fold k of a uniform sample, the scores of the
+items that its model did not see (N − n + n_k of them, n_k sampled) sum to Σ f_k + (N − n + n_k)/n_k ·
+Σ_{S_k} (y − f_k) without bias, and the others are known; the mean of these totals over folds, weighted by
+n_k/n, is exactly that formula. If labelled items were predicted by the mean of all models too, the first sum
+would hold predictions of models that learned from those very items, and part of the finite-population
+correction would be lost.
+"""
 
 from __future__ import annotations
 
@@ -15,152 +27,10 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.base.stats.correlation import pearson
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.predict.features import Features, FeatureTable, prepare_features
-from sparingly.signals.predict.regressors import Fitted, Regressor, Training, as_regressor
-
-# --- Cross-fitting: who is predicted by a model that has not seen them
-# Labelled items are dealt to folds, whole documents together where groups are given; one model per fold
-# learns from all other folds. ``held_out`` holds, for every item of a labelled group, the prediction of the
-# model that did not see it, and elsewhere the mean of all models, each weighted by its fold's share of the
-# labels.
-#
-# Take that one array as f in N⁻¹ [Σ_all f + Σ_S (y − f)/π]. For fold k of a uniform sample, the scores of
-# the items that its model did not see (N − n + n_k of them, n_k sampled) sum to Σ f_k + (N − n + n_k)/n_k ·
-# Σ_{S_k} (y − f_k) without bias, and the others are known; the mean of these totals over folds, weighted by
-# n_k/n, is exactly that formula. Were labelled items, too, predicted by the mean of all models, the first
-# sum would hold predictions by models that had learned from those very items, and part of the finite-
-# population correction would be lost.
-
-
-class Ensemble(NamedTuple):
-    """Predictions of all items by the models of all folds, items x models."""
-
-    everywhere: Floats
-    held_out: Floats
-    parameters: float | None
-
-
-def fold_of_items(keys: rng.Keys, groups: Ints, labelled: NDArray[np.bool_], folds: int, seed: int) -> Ints:
-    """Deal the groups that have labels to folds; return the fold of every item, −1 where its group has none.
-
-    Groups are dealt from the one with most labels to the one with fewest, forth and back, equal ones in the
-    order of a hash of (seed, ids): neither the order of a file nor the numbers of the groups matter.
-    """
-    count = int(groups.max()) + 1
-    sizes = np.bincount(groups[labelled], minlength=count)
-    hashes = np.full(count, np.iinfo(np.uint64).max, np.uint64)
-    np.minimum.at(hashes, groups, rng.stream(keys, seed, "folds"))
-    dealt = np.lexsort((hashes, -sizes))[: int((sizes > 0).sum())]
-    turns = np.arange(len(dealt)) % (2 * folds)
-    fold = np.full(count, -1, np.int64)
-    fold[dealt] = np.minimum(turns, 2 * folds - 1 - turns)
-    return fold[groups]
-
-
-def cross_fitted(
-    regressor: Regressor, table: FeatureTable, labels: Floats, weights: Floats, fold: Ints, seed: int
-) -> Ensemble:
-    """Fit a model per fold to the labels of the other folds, and predict everything."""
-    rows = np.flatnonzero((weights > 0).any(axis=1))
-    x = table.at(rows)
-    fitted, shares = [], []
-    for number in range(int(fold.max()) + 1):
-        seen = fold[rows] != number
-        taken = rows[seen]
-        fitted.append(regressor.fit(Training(x[seen], labels[taken], weights[taken], table.scales, seed)))
-        shares.append(weights[rows[~seen]].sum(axis=0))
-    everywhere, held_out = _predicted(fitted, _model_shares(np.stack(shares)), table, fold)
-    return Ensemble(everywhere, held_out, _mean_parameters(fitted))
-
-
-def in_sample(
-    regressor: Regressor, table: FeatureTable, labels: Floats, weights: Floats, seed: int
-) -> Ensemble:
-    """Fit one model to all labels, and predict everything by it."""
-    rows = np.flatnonzero((weights > 0).any(axis=1))
-    fitted = [regressor.fit(Training(table.at(rows), labels[rows], weights[rows], table.scales, seed))]
-    nowhere = np.full(len(labels), -1, np.int64)
-    everywhere, _ = _predicted(fitted, np.ones((1, labels.shape[1])), table, nowhere)
-    return Ensemble(everywhere, everywhere, _mean_parameters(fitted))
-
-
-def _model_shares(totals: Floats) -> Floats:
-    """Return the share of each fold in the labels of each model (in all labels, where a model has none)."""
-    overall = totals.sum(axis=1, keepdims=True) / totals.sum()
-    of_model = totals.sum(axis=0, keepdims=True)
-    return np.where(of_model > 0, totals / np.where(of_model > 0, of_model, 1.0), overall)
-
-
-def _predicted(
-    fitted: Sequence[Fitted], shares: Floats, table: FeatureTable, fold: Ints
-) -> tuple[Floats, Floats]:
-    shape = (table.items, len(table.models))
-    everywhere, held_out = np.zeros(shape), np.zeros(shape)
-    for rows in table.blocks():
-        x = table.at(rows)
-        for number, (model, share) in enumerate(zip(fitted, shares, strict=True)):
-            found = model.predict(x)
-            everywhere[rows] += share * found
-            _put(held_out, rows, found, fold[rows] == number)
-        _put(held_out, rows, everywhere[rows], fold[rows] < 0)
-    return everywhere, held_out
-
-
-def _put(target: Floats, rows: Ints, found: Floats, where: NDArray[np.bool_]) -> None:
-    target[rows[where]] = found[where]
-
-
-def _mean_parameters(fitted: Sequence[Fitted]) -> float | None:
-    known = [model.parameters for model in fitted]
-    return (
-        None if any(value is None for value in known) else float(np.mean([value or 0.0 for value in known]))
-    )
-
-
-# --- How good predictions are where there are labels
-
-
-_ROUNDING = 1e-12
-
-
-def pooled_correlation(labels: Floats, predicted: Floats) -> float:
-    """Return Pearson's r over all labelled cells, the means of the models taken out of both.
-
-    About 1 − r² of the variance of a model's mean is left when predictions are used as a control variate;
-    what models differ by as a whole neither helps nor hurts there. 0.0 where nothing differs.
-    """
-    there = ~np.isnan(labels)
-    centred = [_centred(values, there, axis=0)[there] for values in (labels, predicted)]
-    return pearson(*centred)
-
-
-def within_correlation(labels: Floats, predicted: Floats) -> float:
-    """Return the mean over items of Pearson's r across models: how well models are told apart.
-
-    Items with fewer than two labels, or whose labels are all the same, order nothing and are left out; 0.0
-    when none is left. An item whose predictions are all the same counts as 0.
-    """
-    there = ~np.isnan(labels)
-    y, f = (_centred(values, there, axis=1) for values in (labels, predicted))
-    spread_y, spread_f = (y * y).sum(axis=1), (f * f).sum(axis=1)
-    floor = _ROUNDING * (np.where(there, labels, 0.0) ** 2).sum(axis=1)
-    orders = spread_y > floor
-    if not orders.any():
-        return 0.0
-    norm = np.sqrt(spread_y * spread_f)[orders]
-    products = (y * f).sum(axis=1)[orders]
-    return float(np.divide(products, norm, out=np.zeros(len(norm)), where=norm > 0).mean())
-
-
-def _centred(values: Floats, there: NDArray[np.bool_], axis: int) -> Floats:
-    known = np.where(there, values, 0.0)
-    counts = np.maximum(there.sum(axis=axis, keepdims=True), 1)
-    return np.where(there, known - known.sum(axis=axis, keepdims=True) / counts, 0.0)
-
-
-# --- ``predict_scores``: from some labels to a prediction of every score
-
+from sparingly.signals.predict.regressors import FittedRegressor, Regressor, TrainingData, parse_regressor
 
 FEWEST = 4
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,33 +92,33 @@ def predict_scores(
             2022): such predictions flatter themselves, and so do the correlations.
         seed: For the folds, and for what a regressor draws.
     """
-    chosen = as_regressor(regressor)
-    scores = _checked_labels(data, labels)
-    weighed = _checked_weights(scores, weights)
-    codes = _checked_groups(data, groups)
-    labelled = np.asarray((weighed > 0).any(axis=1))
+    chosen = parse_regressor(regressor)
+    scores = _check_labels(data, labels)
+    label_weights = _check_weights(scores, weights)
+    codes = _check_groups(data, groups)
+    labelled = np.asarray((label_weights > 0).any(axis=1))
     units = len(np.unique(codes[labelled]))
-    _enough(units, folds, "groups of items" if groups is not None else "items")
+    _check_enough(units, folds, "groups of items" if groups is not None else "items")
     table = prepare_features(data, chosen.features if features is None else features)
     if crossfit:
-        fold = fold_of_items(data.keys, codes, labelled, min(folds, units), seed)
-        found = cross_fitted(chosen, table, scores, weighed, fold, seed)
+        fold = deal_folds(data.keys, codes, labelled, min(folds, units), seed)
+        ensemble = cross_fit(chosen, table, scores, label_weights, fold, seed)
     else:
         fold = np.full(len(data), -1, np.int64)
-        found = in_sample(chosen, table, scores, weighed, seed)
+        ensemble = fit_in_sample(chosen, table, scores, label_weights, seed)
     return Predictions(
-        everywhere=found.everywhere,
-        held_out=found.held_out,
+        everywhere=ensemble.everywhere,
+        held_out=ensemble.held_out,
         folds=fold,
-        parameters=None if found.parameters is None else found.parameters / len(data.models),
-        correlation=pooled_correlation(scores, found.held_out),
-        within=within_correlation(scores, found.held_out),
+        parameters=None if ensemble.parameters is None else ensemble.parameters / len(data.models),
+        correlation=pooled_correlation(scores, ensemble.held_out),
+        within=within_correlation(scores, ensemble.held_out),
         regressor=chosen.text,
         features=table.names,
     )
 
 
-def _checked_labels(data: EvalSet, labels: ArrayLike) -> Floats:
+def _check_labels(data: EvalSet, labels: ArrayLike) -> Floats:
     scores = np.asarray(labels, np.float64)
     if scores.shape != data.shape:
         raise UsageError(f"Labels are items x models, {_shape(data.shape)}, not {_shape(scores.shape)}.")
@@ -259,40 +129,175 @@ def _checked_labels(data: EvalSet, labels: ArrayLike) -> Floats:
     return scores
 
 
-def _checked_weights(scores: Floats, weights: ArrayLike | None) -> Floats:
+def _check_weights(scores: Floats, weights: ArrayLike | None) -> Floats:
     """Return the weight of every label with mean 1, and 0 where there is no label."""
-    there = ~np.isnan(scores)
-    given: NDArray[Any] = np.ones(()) if weights is None else np.asarray(weights, np.float64)
-    if weights is not None and given.shape not in (scores.shape[:1], scores.shape):
+    present = ~np.isnan(scores)
+    weight_array: NDArray[Any] = np.ones(()) if weights is None else np.asarray(weights, np.float64)
+    if weights is not None and weight_array.shape not in (scores.shape[:1], scores.shape):
         raise UsageError(
-            f"Weights are one per item or one per cell ({_shape(scores.shape)}), not {_shape(given.shape)}."
+            f"Weights are one per item or one per cell ({_shape(scores.shape)}), not "
+            f"{_shape(weight_array.shape)}."
         )
-    each = np.broadcast_to(given[:, None] if given.ndim == 1 else given, scores.shape)[there]
-    if not (np.isfinite(each) & (each > 0)).all():
+    label_weights = np.broadcast_to(
+        weight_array[:, None] if weight_array.ndim == 1 else weight_array, scores.shape
+    )[present]
+    if not (np.isfinite(label_weights) & (label_weights > 0)).all():
         raise UsageError("The weight of a label is a positive number, 1/π of its item.")
-    weighed = np.zeros(scores.shape)
-    weighed[there] = each / each.mean()
-    return weighed
+    all_weights = np.zeros(scores.shape)
+    all_weights[present] = label_weights / label_weights.mean()
+    return all_weights
 
 
-def _checked_groups(data: EvalSet, groups: ArrayLike | None) -> Ints:
+def _check_groups(data: EvalSet, groups: ArrayLike | None) -> Ints:
     if groups is None:
         return np.arange(len(data))
-    given = np.asarray(groups)
-    if given.shape != (len(data),):
+    labels = np.asarray(groups)
+    if labels.shape != (len(data),):
         raise UsageError(f"Give one group for each of the {len(data)} items.")
-    return np.unique(given, return_inverse=True)[1].astype(np.int64)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def _enough(units: int, folds: int, what: str) -> None:
+def _check_enough(units: int, folds: int, noun: str) -> None:
     if folds < 2:
         raise UsageError(f"Cross-fitting needs at least 2 folds, not {folds}.")
     if units < FEWEST:
         raise DataError(
-            f"Predictions need labels in at least {FEWEST} {what}, and there are {units}. Judge more, or use "
+            f"Predictions need labels in at least {FEWEST} {noun}, and there are {units}. Judge more, or use "
             "the mean."
         )
 
 
 def _shape(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape)) or "a single number"
+
+
+# Cross-fitting
+
+
+class Ensemble(NamedTuple):
+    """Predictions of all items by the models of all folds, items x models."""
+
+    everywhere: Floats
+    held_out: Floats
+    parameters: float | None
+
+
+def deal_folds(keys: rng.Keys, groups: Ints, labelled: NDArray[np.bool_], folds: int, seed: int) -> Ints:
+    """Deal the groups that have labels to folds; return the fold of every item, −1 where its group has none.
+
+    Groups are dealt from the one with most labels to the one with fewest, forth and back, equal ones in the
+    order of a hash of (seed, ids): neither the order of a file nor the numbers of the groups matter.
+    """
+    count = int(groups.max()) + 1
+    sizes = np.bincount(groups[labelled], minlength=count)
+    hashes = np.full(count, np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(hashes, groups, rng.stream(keys, seed, "folds"))
+    dealt = np.lexsort((hashes, -sizes))[: int((sizes > 0).sum())]
+    turns = np.arange(len(dealt)) % (2 * folds)
+    fold = np.full(count, -1, np.int64)
+    fold[dealt] = np.minimum(turns, 2 * folds - 1 - turns)
+    return fold[groups]
+
+
+def cross_fit(
+    regressor: Regressor, table: FeatureTable, labels: Floats, weights: Floats, fold: Ints, seed: int
+) -> Ensemble:
+    """Fit a model per fold to the labels of the other folds, and predict everything."""
+    rows = np.flatnonzero((weights > 0).any(axis=1))
+    x = table.at(rows)
+    models, shares = [], []
+    for number in range(int(fold.max()) + 1):
+        in_training = fold[rows] != number
+        training_rows = rows[in_training]
+        models.append(
+            regressor.fit(
+                TrainingData(
+                    x[in_training], labels[training_rows], weights[training_rows], table.scales, seed
+                )
+            )
+        )
+        shares.append(weights[rows[~in_training]].sum(axis=0))
+    everywhere, held_out = _predict_all(models, _model_shares(np.stack(shares)), table, fold)
+    return Ensemble(everywhere, held_out, _mean_parameters(models))
+
+
+def fit_in_sample(
+    regressor: Regressor, table: FeatureTable, labels: Floats, weights: Floats, seed: int
+) -> Ensemble:
+    """Fit one model to all labels, and predict everything by it."""
+    rows = np.flatnonzero((weights > 0).any(axis=1))
+    models = [regressor.fit(TrainingData(table.at(rows), labels[rows], weights[rows], table.scales, seed))]
+    nowhere = np.full(len(labels), -1, np.int64)
+    everywhere, _ = _predict_all(models, np.ones((1, labels.shape[1])), table, nowhere)
+    return Ensemble(everywhere, everywhere, _mean_parameters(models))
+
+
+def _model_shares(totals: Floats) -> Floats:
+    """Return the share of each fold in the labels of each model (in all labels, where a model has none)."""
+    overall = totals.sum(axis=1, keepdims=True) / totals.sum()
+    of_model = totals.sum(axis=0, keepdims=True)
+    return np.where(of_model > 0, totals / np.where(of_model > 0, of_model, 1.0), overall)
+
+
+def _predict_all(
+    models: Sequence[FittedRegressor], shares: Floats, table: FeatureTable, fold: Ints
+) -> tuple[Floats, Floats]:
+    shape = (table.items, len(table.models))
+    everywhere, held_out = np.zeros(shape), np.zeros(shape)
+    for rows in table.blocks():
+        x = table.at(rows)
+        for number, (model, share) in enumerate(zip(models, shares, strict=True)):
+            predictions = model.predict(x)
+            everywhere[rows] += share * predictions
+            _assign(held_out, rows, predictions, fold[rows] == number)
+        _assign(held_out, rows, everywhere[rows], fold[rows] < 0)
+    return everywhere, held_out
+
+
+def _assign(target: Floats, rows: Ints, values: Floats, mask: NDArray[np.bool_]) -> None:
+    target[rows[mask]] = values[mask]
+
+
+def _mean_parameters(models: Sequence[FittedRegressor]) -> float | None:
+    counts = [model.parameters for model in models]
+    return (
+        None if any(value is None for value in counts) else float(np.mean([value or 0.0 for value in counts]))
+    )
+
+
+# How good predictions are where there are labels
+
+
+def pooled_correlation(labels: Floats, predicted: Floats) -> float:
+    """Return Pearson's r over all labelled cells, the means of the models taken out of both.
+
+    About 1 − r² of the variance of a model's mean is left when predictions are used as a control variate;
+    what models differ by as a whole neither helps nor hurts there. 0.0 where nothing differs.
+    """
+    present = ~np.isnan(labels)
+    centred = [_centre(values, present, axis=0)[present] for values in (labels, predicted)]
+    return pearson(*centred)
+
+
+def within_correlation(labels: Floats, predicted: Floats) -> float:
+    """Return the mean over items of Pearson's r across models: how well models are told apart.
+
+    Items with fewer than two labels, or whose labels are all the same, order nothing and are left out; 0.0
+    when none is left. An item whose predictions are all the same counts as 0.
+    """
+    present = ~np.isnan(labels)
+    y, f = (_centre(values, present, axis=1) for values in (labels, predicted))
+    spread_y, spread_f = (y * y).sum(axis=1), (f * f).sum(axis=1)
+    floor = _ROUNDING * (np.where(present, labels, 0.0) ** 2).sum(axis=1)
+    orders = spread_y > floor
+    if not orders.any():
+        return 0.0
+    norm = np.sqrt(spread_y * spread_f)[orders]
+    products = (y * f).sum(axis=1)[orders]
+    return float(np.divide(products, norm, out=np.zeros(len(norm)), where=norm > 0).mean())
+
+
+def _centre(values: Floats, present: NDArray[np.bool_], axis: int) -> Floats:
+    filled = np.where(present, values, 0.0)
+    counts = np.maximum(present.sum(axis=axis, keepdims=True), 1)
+    return np.where(present, filled - filled.sum(axis=axis, keepdims=True) / counts, 0.0)

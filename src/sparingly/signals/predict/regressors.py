@@ -1,4 +1,4 @@
-"""What can learn scores from features: ridge, boosting, nearest neighbours, any scikit-learn regressor."""
+"""Regressors that learn scores from features: ridge, boosting, nearest neighbours, any of scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sparingly.signals.predict.features import Features
 from sparingly.signals.predict.ridge import RidgeFit, fit_ridge, model_intercepts
 
 _PATH = "sklearn."
-_PLAIN, _OWN, _CURVED = Features(), Features(item_means=False), Features(squares=3, slopes=True)
+_PLAIN, _NO_ITEM_MEANS, _CURVED = Features(), Features(item_means=False), Features(squares=3, slopes=True)
 
 
-class Training(NamedTuple):
+class TrainingData(NamedTuple):
     """What a regressor learns from.
 
     Attributes:
@@ -36,7 +36,7 @@ class Training(NamedTuple):
     seed: int
 
 
-class Fitted(Protocol):
+class FittedRegressor(Protocol):
     """A regressor that has learned."""
 
     @property
@@ -58,12 +58,14 @@ class Regressor(Protocol):
     def features(self) -> Features:
         """The features that it learns from unless others are wanted."""
 
-    def fit(self, training: Training) -> Fitted:
+    def fit(self, training: TrainingData) -> FittedRegressor:
         """Learn."""
 
 
 @dataclass(frozen=True, eq=False)
 class _ScaledRidge:
+    """A ridge fitted to scaled features."""
+
     fit: RidgeFit
     scales: Floats
 
@@ -87,24 +89,26 @@ class Ridge:
     text: str = "ridge"
     features: Features = _CURVED
 
-    def fit(self, training: Training) -> Fitted:
+    def fit(self, training: TrainingData) -> FittedRegressor:
         """Fit by the scaled features, so that every kind of feature is shrunk as its scale asks."""
-        fitted = fit_ridge(training.x * training.scales, training.y, training.weights)
-        return _ScaledRidge(fitted, training.scales)
+        ridge_fit = fit_ridge(training.x * training.scales, training.y, training.weights)
+        return _ScaledRidge(ridge_fit, training.scales)
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedEstimator:
+class _FittedSklearn:
+    """A fitted scikit-learn estimator on top of the models' intercepts."""
+
     estimator: Any
     intercepts: Floats
     parameters: float | None = None
 
     def predict(self, x: Floats) -> Floats:
-        found = np.asarray(self.estimator.predict(x.reshape(-1, x.shape[2])), np.float64)
-        return found.reshape(x.shape[:2]) + self.intercepts
+        predictions = np.asarray(self.estimator.predict(x.reshape(-1, x.shape[2])), np.float64)
+        return predictions.reshape(x.shape[:2]) + self.intercepts
 
 
-class OnRows(ABC):
+class RowRegressor(ABC):
     """A regressor of scikit-learn's kind: learns what the intercepts of the models leave, a row per label.
 
     Weights are used by those that take them.
@@ -114,28 +118,28 @@ class OnRows(ABC):
     def estimator(self, seed: int, rows: int) -> Any:
         """Return a new estimator that is to learn from so many rows."""
 
-    def fit(self, training: Training) -> Fitted:
+    def fit(self, training: TrainingData) -> FittedRegressor:
         """Fit a new estimator."""
         from sklearn.utils.validation import has_fit_parameter
 
-        known = training.weights > 0
-        scores = np.where(known, training.y, 0.0)
+        has_label = training.weights > 0
+        scores = np.where(has_label, training.y, 0.0)
         intercepts = model_intercepts(scores, training.weights)
-        estimator = self.estimator(training.seed, int(known.sum()))
-        weights = training.weights[known]
+        estimator = self.estimator(training.seed, int(has_label.sum()))
+        weights = training.weights[has_label]
         # Equal weights say nothing, and some estimators are many times slower when they are given.
         weighted = np.ptp(weights) > 0 and has_fit_parameter(estimator, "sample_weight")
         extra = {"sample_weight": weights} if weighted else {}
-        estimator.fit(training.x[known], (scores - intercepts)[known], **extra)
-        return _FittedEstimator(estimator, intercepts)
+        estimator.fit(training.x[has_label], (scores - intercepts)[has_label], **extra)
+        return _FittedSklearn(estimator, intercepts)
 
 
 @dataclass(frozen=True)
-class Neighbours(OnRows):
+class Neighbours(RowRegressor):
     """The mean label of the k labelled outputs with the nearest features (Saldías et al. 2022: k = 25)."""
 
     k: int = 25
-    features: Features = _OWN
+    features: Features = _NO_ITEM_MEANS
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -154,7 +158,7 @@ class Neighbours(OnRows):
 
 
 @dataclass(frozen=True)
-class Boosting(OnRows):
+class Boosting(RowRegressor):
     """Gradient boosting over histograms: ``trees`` of ``leaves`` leaves, each counted by ``rate``."""
 
     trees: int = 60
@@ -181,7 +185,7 @@ class Boosting(OnRows):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimator(OnRows):
+class SklearnRegressor(RowRegressor):
     """Any object with scikit-learn's ``fit`` and ``predict``; each fold learns with a fresh copy."""
 
     original: Any
@@ -199,46 +203,46 @@ class Estimator(OnRows):
         return copied
 
 
-_NAMED: dict[str, type[Ridge] | type[Neighbours] | type[Boosting]] = {
+_BY_NAME: dict[str, type[Ridge] | type[Neighbours] | type[Boosting]] = {
     "ridge": Ridge,
     "boosting": Boosting,
     "knn": Neighbours,
 }
 
 
-def as_regressor(regressor: object) -> Regressor:
+def parse_regressor(regressor: object) -> Regressor:
     """Return the regressor that is meant by a name, an import path, or an object.
 
     A path such as ``sklearn.linear_model:Lasso`` takes the class with its defaults. Paths lead into
     scikit-learn only: a text can come from a file, and a file must not run what it likes.
     """
-    if isinstance(regressor, Ridge | OnRows):
+    if isinstance(regressor, Ridge | RowRegressor):
         return cast("Regressor", regressor)
     if isinstance(regressor, str):
-        if regressor in _NAMED:
-            return _NAMED[regressor]()
-        return Estimator(_imported(regressor)(), regressor)
+        if regressor in _BY_NAME:
+            return _BY_NAME[regressor]()
+        return SklearnRegressor(_import_class(regressor)(), regressor)
     if isinstance(regressor, type) or not _can_learn(regressor):
         raise UsageError(
             f"A regressor is a name, a path or an object with fit and predict, not {regressor!r}."
         )
-    return Estimator(regressor, " ".join(repr(regressor).split()))
+    return SklearnRegressor(regressor, " ".join(repr(regressor).split()))
 
 
-def _imported(path: str) -> Any:
+def _import_class(path: str) -> Any:
     """Return the class at an import path into scikit-learn."""
     module, _, name = path.partition(":")
     if not module.startswith(_PATH):
         hint = "Or write a path such as sklearn.linear_model:Lasso, or pass an object with fit and predict."
-        raise UnknownNameError("regressor", path, _NAMED, hint)
+        raise UnknownNameError("regressor", path, _BY_NAME, hint)
     try:
-        found = getattr(import_module(module), name, None)
+        regressor_class = getattr(import_module(module), name, None)
     except ImportError:
-        found = None
-    if not isinstance(found, type) or not _can_learn(found):
+        regressor_class = None
+    if not isinstance(regressor_class, type) or not _can_learn(regressor_class):
         raise UsageError(f'There is no regressor at "{path}": write it as sklearn.linear_model:Lasso.')
-    return found
+    return regressor_class
 
 
-def _can_learn(thing: object) -> bool:
-    return all(callable(getattr(thing, name, None)) for name in ("fit", "predict"))
+def _can_learn(candidate: object) -> bool:
+    return all(callable(getattr(candidate, name, None)) for name in ("fit", "predict"))

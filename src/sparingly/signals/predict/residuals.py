@@ -1,4 +1,4 @@
-"""How large the residuals of predictions are: what a pilot's ratings tell of items that nobody has judged.
+"""How large the residuals of predictions will be on items that nobody has judged, learned from a pilot.
 
 Scores are predicted from the metrics, cross-fitted. The absolute residuals |e| of the judged outputs are then
 learned in the same way, shrunk towards a constant as far as nothing can be learned. That gives every item an
@@ -19,8 +19,8 @@ from sparingly.signals.predict.features import Features
 from sparingly.signals.predict.predict import predict_scores
 
 Goal = Literal["scores", "ranking"]
-# No item's residual is taken for smaller than this share of the mean one.
-_LEAST = 0.1
+# No item's expected residual is below this share of the mean one.
+_SMALLEST_SHARE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class ResidualSizes:
 
     Attributes:
         rows: The judged items.
-        own: Of each of them Σ_j e_ij² over the models (for a ranking Σ_j (e_ij − ē_i)²).
+        own: For each of them Σ_j e_ij² over the models (for a ranking Σ_j (e_ij − ē_i)²).
         expected: The same as expected of every item; of a judged one by a regression that did not see it.
         within: The cross-fitted correlation of prediction and score across the models of an item (of a single
             model: over the items).
@@ -55,31 +55,33 @@ def residual_sizes(
     Args:
         data: The evaluation set; no label in it is read.
         labels: Items × models, NaN where nobody has judged.
-        goal: What matters: the models' ``scores``, or what sets them apart, their ``ranking``.
+        goal: What matters: the models' ``scores``, or what sets them centre_on_items, their ``ranking``.
         weights: 1/π of the pilot for each item; all the same unless given.
         features: What to learn from (see ``predict_scores``).
         seed: Of the folds.
     """
     scores = np.asarray(labels, np.float64)
-    told = predict_scores(data, scores, weights=weights, features=features, seed=seed)
-    residual = scores - told.held_out
+    predictions = predict_scores(data, scores, weights=weights, features=features, seed=seed)
+    residual = scores - predictions.held_out
     if goal == "ranking":
-        residual = apart(residual)
+        residual = centre_on_items(residual)
     rows = np.flatnonzero(~np.isnan(residual).all(axis=1))
     expected = expected_squares(data, residual, weights=weights, features=features, seed=seed, held_out=True)
-    # Models that were not judged on an item are taken for as far off as the others.
-    own = np.nanmean(residual[rows] ** 2, axis=1) * residual.shape[1]
-    return ResidualSizes(rows, own, expected, told.within if scores.shape[1] > 1 else told.correlation)
+    # Models that were not judged on an item count as the mean of the judged ones.
+    squares = np.nanmean(residual[rows] ** 2, axis=1) * residual.shape[1]
+    return ResidualSizes(
+        rows, squares, expected, predictions.within if scores.shape[1] > 1 else predictions.correlation
+    )
 
 
-def apart(residual: Floats) -> Floats:
-    """Return residuals less their mean over the judged models of an item: what orders the models.
+def centre_on_items(residual: Floats) -> Floats:
+    """Return residuals minus their mean over the judged models of an item: the part that orders the models.
 
     An item on which fewer than two models were judged orders nothing: NaN.
     """
-    there = ~np.isnan(residual)
-    counts = there.sum(axis=1, keepdims=True)
-    means = np.where(there, residual, 0.0).sum(axis=1, keepdims=True) / np.maximum(counts, 1)
+    present = ~np.isnan(residual)
+    counts = present.sum(axis=1, keepdims=True)
+    means = np.where(present, residual, 0.0).sum(axis=1, keepdims=True) / np.maximum(counts, 1)
     return np.where(counts > 1, residual - means, np.nan)
 
 
@@ -101,7 +103,7 @@ def expected_squares(
     sizes = np.abs(residual)
     if np.isnan(sizes).all():
         return np.zeros(len(sizes))
-    told = predict_scores(data, sizes, weights=weights, groups=groups, features=features, seed=seed)
-    found = told.held_out if held_out else told.everywhere
-    least = _LEAST * float(np.nanmean(sizes))
-    return np.asarray((np.maximum(found, least) ** 2).sum(axis=1))
+    predictions = predict_scores(data, sizes, weights=weights, groups=groups, features=features, seed=seed)
+    sizes_predicted = predictions.held_out if held_out else predictions.everywhere
+    smallest = _SMALLEST_SHARE * float(np.nanmean(sizes))
+    return np.asarray((np.maximum(sizes_predicted, smallest) ** 2).sum(axis=1))

@@ -8,7 +8,7 @@ cells of one item, which share its difficulty, never predict each other.
 
 Instead of the best penalty alone, all that are nearly as good take part: with D_λ the loss of λ minus that of
 the best and s_λ its standard error over items, coefficients are averaged with weights exp(−½ (D_λ/s_λ)²). The
-infinite penalty (intercepts only) is among them, so that metrics which say nothing are not believed.
+infinite penalty (intercepts only) is among them, so that useless metrics are ignored.
 """
 
 from __future__ import annotations
@@ -19,40 +19,11 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 
-# --- An intercept for every model: the mean of its labels, drawn a little towards the mean of all
-# Metrics differ from people in how they see one model as a whole, so labels of all models can share slopes
-# but not an intercept. A difference between models then never passes for a slope; the intercept itself
-# cancels from an estimate of the model's mean.
-
-
-# Labels' worth of prior for the difference between a model's intercept and the common one.
+# How many labels the prior of each model's intercept (the common one) counts for.
 PRIOR_LABELS = 1.0
-
-
-def intercept_smoother(totals: Floats) -> Floats:
-    """Return K (models x models) with intercepts = K · (weighted sums of what is left to explain).
-
-    It solves min Σ w_ij (r_ij − a − d_j)² + κ Σ d_j² with κ = ``PRIOR_LABELS``, for models whose labels weigh
-    ``totals``: a model without labels gets the common intercept.
-    """
-    models = len(totals)
-    common = np.column_stack([np.ones(models), np.eye(models)])
-    inner = common.T @ (totals[:, None] * common)
-    inner[1:, 1:] += PRIOR_LABELS * np.eye(models)
-    return np.asarray(common @ np.linalg.solve(inner, common.T))
-
-
-def model_intercepts(scores: Floats, weights: Floats) -> Floats:
-    """Return the shrunk intercepts of scores, items x models, with weight 0 where there is none."""
-    return np.asarray(intercept_smoother(weights.sum(axis=0)) @ (weights * scores).sum(axis=0))
-
-
-# --- Ridge regression on cells, with an intercept per model and the penalty judged by leaving out whole items
-
-
 # In units of the mean eigenvalue of the features' cross product.
 PENALTIES = tuple(float(10.0**power) for power in np.arange(-3.0, 3.01, 0.5))
-_NOTHING = 1e-10
+_ZERO_ENERGY = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,20 +62,22 @@ def fit_ridge(
     y = np.where(weights > 0, y, 0.0)
     # The common intercept is free: taking out the mean first only saves digits.
     centre = float((weights * y).sum() / weights.sum())
-    problem = _Problem.of(x, y - centre, weights)
+    problem = RidgeProblem.rotate(x, y - centre, weights)
     scale = problem.energy.sum() / x.shape[2] if relative else 1.0
     tried = np.append(np.array(penalties) * scale, np.inf)
-    tries = [problem.solve(penalty) for penalty in tried]
-    left_out = np.stack([one.left_out for one in tries])
+    solutions = [problem.solve(penalty) for penalty in tried]
+    left_out = np.stack([solution.left_out for solution in solutions])
     shares = _shares((left_out**2).sum(axis=2))
-    coefficients = problem.axes @ np.tensordot(shares, np.stack([one.slopes for one in tries]), 1)
+    coefficients = problem.axes @ np.tensordot(
+        shares, np.stack([solution.slopes for solution in solutions]), 1
+    )
     unexplained = y - x @ coefficients
     intercepts = problem.smoother @ (weights * unexplained).sum(axis=0)
     root = np.sqrt(weights)
     return RidgeFit(
         coefficients=coefficients,
         intercepts=intercepts,
-        parameters=float(shares @ np.array([one.parameters for one in tries])),
+        parameters=float(shares @ np.array([solution.parameters for solution in solutions])),
         left_out=np.tensordot(shares, left_out, 1) / np.where(root > 0, root, 1.0),
         penalties=tried,
         shares=shares,
@@ -112,14 +85,16 @@ def fit_ridge(
 
 
 @dataclass(frozen=True, eq=False)
-class _Solution:
+class RidgeSolution:
+    """The slopes under one penalty, and the residuals of items that were left out."""
+
     slopes: Floats  # on the axes
     left_out: Floats  # times the root of the weights
     parameters: float
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class RidgeProblem:
     """The regression in the coordinates in which its features are uncorrelated.
 
     Attributes:
@@ -141,7 +116,7 @@ class _Problem:
     smoother: Floats
 
     @classmethod
-    def of(cls, x: Floats, y: Floats, weights: Floats) -> _Problem:
+    def rotate(cls, x: Floats, y: Floats, weights: Floats) -> RidgeProblem:
         """Take the shrunk intercepts out of features and scores, and rotate the features."""
         smoother = intercept_smoother(weights.sum(axis=0))
         roots = np.sqrt(weights)
@@ -149,14 +124,14 @@ class _Problem:
         flat = (roots[:, :, None] * centred).reshape(-1, x.shape[2])
         cross = flat.T @ (roots[:, :, None] * x).reshape(-1, x.shape[2])
         energy, axes = np.linalg.eigh((cross + cross.T) / 2.0)
-        kept = energy > _NOTHING * max(energy[-1], 0.0)
-        axes, energy = axes[:, kept], energy[kept]
+        positive = energy > _ZERO_ENERGY * max(energy[-1], 0.0)
+        axes, energy = axes[:, positive], energy[positive]
         rows = (flat @ axes).reshape(*y.shape, -1)
         pull = np.einsum("ijk,ij->k", rows, roots * y)
         scores = roots * (y - smoother @ (weights * y).sum(axis=0))
         return cls(axes, energy, rows, pull, scores, roots, smoother)
 
-    def solve(self, penalty: float) -> _Solution:
+    def solve(self, penalty: float) -> RidgeSolution:
         """Return the slopes under a penalty and the residuals of items that were left out."""
         shrunk = 1.0 / (self.energy + penalty)
         slopes = shrunk * self.pull
@@ -165,7 +140,7 @@ class _Problem:
         residual = self.scores - self.rows @ slopes
         identity = np.eye(residual.shape[1])
         left_out = np.asarray(np.linalg.solve(identity - hat, residual[:, :, None])[:, :, 0], np.float64)
-        return _Solution(slopes, left_out, float(np.einsum("ijj->", hat)))
+        return RidgeSolution(slopes, left_out, float(np.einsum("ijj->", hat)))
 
 
 def _shares(losses: Floats) -> Floats:
@@ -177,3 +152,26 @@ def _shares(losses: Floats) -> Floats:
     far = np.divide(worse.sum(axis=1), error, out=np.zeros(len(losses)), where=error > 0)
     shares: Floats = np.exp(-0.5 * far**2)
     return np.asarray(shares / shares.sum())
+
+
+# An intercept for every model: the mean of its labels, shrunk a little towards the mean of all. Metrics and
+# people differ in how they see one model as a whole, so labels of all models can share slopes but not an
+# intercept. The intercept itself cancels from an estimate of the model's mean.
+
+
+def intercept_smoother(totals: Floats) -> Floats:
+    """Return K (models x models) with intercepts = K · (weighted sums of what is left to explain).
+
+    It solves min Σ w_ij (r_ij − a − d_j)² + κ Σ d_j² with κ = ``PRIOR_LABELS``, for models whose labels weigh
+    ``totals``: a model without labels gets the common intercept.
+    """
+    models = len(totals)
+    common = np.column_stack([np.ones(models), np.eye(models)])
+    inner = common.T @ (totals[:, None] * common)
+    inner[1:, 1:] += PRIOR_LABELS * np.eye(models)
+    return np.asarray(common @ np.linalg.solve(inner, common.T))
+
+
+def model_intercepts(scores: Floats, weights: Floats) -> Floats:
+    """Return the shrunk intercepts of scores, items x models, with weight 0 where there is none."""
+    return np.asarray(intercept_smoother(weights.sum(axis=0)) @ (weights * scores).sum(axis=0))
