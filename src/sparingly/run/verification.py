@@ -47,20 +47,20 @@ class Verification:
         }
 
 
-def version_notes(what: str, version: str) -> tuple[str, ...]:
+def version_notes(kind: str, version: str) -> tuple[str, ...]:
     """Say that another version of the package made it, where one did."""
     return (
         ()
         if version == __version__
-        else (f"The {what} was made by version {version}; this is {__version__}.",)
+        else (f"The {kind} was made by version {version}; this is {__version__}.",)
     )
 
 
 def same_numbers(given: Floats | None, right: Floats | None) -> bool:
     """Compare numbers up to what sums may differ by between machines."""
     if given is None or right is None:
-        known = given if right is None else right
-        return known is None or bool(np.isnan(known).all())
+        present = given if right is None else right
+        return present is None or bool(np.isnan(present).all())
     if given.shape != right.shape:
         return False
     scale = float(np.abs(right[np.isfinite(right)]).max(initial=0.0))

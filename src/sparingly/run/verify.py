@@ -38,15 +38,9 @@ from sparingly.run.rounds.next_round import digest_of_rounds, next_round
 from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification, same_numbers, version_notes
 
-__all__ = [
-    "Result",
-    "Verification",
-    "load_result",
-    "verify",
-]
+__all__ = ["Result", "Verification", "load_result", "verify", "verify_pool"]
 
-
-# Selections re-derived from their signatures.
+# Selections.
 
 
 # What signatures of draws from a pool of sources begin with.
@@ -94,23 +88,23 @@ def _pool_problems(selection: Selection, data: EvalSet) -> list[str]:
         return ["The selection lists a pool, but its signature names none."]
     if len(selection.pool) != signature.n:
         return [f"The pool has {len(selection.pool)} items, but its signature says {signature.n}."]
-    here = set(data.items)
-    lost = [name for name in selection.pool if name not in here]
-    if not lost:
+    known_items = set(data.items)
+    missing = [name for name in selection.pool if name not in known_items]
+    if not missing:
         return []
-    return [f'{counted(len(lost), "item")} of the pool not in the data, such as "{lost[0]}".']
+    return [f'{counted(len(missing), "item")} of the pool not in the data, such as "{missing[0]}".']
 
 
 def _never_problems(selection: Selection) -> list[str]:
     listed = digest_ids(selection.never) if selection.never else None
-    same = listed == selection.signature.never
-    return [] if same else ["The never-select list is not the one of the signature."]
+    is_same = listed == selection.signature.never
+    return [] if is_same else ["The never-select list is not the one of the signature."]
 
 
 def _judged_problems(selection: Selection) -> list[str]:
     listed = None if selection.judged is None else digest_ids(selection.judged)
-    same = selection.signature.judged in (None, listed)
-    return [] if same else ["The models to judge are not those of the signature."]
+    is_same = selection.signature.judged in (None, listed)
+    return [] if is_same else ["The models to judge are not those of the signature."]
 
 
 @dataclass(frozen=True)
@@ -190,9 +184,9 @@ def differences(selection: Selection, again: Selection, with_probabilities: bool
         columns.append(("inclusion probabilities", selection.probability, again.probability))
         if _tells_phases(selection):
             columns.append(("probabilities of the pool", selection.pool_probability, again.pool_probability))
-    wrong = [name for name, given, right in columns if not same_numbers(given, right)]
-    wrong += [name for name, given, right in _texts(selection, again) if given != right]
-    return [f"The {name} are not those that the method gives." for name in wrong]
+    differing = [name for name, given, right in columns if not same_numbers(given, right)]
+    differing += [name for name, given, right in _texts(selection, again) if given != right]
+    return [f"The {name} are not those that the method gives." for name in differing]
 
 
 def _tells_phases(selection: Selection) -> bool:
@@ -203,16 +197,18 @@ def _tells_phases(selection: Selection) -> bool:
 def _texts(selection: Selection, again: Selection) -> Iterator[tuple[str, object, object]]:
     """Yield what is told in words: what to judge always, why only where the version is the same."""
     for name, words in _COLUMNS_OF_WORDS.items():
-        yield words, _listed(getattr(selection, name)), _listed(getattr(again, name))
+        yield words, _as_list(getattr(selection, name)), _as_list(getattr(again, name))
     if selection.signature.version == again.signature.version:
         yield "reasons", [row.reason for row in selection], [row.reason for row in again]
         # Sources are chosen before the models are known, and what is to be minded of these comes later.
-        said, right = ([note for note in one.notes if not is_of_judged(note)] for one in (selection, again))
-        yield "notes", said, right
+        notes, right_notes = (
+            [note for note in result.notes if not is_of_judged(note)] for result in (selection, again)
+        )
+        yield "notes", notes, right_notes
         yield "units of cost", selection.cost_unit, again.cost_unit
 
 
-def _listed(column: Any) -> list[Any] | None:
+def _as_list(column: Any) -> list[Any] | None:
     return None if column is None else list(column)
 
 
@@ -239,7 +235,7 @@ def _item_problems(selection: Selection, again: Selection) -> list[str]:
     return problems
 
 
-# Selections from pools re-derived from their signatures.
+# Selections from pools.
 
 
 _POOL_NUMBERS = {
@@ -279,16 +275,16 @@ def _select_pool_again(selection: Selection, pool: ScoredPool) -> Selection:
         raise UsageError(f"{signature.method} is not drawn from a pool: verify it with its evaluation set.")
     if (digest_ids(selection.never) if selection.never else None) != signature.never:
         raise UsageError("the never-select list is not the one of the signature.")
-    given = {name: _plain(name, value) for name, value in call.values}
-    for name in _OF_THE_POOL if given.get("embedding") else _OF_THE_POOL[:-1]:
-        if given.pop(name, None) != getattr(pool, name):
+    parameters = {name: _plain(name, value) for name, value in call.values}
+    for name in _OF_THE_POOL if parameters.get("embedding") else _OF_THE_POOL[:-1]:
+        if parameters.pop(name, None) != getattr(pool, name):
             raise UsageError(f"the pool was scored with {name}={getattr(pool, name)}, the selection was not.")
     for name in ("clusters", "embedding"):
-        if given.get(name) is None:
-            given.pop(name, None)
-    given["anchors"] = [row.item for row in selection if row.reason == ANCHOR]
-    budget = None if isinstance(given.get("quota"), dict) else signature.budget
-    return select_pool(pool, budget, seed=signature.seed, never=selection.never, **given).selection
+        if parameters.get(name) is None:
+            parameters.pop(name, None)
+    parameters["anchors"] = [row.item for row in selection if row.reason == ANCHOR]
+    budget = None if isinstance(parameters.get("quota"), dict) else signature.budget
+    return select_pool(pool, budget, seed=signature.seed, never=selection.never, **parameters).selection
 
 
 def _plain(name: str, value: Value) -> Any:
@@ -305,7 +301,7 @@ def _plain(name: str, value: Value) -> Any:
     return _POOL_NUMBERS[name](value.text) if name in _POOL_NUMBERS else value.text
 
 
-# Rounds re-derived from their signatures and the rounds before them.
+# Rounds.
 
 
 def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selection]) -> Verification:
@@ -317,8 +313,8 @@ def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selectio
     signature = selection.signature
     notes = version_notes("selection", signature.version)
     if len(earlier) != (signature.round or 1) - 1:
-        said = f"This is round {signature.round}, which follows from the rounds before it"
-        return Verification((f"{said}: {len(earlier)} were given.",), notes)
+        reason = f"This is round {signature.round}, which follows from the rounds before it"
+        return Verification((f"{reason}: {len(earlier)} were given.",), notes)
     if digest_of_rounds(earlier) != signature.earlier:
         return Verification(("The rounds before it are not those of the signature.",), notes)
     attempts = []
@@ -367,10 +363,10 @@ def _round_sizes(selection: Selection, data: EvalSet) -> list[int | None]:
     return list(dict.fromkeys([None, *(least + more for least in filled for more in range(3)), count]))
 
 
-# Estimates and rankings re-derived from their signatures.
+# Estimates and rankings.
 
 
-What = Literal["estimate", "ranking"]
+Kind = Literal["estimate", "ranking"]
 # Name, what was given, what is right.
 Part = tuple[str, Any, Any]
 _NUMBERS = {
@@ -428,7 +424,7 @@ def verify_estimate(given: Estimate, data: EvalSet) -> Verification:
     signature = given.signature
     if signature is None:
         raise UsageError("An estimate from plain arrays has no signature, so it cannot be re-derived.")
-    return _verified("estimate", given, signature, data, lambda: _estimate_again(given, signature, data))
+    return _verify_scores("estimate", given, signature, data, lambda: _estimate_again(given, signature, data))
 
 
 def verify_ranking(given: Ranking, data: EvalSet) -> Verification:
@@ -438,20 +434,22 @@ def verify_ranking(given: Ranking, data: EvalSet) -> Verification:
         raise UsageError("A ranking of plain arrays has no signature, so it cannot be re-derived.")
     if signature.groups_by not in get_args(GroupsBy):
         return Verification((_EARLIER,), version_notes("ranking", signature.version))
-    return _verified("ranking", given, signature.scores, data, lambda: _rank_again(given, signature, data))
+    return _verify_scores(
+        "ranking", given, signature.scores, data, lambda: _rank_again(given, signature, data)
+    )
 
 
-def _verified(
-    what: What,
+def _verify_scores(
+    kind: Kind,
     given: Estimate | Ranking,
     signature: EstimateSignature,
     data: EvalSet,
     again: Callable[[], Estimate | Ranking],
 ) -> Verification:
     """Verify the selection first: scores of a selection that was shopped for are no better than it."""
-    notes = version_notes(what, signature.version)
+    notes = version_notes(kind, signature.version)
     if given.selection is None and signature.selection is not None:
-        return Verification((f"The {what} does not hold the selection that its signature names.",), notes)
+        return Verification((f"The {kind} does not hold the selection that its signature names.",), notes)
     if given.selection is not None:
         first = verify_selection(given.selection, data)
         notes = tuple(dict.fromkeys((*notes, *first.notes)))
@@ -460,20 +458,20 @@ def _verified(
     try:
         right = again()
     except SparinglyError as error:
-        return Verification((f"The {what} cannot be made from this data: {error}",), notes)
-    problems = _signed_problems(what, _of_scores(given), _of_scores(right))
+        return Verification((f"The {kind} cannot be made from this data: {error}",), notes)
+    problems = _signed_problems(kind, _score_signature(given), _score_signature(right))
     if problems:
         return Verification(tuple(problems), notes)
-    wrong = list(dict.fromkeys(_differing(given, right)))
-    if wrong and signature.version != __version__ and all(_is_by_version(name) for name in wrong):
-        said = (
+    differing = list(dict.fromkeys(_differing_parts(given, right)))
+    if differing and signature.version != __version__ and all(_is_by_version(name) for name in differing):
+        difference = (
             f"Made by {signature.version}; {__version__} computes intervals and p-values otherwise. "
             "Scores and standard errors agree."
         )
-        others = (note for note in notes if note not in version_notes(what, signature.version))
-        return Verification((), (said, *others), partial=True)
+        other_notes = (note for note in notes if note not in version_notes(kind, signature.version))
+        return Verification((), (difference, *other_notes), partial=True)
     return Verification(
-        tuple(f"The {name} of the {what} do not follow from its signature." for name in wrong), notes
+        tuple(f"The {name} of the {kind} do not follow from its signature." for name in differing), notes
     )
 
 
@@ -483,7 +481,7 @@ def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet
         given.selection,
         signature.aspect,
         estimator=signature.estimator,
-        target=_asked_target(signature),
+        target=_requested_target(signature),
         level=signature.level,
         interval=cast("Interval", signature.interval),
         scale=signature.scale,
@@ -494,7 +492,7 @@ def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet
 
 
 def _rank_again(given: Ranking, signature: RankingSignature, data: EvalSet) -> Ranking:
-    made = rank(
+    ranking = rank(
         data.without_scales(),
         given.selection,
         signature.scores.aspect,
@@ -508,28 +506,28 @@ def _rank_again(given: Ranking, signature: RankingSignature, data: EvalSet) -> R
     )
     claim = signature.claim
     if claim is None:
-        return made
-    return made.with_claim(cast("Question", claim.question), claim.model, claim.against, claim.margin)
+        return ranking
+    return ranking.with_claim(cast("Question", claim.question), claim.model, claim.against, claim.margin)
 
 
 def _ranking_target(signature: RankingSignature) -> Target | None:
     """Return the target that a ranking was asked for; None where scores and decisions have their own."""
     if signature.decisions != signature.scores.target:
         return None
-    return _asked_target(signature.scores)
+    return _requested_target(signature.scores)
 
 
-def _asked_target(signature: EstimateSignature) -> Target:
+def _requested_target(signature: EstimateSignature) -> Target:
     """Return the target that was asked for; scores of chosen items do not hang on it."""
     return cast("Target", "set" if signature.target == CHOSEN_ITEMS else signature.target)
 
 
-def _signed_problems(what: What, old: EstimateSignature, new: EstimateSignature) -> list[str]:
+def _signed_problems(kind: Kind, old: EstimateSignature, new: EstimateSignature) -> list[str]:
     """Compare the data that was read, then what the signature says."""
     if old.inputs != new.inputs:
-        return [f"The data that the {what} reads is different: digest {new.inputs}, not {old.inputs}."]
+        return [f"The data that the {kind} reads is different: digest {new.inputs}, not {old.inputs}."]
     if old.labels != new.labels:
-        return [f"The judgements that the {what} uses are different: digest {new.labels}, not {old.labels}."]
+        return [f"The judgements that the {kind} uses are different: digest {new.labels}, not {old.labels}."]
     if old.raters != new.raters:
         return [f"The ratings, or who gave them, are different: digest {new.raters}, not {old.raters}."]
     names = [part.name for part in fields(old) if part.name != "version"]
@@ -540,15 +538,15 @@ def _signed_problems(what: What, old: EstimateSignature, new: EstimateSignature)
     ]
 
 
-def _differing(given: Estimate | Ranking, right: Estimate | Ranking) -> Iterator[str]:
+def _differing_parts(given: Estimate | Ranking, right: Estimate | Ranking) -> Iterator[str]:
     """Compare every number; yield what those that differ are called."""
     if isinstance(given, Estimate) and isinstance(right, Estimate):
         parts = [*_estimate_parts(given, right)]
     else:
         parts = [*_ranking_parts(cast("Ranking", given), cast("Ranking", right))]
-    if _of_scores(given).version == _of_scores(right).version:
-        parts.append(("notes", _said(given.notes), _said(right.notes)))
-    yield from (name for name, held, wanted in parts if not _same(held, wanted))
+    if _score_signature(given).version == _score_signature(right).version:
+        parts.append(("notes", _comparable_notes(given.notes), _comparable_notes(right.notes)))
+    yield from (name for name, value, expected in parts if not _same(value, expected))
 
 
 def _is_by_version(name: str) -> bool:
@@ -556,7 +554,7 @@ def _is_by_version(name: str) -> bool:
     return name.partition(" in the group ")[0] in _BY_VERSION
 
 
-def _of_scores(given: Estimate | Ranking) -> EstimateSignature:
+def _score_signature(given: Estimate | Ranking) -> EstimateSignature:
     signature = given.signature
     return cast(
         "EstimateSignature", signature.scores if isinstance(signature, RankingSignature) else signature
@@ -577,11 +575,11 @@ def _estimate_parts(given: Estimate, right: Estimate, where: str = "") -> Iterat
 
 
 def _ranking_parts(given: Ranking, right: Ranking) -> Iterator[Part]:
-    yield "models", [one.model for one in given.models], [one.model for one in right.models]
+    yield "models", [row.model for row in given.models], [row.model for row in right.models]
     for name in (*_FACTS, "scores_of", "test", "groups_by", "alpha", "freedom", "certain"):
         yield _plural(name), getattr(given, name), getattr(right, name)
     for name, words in _OF_MODELS.items():
-        yield words, *(_column([getattr(one, name) for one in held.models]) for held in (given, right))
+        yield words, *(_column([getattr(row, name) for row in result.models]) for result in (given, right))
     for name, words in _OF_PAIRS.items():
         # A file of before they had this meaning says nothing of what judging everything would show.
         if name != _OF_FULL_SET or getattr(given, name) is not None:
@@ -599,7 +597,7 @@ def _plural(name: str) -> str:
     )
 
 
-def _said(notes: tuple[str, ...]) -> tuple[str, ...]:
+def _comparable_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
     """Return the notes but for those on what was asked for in vain, which no signature keeps."""
     return tuple(note for note in notes if not note.startswith(IGNORED))
 
@@ -617,7 +615,7 @@ def _same(given: Any, right: Any) -> bool:
     return bool(given == right)
 
 
-# ``verify``: re-derive a selection, an estimate or a ranking from its signature and compare.
+# Any result.
 
 
 Result = Selection | Estimate | Ranking

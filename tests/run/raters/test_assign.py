@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sparingly
 from sparingly.base.errors import InputError, MissingDataError, UnknownNameError, UsageError
-from sparingly.run.raters.assignment import Unit, hand_out
+from sparingly.run.raters.assignment import TaskUnit, hand_out
 
 DEMO = sparingly.load_demo()
 RATERS = ["Ada", "Bo", "Chidi", "Dana"]
@@ -72,10 +72,12 @@ def test_what_always_holds(units: int, raters: int, overlap: float, unit: str, s
     seed=st.integers(0, 3),
 )
 def test_loads_of_documents_differ_by_one_document_at_most(sizes: list[int], raters: int, seed: int) -> None:
-    units = [Unit(f"u{at}", tuple(f"{at}.{part}" for part in range(size))) for at, size in enumerate(sizes)]
+    units = [
+        TaskUnit(f"u{at}", tuple(f"{at}.{part}" for part in range(size))) for at, size in enumerate(sizes)
+    ]
     names = [f"r{place}" for place in range(raters)]
     handed = hand_out(units, names, 0, dict.fromkeys(names, float("inf")), seed)
-    loads = [sum(unit.size for unit in handed.of(name)) for name in names]
+    loads = [sum(unit.size for unit in handed.units[name]) for name in names]
     assert max(loads) - min(loads) <= max(sizes)
     assert sum(loads) == sum(sizes)
 
@@ -125,7 +127,7 @@ def test_capacity() -> None:
 
 
 def test_documents_that_do_not_fit() -> None:
-    units = [Unit(name, tuple(f"{name}{part}" for part in range(5))) for name in "xyz"]
+    units = [TaskUnit(name, tuple(f"{name}{part}" for part in range(5))) for name in "xyz"]
     with pytest.raises(UsageError, match="Nobody has room for"):
         hand_out(units, ["a", "b"], 0, {"a": 8.0, "b": 8.0}, 0)
     with pytest.raises(UsageError, match="Nobody has room for"):

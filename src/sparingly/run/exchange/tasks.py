@@ -19,7 +19,7 @@ from sparingly.data.scale import Scale
 from sparingly.data.selection import Row, Selection
 from sparingly.run.exchange.key import Key, model_tokens, task_id
 from sparingly.run.forms.question import Output, Passage, Question, QuestionTexts
-from sparingly.run.raters.assignment import Assignment, Task
+from sparingly.run.raters.assignment import Assignment, RaterTask
 from sparingly.run.raters.controls import ORIGINAL
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def _whole(data: EvalSet, rows: Iterable[Row], name: str, number: int) -> Questi
     )
 
 
-def _assigned(task: Task, chosen: Mapping[str, list[Question]]) -> list[Question]:
+def _assigned(task: RaterTask, chosen: Mapping[str, list[Question]]) -> list[Question]:
     """Return the questions of an item as they are handed out to a rater: the models in their order."""
     if task.item not in chosen:
         raise UsageError(
@@ -275,7 +275,7 @@ def _assigned(task: Task, chosen: Mapping[str, list[Question]]) -> list[Question
     ]
 
 
-def _control_question(task: Task, controls: EvalSet | None) -> tuple[EvalSet, list[Question]]:
+def _control_question(task: RaterTask, controls: EvalSet | None) -> tuple[EvalSet, list[Question]]:
     if controls is None:
         raise MissingDataError(
             f'The assignment hands out the control item "{task.item}": give the control items, too.'

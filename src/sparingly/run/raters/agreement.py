@@ -77,10 +77,10 @@ class RaterAgreement:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        found = self.alpha
+        alpha = self.alpha
         return (
-            f"RaterAgreement({self.aspect}: α {found.alpha:.3f} [{found.low:.3f}, {found.high:.3f}], "
-            f"{self.level}, {found.units} outputs)"
+            f"RaterAgreement({self.aspect}: α {alpha.alpha:.3f} [{alpha.low:.3f}, {alpha.high:.3f}], "
+            f"{self.level}, {alpha.units} outputs)"
         )
 
     def _repr_html_(self) -> str:
@@ -94,7 +94,7 @@ class RaterAgreement:
             "level": self.level,
             "alpha": plain(self.alpha._asdict()),
             "pairs": [plain(asdict(pair)) for pair in self.pairs],
-            "own": [plain(asdict(one)) for one in self.own],
+            "own": [plain(asdict(row)) for row in self.own],
             "notes": list(self.notes),
         }
 
@@ -108,7 +108,7 @@ def rater_agreement(
     draws: int = 1000,
     seed: int = 0,
 ) -> RaterAgreement:
-    """Tell how well raters agree on the outputs that several of them judged.
+    """Return how well raters agree on the outputs that several of them judged.
 
     Krippendorff's α between raters takes any number of raters and of missing judgements; a rater's repeats
     count as their mean (of names, only where they are the same). Low agreement with high agreement of raters
@@ -128,73 +128,77 @@ def rater_agreement(
         >>> found.alpha.units, len(found.pairs)
         (475, 10)
     """
-    held = rater_scores(data, aspect)
-    values, item = held.table()
+    ratings = rater_scores(data, aspect)
+    values, item = ratings.table()
     if level == "nominal":
-        values = _decided(data, held, values)
-    random = rng.generator(seed, "rater agreement", held.aspect)
+        values = _without_contradictions(data, ratings, values)
+    random = rng.generator(seed, "rater agreement", ratings.aspect)
     alpha = alpha_interval(values, level, random=random, groups=item, draws=draws)
     return RaterAgreement(
-        aspect=held.aspect,
+        aspect=ratings.aspect,
         level=level,
         alpha=alpha,
-        pairs=_pairs(held, values),
-        own=_own(data, held, controls, level),
+        pairs=_pairs(ratings, values),
+        own=_own_agreements(data, ratings, controls, level),
         notes=() if alpha.units else (NO_COMMON,),
     )
 
 
-def _decided(data: EvalSet, held: RaterScores, values: Floats) -> Floats:
-    """Return names without those of raters who gave two to the same output: names have no mean."""
-    torn = {key for key, scores in _repeats(data, held.aspect).items() if len(set(scores)) > 1}
+def _without_contradictions(data: EvalSet, ratings: RaterScores, values: Floats) -> Floats:
+    """Return names without those of raters who gave one output two names: names have no mean."""
+    contradictory = {key for key, scores in _repeats(data, ratings.aspect).items() if len(set(scores)) > 1}
     rows = [
         row
-        for row in np.flatnonzero(held.count > 1)
-        if (held.raters[held.rater[row]], str(data.items[held.item[row]]), data.models[held.model[row]])
-        in torn
+        for row in np.flatnonzero(ratings.count > 1)
+        if (
+            ratings.raters[ratings.rater[row]],
+            str(data.items[ratings.item[row]]),
+            data.models[ratings.model[row]],
+        )
+        in contradictory
     ]
-    left = values.copy()
-    left[held.cell[rows], held.rater[rows]] = np.nan
-    return left
+    consistent = values.copy()
+    consistent[ratings.cell[rows], ratings.rater[rows]] = np.nan
+    return consistent
 
 
-def _pairs(held: RaterScores, values: Floats) -> tuple[PairAgreement, ...]:
+def _pairs(ratings: RaterScores, values: Floats) -> tuple[PairAgreement, ...]:
     several = values[(~np.isnan(values)).sum(axis=1) > 1]
-    there = (~np.isnan(several)).astype(np.int64)
-    common = there.T @ there
+    judged = (~np.isnan(several)).astype(np.int64)
+    common = judged.T @ judged
     return tuple(
-        _pair(held.raters[one], held.raters[other], several[:, one], several[:, other])
-        for one, other in zip(*np.nonzero(np.triu(common, 1)), strict=True)
+        _pair(ratings.raters[first], ratings.raters[second], several[:, first], several[:, second])
+        for first, second in zip(*np.nonzero(np.triu(common, 1)), strict=True)
     )
 
 
-def _pair(first: str, second: str, one: Floats, other: Floats) -> PairAgreement:
-    both = ~np.isnan(one) & ~np.isnan(other)
-    x, y = one[both], other[both]
+def _pair(first: str, second: str, first_scores: Floats, second_scores: Floats) -> PairAgreement:
+    common = ~np.isnan(first_scores) & ~np.isnan(second_scores)
+    x, y = first_scores[common], second_scores[common]
     enough = len(x) >= FEWEST_COMMON
-    found = (pearson(x, y), spearman(x, y), kendall_b(x, y)) if enough else (float("nan"),) * 3
-    return PairAgreement(first, second, len(x), *found, float((x == y).mean()), float((x - y).mean()))
+    correlations = (pearson(x, y), spearman(x, y), kendall_b(x, y)) if enough else (float("nan"),) * 3
+    return PairAgreement(first, second, len(x), *correlations, float((x == y).mean()), float((x - y).mean()))
 
 
-def _own(
-    data: EvalSet, held: RaterScores, controls: EvalSet | None, level: Level
+def _own_agreements(
+    data: EvalSet, ratings: RaterScores, controls: EvalSet | None, level: Level
 ) -> tuple[OwnAgreement, ...]:
     """Return the agreement of every rater with what he or she gave to the same output another time."""
-    again = _repeats(data, held.aspect)
-    if controls is not None and held.aspect in controls.ratings.aspects:
-        _add_controls(again, data, held, controls)
-    found = []
-    for rater in sorted({rater for rater, *_ in again}):
-        rows = [scores for (own, *_), scores in sorted(again.items()) if own == rater and len(scores) > 1]
+    repeats = _repeats(data, ratings.aspect)
+    if controls is not None and ratings.aspect in controls.ratings.aspects:
+        _add_controls(repeats, data, ratings, controls)
+    agreements = []
+    for rater in sorted({rater for rater, *_ in repeats}):
+        rows = [scores for (name, *_), scores in sorted(repeats.items()) if name == rater and len(scores) > 1]
         if rows:
-            found.append(_of_rater(rater, rows, level))
-    return tuple(found)
+            agreements.append(_own_agreement(rater, rows, level))
+    return tuple(agreements)
 
 
-def _of_rater(rater: str, rows: list[list[float]], level: Level) -> OwnAgreement:
+def _own_agreement(rater: str, rows: list[list[float]], level: Level) -> OwnAgreement:
     table = np.full((len(rows), max(map(len, rows))), np.nan)
-    for place, scores in enumerate(rows):
-        table[place, : len(scores)] = sorted(scores)
+    for number, scores in enumerate(rows):
+        table[number, : len(scores)] = sorted(scores)
     change = float(np.mean([max(scores) - min(scores) for scores in rows]))
     return OwnAgreement(rater, len(rows), krippendorff_alpha(table, level), change)
 
@@ -202,30 +206,32 @@ def _of_rater(rater: str, rows: list[list[float]], level: Level) -> OwnAgreement
 def _repeats(data: EvalSet, aspect: str) -> dict[tuple[str, str, str], list[float]]:
     """Return, by rater, item and model, the scores of outputs that one rater judged twice or more."""
     table = data.ratings
-    wanted = (table.aspect == table.aspects.index(aspect)) & (table.rater >= 0) & ~np.isnan(table.score)
-    rows = np.flatnonzero(wanted & (table.model < len(data.models)))
+    valid = (table.aspect == table.aspects.index(aspect)) & (table.rater >= 0) & ~np.isnan(table.score)
+    rows = np.flatnonzero(valid & (table.model < len(data.models)))
     keys = np.stack([table.rater[rows], table.item[rows], table.model[rows]], axis=1)
     _, place, count = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    found: dict[tuple[str, str, str], list[float]] = {}
+    repeats: dict[tuple[str, str, str], list[float]] = {}
     for row in rows[count[place.ravel()] > 1]:
         item, model = str(data.items[table.item[row]]), data.models[table.model[row]]
         key = (table.raters[table.rater[row]], item, model)
-        found.setdefault(key, []).append(float(table.score[row]))
-    return found
+        repeats.setdefault(key, []).append(float(table.score[row]))
+    return repeats
 
 
 def _add_controls(
-    again: dict[tuple[str, str, str], list[float]], data: EvalSet, held: RaterScores, controls: EvalSet
+    repeats: dict[tuple[str, str, str], list[float]], data: EvalSet, ratings: RaterScores, controls: EvalSet
 ) -> None:
     """Add control items of the kind ``repeat`` to the judgements of their originals."""
-    judged = rater_scores(controls, held.aspect)
-    known = {control.item: control for control in controls_of(controls, data)}
+    judged = rater_scores(controls, ratings.aspect)
+    by_item = {control.item: control for control in controls_of(controls, data)}
     first = {
-        (held.raters[rater], str(data.items[item]), data.models[model]): float(score)
-        for item, model, rater, score in zip(held.item, held.model, held.rater, held.score, strict=True)
+        (ratings.raters[rater], str(data.items[item]), data.models[model]): float(score)
+        for item, model, rater, score in zip(
+            ratings.item, ratings.model, ratings.rater, ratings.score, strict=True
+        )
     }
     for item, rater, score in zip(judged.item, judged.rater, judged.score, strict=True):
-        control = known[str(controls.items[item])]
+        control = by_item[str(controls.items[item])]
         key = (judged.raters[rater], control.original, control.model)
         if control.kind == "repeat" and key in first:
-            again.setdefault(key, [first[key]]).append(float(score))
+            repeats.setdefault(key, [first[key]]).append(float(score))

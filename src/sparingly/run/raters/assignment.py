@@ -18,15 +18,13 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.store import as_ids
 from sparingly.data.values import as_id, as_list, as_mapping, as_text, as_whole, check_version
-
-# The assignment: who judges which item, in which order, and which order the outputs are shown in.
-
+from sparingly.run.raters.controls import controls_of
 
 FORMAT, VERSION = "sparingly/assignment", 1
 
 
 @dataclass(frozen=True)
-class Task:
+class RaterTask:
     """One item for one rater.
 
     Attributes:
@@ -66,7 +64,7 @@ class Assignment:
     """
 
     raters: tuple[str, ...]
-    tasks: tuple[Task, ...]
+    tasks: tuple[RaterTask, ...]
     components: tuple[tuple[str, ...], ...]
     unit: str
     overlap: float
@@ -77,7 +75,7 @@ class Assignment:
     def __len__(self) -> int:
         return len(self.tasks)
 
-    def __iter__(self) -> Iterator[Task]:
+    def __iter__(self) -> Iterator[RaterTask]:
         return iter(self.tasks)
 
     def __repr__(self) -> str:
@@ -87,9 +85,9 @@ class Assignment:
     def headline(self) -> str:
         """What was handed out, in one line."""
         loads = self.loads.values()
-        each = f"{min(loads)}" if min(loads) == max(loads) else f"{min(loads)} to {max(loads)}"
+        load = f"{min(loads)}" if min(loads) == max(loads) else f"{min(loads)} to {max(loads)}"
         return (
-            f"{len(self.raters)} raters with {each} items each; {self.overlap:.0%} of the {self.unit}s shared"
+            f"{len(self.raters)} raters with {load} items each; {self.overlap:.0%} of the {self.unit}s shared"
         )
 
     def _repr_html_(self) -> str:
@@ -111,7 +109,7 @@ class Assignment:
         """Whether all raters can be compared through items that two of them judge."""
         return len(self.components) == 1
 
-    def of(self, rater: str) -> tuple[Task, ...]:
+    def of(self, rater: str) -> tuple[RaterTask, ...]:
         """Return the list of one rater."""
         if rater not in self.raters:
             raise UnknownNameError("rater", rater, self.raters)
@@ -181,7 +179,7 @@ class Assignment:
         )
 
 
-def _plain(task: Task) -> dict[str, Any]:
+def _plain(task: RaterTask) -> dict[str, Any]:
     values: dict[str, Any] = {"item": task.item, "models": list(task.models), "unit": task.unit}
     if task.shared:
         values["shared"] = True
@@ -192,9 +190,9 @@ def _plain(task: Task) -> dict[str, Any]:
     return values
 
 
-def _task(rater: str, place: int, values: dict[str, Any], field: str) -> Task:
+def _task(rater: str, place: int, values: dict[str, Any], field: str) -> RaterTask:
     item = as_id(values.get("item"), f"{field}.item")
-    return Task(
+    return RaterTask(
         rater=rater,
         place=place,
         item=item,
@@ -210,11 +208,11 @@ def _names(values: Any, field: str) -> list[str]:
     return [as_id(name, field) for name in as_list(values, field)]
 
 
-# Units to raters: a connected graph of shared units first, then whoever has least takes the next.
+# Handing units out to raters: a connected graph of shared units first, then each to whoever has least.
 
 
 @dataclass(frozen=True)
-class Unit:
+class TaskUnit:
     """What is handed out together: a name, and items in order."""
 
     name: str
@@ -227,25 +225,21 @@ class Unit:
 
 
 @dataclass(frozen=True, eq=False)
-class Handed:
+class UnitLists:
     """Who has which units, which of them two raters have, and which raters are connected by these."""
 
-    units: Mapping[str, tuple[Unit, ...]]
+    units: Mapping[str, tuple[TaskUnit, ...]]
     shared: frozenset[str]
     components: tuple[tuple[str, ...], ...]
 
-    def of(self, rater: str) -> tuple[Unit, ...]:
-        """Return the units of a rater."""
-        return self.units[rater]
 
-
-class _Table:
+class _GrowingLists:
     """The raters' lists while they fill."""
 
     def __init__(self, raters: Sequence[str], limits: Mapping[str, float]) -> None:
         self.raters, self.limits = list(raters), limits
         self.loads = dict.fromkeys(raters, 0)
-        self.units: dict[str, list[Unit]] = {name: [] for name in raters}
+        self.units: dict[str, list[TaskUnit]] = {name: [] for name in raters}
         self.together: dict[tuple[str, ...], int] = {}
 
     def with_room(self, size: int) -> list[str]:
@@ -253,7 +247,7 @@ class _Table:
         free = [name for name in self.raters if self.loads[name] + size <= self.limits[name]]
         return sorted(free, key=lambda name: self.loads[name])
 
-    def give(self, unit: Unit, *raters: str) -> None:
+    def give(self, unit: TaskUnit, *raters: str) -> None:
         """Add a unit to the lists of raters."""
         for name in raters:
             self.loads[name] += unit.size
@@ -262,7 +256,7 @@ class _Table:
             pair = tuple(sorted(raters))
             self.together[pair] = self.together.get(pair, 0) + 1
 
-    def share(self, unit: Unit) -> None:
+    def share(self, unit: TaskUnit) -> None:
         """Give a unit to the two raters who have least; among equals to those who shared least."""
         free = self.with_room(unit.size)
         if len(free) < 2:
@@ -274,7 +268,7 @@ class _Table:
         )
         self.give(unit, first, second)
 
-    def alone(self, unit: Unit) -> None:
+    def give_to_one(self, unit: TaskUnit) -> None:
         """Give a unit to the rater who has least."""
         free = self.with_room(unit.size)
         if not free:
@@ -283,8 +277,8 @@ class _Table:
 
 
 def hand_out(
-    units: Sequence[Unit], raters: Sequence[str], shared: int, limits: Mapping[str, float], seed: int
-) -> Handed:
+    units: Sequence[TaskUnit], raters: Sequence[str], shared: int, limits: Mapping[str, float], seed: int
+) -> UnitLists:
     """Hand out units, so many of them to two raters each.
 
     The first shared units make a chain through all raters, which is connected with one unit fewer than
@@ -293,10 +287,10 @@ def hand_out(
     """
     _check_room(units, shared, raters, limits)
     keys = rng.keys_of([unit.name for unit in units])
-    drawn = [units[at] for at in np.argsort(rng.stream(keys, seed, "raters units"), kind="stable")]
+    shuffled = [units[number] for number in np.argsort(rng.stream(keys, seed, "raters units"), kind="stable")]
     order = np.argsort(rng.stream(rng.keys_of(list(raters)), seed, "raters chain"), kind="stable")
-    table = _Table([raters[at] for at in order], limits)
-    twice, once = drawn[:shared], drawn[shared:]
+    table = _GrowingLists([raters[number] for number in order], limits)
+    twice, once = shuffled[:shared], shuffled[shared:]
     chain = list(pairwise(table.raters))
     for place, unit in enumerate(twice):
         pair = chain[place] if place < len(chain) else ()
@@ -305,8 +299,8 @@ def hand_out(
         else:
             table.share(unit)
     for unit in sorted(once, key=lambda unit: -unit.size):
-        table.alone(unit)
-    return Handed(
+        table.give_to_one(unit)
+    return UnitLists(
         units={name: tuple(table.units[name]) for name in raters},
         shared=frozenset(unit.name for unit in twice),
         components=_components(raters, table.together),
@@ -314,18 +308,18 @@ def hand_out(
 
 
 def _check_room(
-    units: Sequence[Unit], shared: int, raters: Sequence[str], limits: Mapping[str, float]
+    units: Sequence[TaskUnit], shared: int, raters: Sequence[str], limits: Mapping[str, float]
 ) -> None:
-    wanted = sum(unit.size for unit in units) * (1.0 + shared / len(units))
+    needed = sum(unit.size for unit in units) * (1.0 + shared / len(units))
     room = sum(limits[name] for name in raters)
-    if room < wanted:
+    if room < needed:
         raise UsageError(
-            f"The raters take {room:g} items together, and {wanted:.0f} are to be judged, shared ones twice: "
+            f"The raters take {room:g} items together, and {needed:.0f} are to be judged, shared ones twice: "
             "raise the load, name more raters, or choose fewer items."
         )
 
 
-def _no_room(unit: Unit) -> UsageError:
+def _no_room(unit: TaskUnit) -> UsageError:
     return UsageError(
         f'Nobody has room for "{unit.name}" with {unit.size} items: raise the load, name more raters, or '
         "lower the overlap."
@@ -337,18 +331,18 @@ def _components(
 ) -> tuple[tuple[str, ...], ...]:
     """Return the groups of raters that are connected by shared units, largest first."""
     group = {name: name for name in raters}
-    for one, other in together:
-        old, new = group[one], group[other]
-        group = {name: new if own == old else own for name, own in group.items()}
-    found = [tuple(name for name in raters if group[name] == own) for own in sorted(set(group.values()))]
-    return tuple(sorted(found, key=lambda names: (-len(names), names)))
-
-
-# ``assign``: hand out what was chosen, so that raters can be compared and models are compared fairly.
+    for first, second in together:
+        old, new = group[first], group[second]
+        group = {name: new if group_name == old else group_name for name, group_name in group.items()}
+    groups = [
+        tuple(name for name in raters if group[name] == group_name)
+        for group_name in sorted(set(group.values()))
+    ]
+    return tuple(sorted(groups, key=lambda names: (-len(names), names)))
 
 
 UnitKind = Literal["item", "document"]
-APART = (
+NOT_CONNECTED = (
     "{shared} shared {unit}s do not connect {raters} raters, which takes {needed} or more: raise the overlap "
     "or severities of some raters can be compared only as far as items were handed out by chance."
 )
@@ -382,7 +376,7 @@ def assign(
         unit: What is handed out together: an ``item``, or a ``document``.
         controls: Control items (``control_items``): each goes to a rater of the item that it was made from,
             as far from it as the list allows.
-        seed: Settles draws; the same seed gives the same answer.
+        seed: Seed of the draws; the same seed gives the same answer.
 
     Examples:
         >>> import sparingly
@@ -401,7 +395,9 @@ def assign(
     lists = {name: _ordered(handed, name, rows, seed) for name in names}
     if controls is not None:
         lists = _with_controls(lists, controls, data, seed)
-    tasks = tuple(_placed(task, place, seed) for name in names for place, task in enumerate(lists[name]))
+    tasks = tuple(
+        _shuffled_outputs(task, place, seed) for name in names for place, task in enumerate(lists[name])
+    )
     return Assignment(
         raters=tuple(names),
         tasks=tasks,
@@ -415,7 +411,7 @@ def assign(
 
 
 @dataclass(frozen=True)
-class _Row:
+class _ChosenItem:
     """One chosen item with all models to judge on it."""
 
     item: str
@@ -432,23 +428,23 @@ def _check(names: Sequence[str], overlap: float, unit: str) -> None:
         raise UnknownNameError("unit", unit, get_args(UnitKind))
 
 
-def _rows(selection: Selection, data: EvalSet) -> dict[str, _Row]:
+def _rows(selection: Selection, data: EvalSet) -> dict[str, _ChosenItem]:
     """Return the chosen items; rows of one item (pairs, or models by themselves) are put together."""
     data.positions(selection.items)
     models: dict[str, set[str]] = {}
     context: dict[str, tuple[str, ...]] = {}
     for row in selection:
-        named = row.pair if row.pair is not None else row.models
-        models.setdefault(row.item, set()).update(data.models if named is None else named)
+        names = row.pair if row.pair is not None else row.models
+        models.setdefault(row.item, set()).update(data.models if names is None else names)
         context[row.item] = max(context.get(row.item, ()), row.context, key=len)
     if not models:
         raise UsageError("The selection is empty, so there is nothing to hand out.")
-    return {item: _Row(item, tuple(sorted(models[item])), context[item]) for item in sorted(models)}
+    return {item: _ChosenItem(item, tuple(sorted(models[item])), context[item]) for item in sorted(models)}
 
 
-def _units(rows: Mapping[str, _Row], data: EvalSet, unit: str) -> list[Unit]:
+def _units(rows: Mapping[str, _ChosenItem], data: EvalSet, unit: str) -> list[TaskUnit]:
     if unit == "item":
-        return [Unit(item, (item,)) for item in rows]
+        return [TaskUnit(item, (item,)) for item in rows]
     if fields.DOCUMENT not in data.columns:
         raise MissingDataError('The set has no documents. Hand out items instead: unit="item".')
     places = data.positions(rows)
@@ -457,58 +453,58 @@ def _units(rows: Mapping[str, _Row], data: EvalSet, unit: str) -> list[Unit]:
     for item, place in zip(rows, places, strict=True):
         name = item if document[place] is None else str(document[place])
         inside.setdefault(name, []).append((float(np.nan_to_num(position[place])), item))
-    return [Unit(name, tuple(item for _, item in sorted(inside[name]))) for name in sorted(inside)]
+    return [TaskUnit(name, tuple(item for _, item in sorted(inside[name]))) for name in sorted(inside)]
 
 
 def _limits(load: int | Mapping[str, int] | None, names: Sequence[str]) -> dict[str, float]:
     if load is None:
         return dict.fromkeys(names, float("inf"))
-    given = dict.fromkeys(names, load) if isinstance(load, int) else dict(load)
-    for name in given:
+    limits = dict.fromkeys(names, load) if isinstance(load, int) else dict(load)
+    for name in limits:
         if name not in names:
             raise UnknownNameError("rater", name, names)
-    if any(most < 1 for most in given.values()):
+    if any(limit < 1 for limit in limits.values()):
         raise UsageError("A rater takes at least one item: leave out raters who take none.")
-    return {name: float(given.get(name, np.inf)) for name in names}
+    return {name: float(limits.get(name, np.inf)) for name in names}
 
 
-def _ordered(handed: Handed, rater: str, rows: Mapping[str, _Row], seed: int) -> list[Task]:
+def _ordered(handed: UnitLists, rater: str, rows: Mapping[str, _ChosenItem], seed: int) -> list[RaterTask]:
     """Return a rater's items, unit by unit in a drawn order, each unit in its own."""
-    units = handed.of(rater)
+    units = handed.units[rater]
     keys = rng.keys_of([f"{rater}\x1f{unit.name}" for unit in units])
     order = np.argsort(rng.stream(keys, seed, "raters order"), kind="stable")
     return [
-        Task(
+        RaterTask(
             rater=rater,
             place=0,
             item=item,
             models=rows[item].models,
-            unit=units[at].name,
-            shared=units[at].name in handed.shared,
+            unit=unit.name,
+            shared=unit.name in handed.shared,
             context=rows[item].context,
         )
-        for at in order
-        for item in units[at].items
+        for unit in (units[number] for number in order)
+        for item in unit.items
     ]
 
 
-def _placed(task: Task, place: int, seed: int) -> Task:
+def _shuffled_outputs(task: RaterTask, place: int, seed: int) -> RaterTask:
     """Return a task with its place and its outputs in a drawn order."""
     keys = rng.keys_of([f"{task.rater}\x1f{task.item}\x1f{model}" for model in task.models])
     order = np.argsort(rng.stream(keys, seed, "raters outputs"), kind="stable")
-    return Task(**{**vars(task), "place": place, "models": tuple(task.models[at] for at in order)})
+    return RaterTask(
+        **{**vars(task), "place": place, "models": tuple(task.models[number] for number in order)}
+    )
 
 
 def _with_controls(
-    lists: Mapping[str, list[Task]], controls: EvalSet, data: EvalSet, seed: int
-) -> dict[str, list[Task]]:
+    lists: Mapping[str, list[RaterTask]], controls: EvalSet, data: EvalSet, seed: int
+) -> dict[str, list[RaterTask]]:
     """Return the lists with control items, each in the list of a rater of its original item.
 
     It comes half a list after the original (or before it), between two units, so that documents stay whole.
     """
-    from sparingly.run.raters.controls import controls_of
-
-    grown = {name: list(tasks) for name, tasks in lists.items()}
+    longer = {name: list(tasks) for name, tasks in lists.items()}
     for control in controls_of(controls, data):
         holders = [name for name in lists if any(task.item == control.original for task in lists[name])]
         if not holders:
@@ -519,24 +515,24 @@ def _with_controls(
             rng.keys_of([f"{name}\x1f{control.item}" for name in holders]), seed, "raters controls"
         )
         rater = holders[int(np.argmin(draw))]
-        tasks = grown[rater]
+        tasks = longer[rater]
         origin = next(place for place, task in enumerate(tasks) if task.item == control.original)
-        wanted = (origin + max(1, len(tasks) // 2)) % (len(tasks) + 1)
-        while 0 < wanted < len(tasks) and tasks[wanted - 1].unit == tasks[wanted].unit:
-            wanted += 1
+        spot = (origin + max(1, len(tasks) // 2)) % (len(tasks) + 1)
+        while 0 < spot < len(tasks) and tasks[spot - 1].unit == tasks[spot].unit:
+            spot += 1
         models = (control.model,)
-        tasks.insert(wanted, Task(rater, 0, control.item, models, control.item, control=control.kind))
-    return grown
+        tasks.insert(spot, RaterTask(rater, 0, control.item, models, control.item, control=control.kind))
+    return longer
 
 
-def _unchecked(lists: Mapping[str, list[Task]]) -> tuple[str, ...]:
-    """Name raters who got no control item: nothing will be known of their care."""
-    without = [name for name, tasks in lists.items() if all(task.control is None for task in tasks)]
-    return (f"no control items for {', '.join(without)}: make more of them.",) if without else ()
+def _unchecked(lists: Mapping[str, list[RaterTask]]) -> tuple[str, ...]:
+    """Name the raters without a control item."""
+    unchecked = [name for name, tasks in lists.items() if all(task.control is None for task in tasks)]
+    return (f"no control items for {', '.join(unchecked)}: make more of them.",) if unchecked else ()
 
 
-def _notes(handed: Handed, unit: str, shared: int) -> tuple[str, ...]:
+def _notes(handed: UnitLists, unit: str, shared: int) -> tuple[str, ...]:
     if len(handed.components) == 1:
         return ()
     raters = sum(map(len, handed.components))
-    return (APART.format(shared=shared, unit=unit, raters=raters, needed=raters - 1),)
+    return (NOT_CONNECTED.format(shared=shared, unit=unit, raters=raters, needed=raters - 1),)

@@ -20,7 +20,7 @@ from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 
-# Degraded outputs: a span of words is replaced by words of another output, so that it must score lower.
+# Degraded outputs: words of another output replace some words, so that the output must score lower.
 
 
 # Words of a text up to which so many are replaced; a quarter of longer ones. The table is that of the "bad
@@ -31,7 +31,7 @@ _MOST_UNSPACED = 0.3
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
 
 
-def degraded(text: str, others: Iterable[str], random: np.random.Generator) -> str | None:
+def degraded(text: str, donors: Iterable[str], random: np.random.Generator) -> str | None:
     """Return a text with a span of its words replaced, or None where no other text gives fitting words.
 
     The first and the last word stay where there are more than four words. The words come as one span from the
@@ -40,7 +40,7 @@ def degraded(text: str, others: Iterable[str], random: np.random.Generator) -> s
 
     Args:
         text: The output to degrade.
-        others: Other outputs, in the order in which they are tried.
+        donors: Other outputs, in the order in which they are tried.
         random: Where the draws come from.
     """
     spaced = not is_unspaced(text)
@@ -53,10 +53,10 @@ def degraded(text: str, others: Iterable[str], random: np.random.Generator) -> s
         int(random.integers(inner, len(words) - inner - count + 1)) if len(words) - 2 * inner >= count else 0
     )
     removed = words[start : start + count]
-    for other in others:
-        if is_unspaced(other) == spaced:
+    for donor_text in donors:
+        if is_unspaced(donor_text) == spaced:
             continue
-        donor = other.split() if spaced else list(other.strip())
+        donor = donor_text.split() if spaced else list(donor_text.strip())
         if len(donor) < count:
             continue
         at = int(random.integers(0, len(donor) - count + 1))
@@ -68,7 +68,7 @@ def degraded(text: str, others: Iterable[str], random: np.random.Generator) -> s
 
 def replaced_words(count: int) -> int:
     """Return how many of so many words are replaced."""
-    return next((some for most, some in _REPLACED if count <= most), count // 4)
+    return next((words for limit, words in _REPLACED if count <= limit), count // 4)
 
 
 def is_unspaced(text: str) -> bool:
@@ -80,7 +80,7 @@ def is_unspaced(text: str) -> bool:
     return unspaced > _MOST_UNSPACED * len(letters)
 
 
-# Control items: outputs whose right answer is known in part, hidden among those to judge.
+# Control items.
 
 
 Kind = Literal["degraded", "reference", "repeat"]
@@ -90,7 +90,7 @@ _DONORS = 50
 
 
 @dataclass(frozen=True)
-class Control:
+class ControlItem:
     """One control item: its id, its kind, and the item and model that it was made from."""
 
     item: str
@@ -120,7 +120,7 @@ def control_items(
         selection: What is to be judged.
         kinds: The kinds to make, in turn.
         share: How many control items there are, as a share of the chosen items; at least one of each kind.
-        seed: Settles draws; the same seed gives the same items.
+        seed: Seed of the draws; the same seed gives the same items.
 
     Examples:
         >>> import sparingly
@@ -130,30 +130,30 @@ def control_items(
         >>> sorted(controls.columns["control"])
         ['degraded', 'degraded', 'reference', 'reference', 'repeat', 'repeat']
     """
-    texts = _checked(data, kinds, share)
+    texts = _checked_outputs(data, kinds, share)
     chosen = _cells(data, selection, texts)
     keys = rng.keys_of([f"{item}\x1f{data.models[model]}" for item, _, model in chosen])
     order = np.argsort(rng.stream(keys, seed, "control items"), kind="stable")
-    wanted = max(len(kinds), round(share * len({item for item, _, _ in chosen})))
-    made: list[tuple[Control, int, int, str]] = []
-    used: set[str] = set()
-    for at in order:
-        item, row, model = chosen[at]
-        if item in used or len(made) == wanted:
+    count = max(len(kinds), round(share * len({item for item, _, _ in chosen})))
+    results: list[tuple[ControlItem, int, int, str]] = []
+    used_items: set[str] = set()
+    for number in order:
+        item, row, model = chosen[number]
+        if item in used_items or len(results) == count:
             continue
-        kind = kinds[len(made) % len(kinds)]
+        kind = kinds[len(results) % len(kinds)]
         text = _text(data, texts, kind, row, model, seed)
         if text is not None:
-            made.append((Control(f"{item}~{kind}", kind, item, data.models[model]), row, model, text))
-            used.add(item)
-    if len(made) < len(kinds):
+            results.append((ControlItem(f"{item}~{kind}", kind, item, data.models[model]), row, model, text))
+            used_items.add(item)
+    if len(results) < len(kinds):
         raise DataError(
-            f"Only {len(made)} control items could be made: too few chosen items have texts for them."
+            f"Only {len(results)} control items could be made: too few chosen items have texts for them."
         )
-    return _as_set(data, made)
+    return _as_set(data, results)
 
 
-def controls_of(controls: EvalSet, data: EvalSet) -> Iterator[Control]:
+def controls_of(controls: EvalSet, data: EvalSet) -> Iterator[ControlItem]:
     """Yield the control items of a set of them, in the order of their ids."""
     if CONTROL not in controls.columns or ORIGINAL not in controls.columns or controls.outputs is None:
         raise MissingDataError("These are no control items: make some with control_items(data, selection).")
@@ -163,11 +163,11 @@ def controls_of(controls: EvalSet, data: EvalSet) -> Iterator[Control]:
         name = controls.models[model]
         if name not in data.models:
             raise UnknownNameError("model", name, data.models)
-        yield Control(str(item), str(kinds[place]), str(originals[place]), name)
+        yield ControlItem(str(item), str(kinds[place]), str(originals[place]), name)
 
 
-def _checked(data: EvalSet, kinds: Sequence[str], share: float) -> Any:
-    """Return the outputs, or complain."""
+def _checked_outputs(data: EvalSet, kinds: Sequence[str], share: float) -> Any:
+    """Return the outputs; raise an error where control items cannot be made."""
     if not kinds:
         raise UsageError(f"Name at least one kind of control item: {', '.join(KINDS)}.")
     for kind in kinds:
@@ -184,50 +184,54 @@ def _checked(data: EvalSet, kinds: Sequence[str], share: float) -> Any:
 
 def _cells(data: EvalSet, selection: Selection, texts: Any) -> list[tuple[str, int, int]]:
     """Return item, row and model of every chosen output that has a text."""
-    place = {name: at for at, name in enumerate(data.models)}
-    found = []
-    for row, at in zip(selection, data.positions(selection.items), strict=True):
-        named = row.pair if row.pair is not None else row.models
-        models = [place[name] for name in (data.models if named is None else named)]
-        found += [(row.item, int(at), model) for model in models if texts[at, model]]
-    return sorted(set(found))
+    cells = {
+        (str(item), int(row), int(model))
+        for item, row, mask in zip(
+            selection.items, data.positions(selection.items), selection.model_mask(data.models), strict=True
+        )
+        for model in np.flatnonzero(mask)
+        if texts[row, model]
+    }
+    return sorted(cells)
 
 
 def _text(data: EvalSet, texts: Any, kind: str, row: int, model: int, seed: int) -> str | None:
     """Return the text of a control item, or None where it cannot be made."""
-    own = str(texts[row, model])
+    output = str(texts[row, model])
     if kind == "repeat":
-        return own
+        return output
     if kind == "reference":
-        written = [
+        references = [
             text for text in ([] if data.reference_texts is None else data.reference_texts[row]) if text
         ]
-        return str(written[0]) if written else None
+        return str(references[0]) if references else None
     name = f"{data.items[row]}\x1f{data.models[model]}"
     random = rng.generator(seed, "degraded", name)
     rows = random.permutation(len(data))[:_DONORS]
-    return degraded(own, (str(texts[at, model]) for at in rows if at != row and texts[at, model]), random)
+    return degraded(
+        output, (str(texts[donor, model]) for donor in rows if donor != row and texts[donor, model]), random
+    )
 
 
-def _as_set(data: EvalSet, made: Sequence[tuple[Control, int, int, str]]) -> EvalSet:
-    outputs = np.full((len(made), len(data.models)), None, object)
-    for place, (_, _, model, text) in enumerate(made):
+def _as_set(data: EvalSet, results: Sequence[tuple[ControlItem, int, int, str]]) -> EvalSet:
+    outputs = np.full((len(results), len(data.models)), None, object)
+    for place, (_, _, model, text) in enumerate(results):
         outputs[place, model] = text
-    rows = [row for _, row, _, _ in made]
+    rows = [row for _, row, _, _ in results]
     columns: dict[str, Any] = {
-        CONTROL: [control.kind for control, *_ in made],
-        ORIGINAL: [control.original for control, *_ in made],
+        CONTROL: [control.kind for control, *_ in results],
+        ORIGINAL: [control.original for control, *_ in results],
     }
     if fields.DOMAIN in data.columns:
         columns[fields.DOMAIN] = data.columns[fields.DOMAIN][rows]
     parts: dict[str, Any] = {} if data.sources is None else {"sources": data.sources[rows]}
-    names = [control.item for control, *_ in made]
+    names = [control.item for control, *_ in results]
     return EvalSet.from_arrays(
         names, list(data.models), outputs=outputs, columns=columns, name="control items", **parts
     )
 
 
-# What raters did with control items: do they score a degraded output below the original?.
+# What raters did with control items.
 
 
 COLUMNS = ("rater", "kind", "n", "right", "tied", "wrong", "mean difference", "sign test", "Wilcoxon")
@@ -276,14 +280,14 @@ class ControlReport:
     unmatched: int
 
     def __repr__(self) -> str:
-        return f"ControlReport({self.aspect}: {len({one.rater for one in self.scores})} raters)"
+        return f"ControlReport({self.aspect}: {len({score.rater for score in self.scores})} raters)"
 
     def _repr_html_(self) -> str:
-        return html_table(COLUMNS, [tuple(asdict(one).values()) for one in self.scores], repr(self))
+        return html_table(COLUMNS, [tuple(asdict(score).values()) for score in self.scores], repr(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        rows = [plain(asdict(one)) for one in self.scores]
+        rows = [plain(asdict(score)) for score in self.scores]
         return {"aspect": self.aspect, "scores": rows, "unmatched": self.unmatched}
 
 
@@ -298,36 +302,40 @@ def control_report(data: EvalSet, controls: EvalSet, aspect: str | None = None) 
         controls: The control items (``control_items``) with theirs.
         aspect: What was judged; the only one unless given.
     """
-    held = rater_scores(data, aspect)
-    if held.aspect not in controls.ratings.aspects:
-        raise MissingDataError(f'The control items have no ratings of "{held.aspect}".')
-    gaps, unmatched = _gaps(held, rater_scores(controls, held.aspect), controls, data)
+    ratings = rater_scores(data, aspect)
+    if ratings.aspect not in controls.ratings.aspects:
+        raise MissingDataError(f'The control items have no ratings of "{ratings.aspect}".')
+    gaps, unmatched = _gaps(ratings, rater_scores(controls, ratings.aspect), controls, data)
     scores = [
         _score(rater, kind, np.array(gaps[rater, kind]))
         for rater in sorted({rater for rater, _ in gaps})
         for kind in KINDS
         if (rater, kind) in gaps
     ]
-    return ControlReport(held.aspect, tuple(scores), unmatched)
+    return ControlReport(ratings.aspect, tuple(scores), unmatched)
 
 
 def _gaps(
-    held: RaterScores, judged: RaterScores, controls: EvalSet, data: EvalSet
+    ratings: RaterScores, judged: RaterScores, controls: EvalSet, data: EvalSet
 ) -> tuple[dict[tuple[str, str], list[float]], int]:
     """Return by rater and kind the differences in the right direction."""
-    known = {control.item: control for control in controls_of(controls, data)}
-    own: dict[tuple[str, str], dict[str, float]] = {}
-    for item, model, rater, score in zip(held.item, held.model, held.rater, held.score, strict=True):
-        own.setdefault((held.raters[rater], str(data.items[item])), {})[data.models[model]] = float(score)
+    by_item = {control.item: control for control in controls_of(controls, data)}
+    scores_by_model: dict[tuple[str, str], dict[str, float]] = {}
+    for item, model, rater, score in zip(
+        ratings.item, ratings.model, ratings.rater, ratings.score, strict=True
+    ):
+        scores_by_model.setdefault((ratings.raters[rater], str(data.items[item])), {})[data.models[model]] = (
+            float(score)
+        )
     gaps: dict[tuple[str, str], list[float]] = {}
     unmatched = 0
     for item, rater, score in zip(judged.item, judged.rater, judged.score, strict=True):
-        control, name = known[str(controls.items[item])], judged.raters[rater]
-        before = own.get((name, control.original), {})
-        if control.kind == "reference" and before:
-            gap = float(score) - float(np.mean(list(before.values())))
-        elif control.model in before:
-            gap = before[control.model] - float(score)
+        control, name = by_item[str(controls.items[item])], judged.raters[rater]
+        originals = scores_by_model.get((name, control.original), {})
+        if control.kind == "reference" and originals:
+            gap = float(score) - float(np.mean(list(originals.values())))
+        elif control.model in originals:
+            gap = originals[control.model] - float(score)
         else:
             unmatched += 1
             continue
@@ -337,10 +345,12 @@ def _gaps(
 
 def _score(rater: str, kind: str, gaps: Floats) -> ControlScore:
     if kind == "repeat":
-        same = int((gaps == 0).sum())
+        unchanged = int((gaps == 0).sum())
         change = float(np.abs(gaps).mean())
-        nothing = float("nan")
-        return ControlScore(rater, kind, len(gaps), same, 0, len(gaps) - same, change, nothing, nothing)
+        missing = float("nan")
+        return ControlScore(
+            rater, kind, len(gaps), unchanged, 0, len(gaps) - unchanged, change, missing, missing
+        )
     right, wrong = int((gaps > 0).sum()), int((gaps < 0).sum())
     return ControlScore(
         rater=rater,

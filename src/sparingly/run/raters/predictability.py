@@ -84,22 +84,22 @@ class Predictability:
 
     def _repr_html_(self) -> str:
         columns = ("rater", "n", "error from others", "own ratings that beat it")
-        return html_table(columns, [tuple(asdict(one).values()) for one in self.raters], repr(self))
+        return html_table(columns, [tuple(asdict(row).values()) for row in self.raters], repr(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return {
             "aspect": self.aspect,
-            "raters": [plain(asdict(one)) for one in self.raters],
+            "raters": [plain(asdict(row)) for row in self.raters],
             "error": plain(self.error),
             "metric": self.metric,
-            "slopes": [plain(asdict(one)) for one in self.slopes],
+            "slopes": [plain(asdict(row)) for row in self.slopes],
             "notes": list(self.notes),
         }
 
 
 def predictability(data: EvalSet, aspect: str | None = None, *, metric: str | None = None) -> Predictability:
-    """Tell how well each rater's mean scores follow from what the others gave to the same outputs.
+    """Return how well each rater's mean scores follow from what the others gave to the same outputs.
 
     The error is that of Saldías et al. 2022, appendix B, Table 12; the share of own ratings is their
     comparison with Figure 4: E|e| = √(2/π)·s·√(1/n − 1/N) for a random sample of n of N ratings with standard
@@ -118,57 +118,57 @@ def predictability(data: EvalSet, aspect: str | None = None, *, metric: str | No
         >>> len(found.raters), len(found.slopes)
         (5, 40)
     """
-    held = rater_scores(data, aspect)
+    ratings = rater_scores(data, aspect)
     name = None if metric is None else the_only("metric", metric, data.metrics, "Name one: metric=….")
-    raters = _predictions(held)
+    raters = _predictions(ratings)
     return Predictability(
-        aspect=held.aspect,
+        aspect=ratings.aspect,
         raters=raters,
-        error=float(np.mean([one.error for one in raters])) if raters else float("nan"),
+        error=float(np.mean([prediction.error for prediction in raters])) if raters else float("nan"),
         metric=name,
-        slopes=() if name is None else _slopes(held, data, data.metrics[name]),
+        slopes=() if name is None else _slopes(ratings, data, data.metrics[name]),
         notes=() if raters else (NO_OTHERS,),
     )
 
 
-def _predictions(held: RaterScores) -> tuple[RaterPrediction, ...]:
-    total = np.bincount(held.cell, held.score)[held.cell]
-    shared = held.per_cell > 1
-    others = np.where(shared, (total - held.score) / np.maximum(held.per_cell - 1, 1), np.nan)
-    found = []
-    for place, name in enumerate(held.raters):
-        rows = np.flatnonzero(shared & (held.rater == place))
+def _predictions(ratings: RaterScores) -> tuple[RaterPrediction, ...]:
+    total = np.bincount(ratings.cell, ratings.score)[ratings.cell]
+    shared = ratings.per_cell > 1
+    other_means = np.where(shared, (total - ratings.score) / np.maximum(ratings.per_cell - 1, 1), np.nan)
+    predictions = []
+    for rater, name in enumerate(ratings.raters):
+        rows = np.flatnonzero(shared & (ratings.rater == rater))
         if len(rows):
-            found.append(_prediction(name, held.score[rows], others[rows], held.model[rows]))
-    return tuple(found)
+            predictions.append(_prediction(name, ratings.score[rows], other_means[rows], ratings.model[rows]))
+    return tuple(predictions)
 
 
-def _prediction(name: str, own: Floats, others: Floats, model: Any) -> RaterPrediction:
+def _prediction(name: str, scores: Floats, other_means: Floats, model: Any) -> RaterPrediction:
     codes = np.unique(model, return_inverse=True)[1]
     count = np.bincount(codes).astype(np.float64)
-    mean = np.bincount(codes, own) / count
-    error = float(np.abs(mean - np.bincount(codes, others) / count).mean())
-    spread = np.sqrt(np.bincount(codes, (own - mean[codes]) ** 2) / np.maximum(count - 1.0, 1.0))
-    return RaterPrediction(name, len(own), error, share_that_beats(error, spread, count))
+    mean = np.bincount(codes, scores) / count
+    error = float(np.abs(mean - np.bincount(codes, other_means) / count).mean())
+    spread = np.sqrt(np.bincount(codes, (scores - mean[codes]) ** 2) / np.maximum(count - 1.0, 1.0))
+    return RaterPrediction(name, len(scores), error, share_that_beats(error, spread, count))
 
 
 def share_that_beats(error: float, spread: Floats, count: Floats) -> float:
     """Return the share of own ratings, the same of every model, whose expected error is no larger."""
     # With n = share · N: √(1/n − 1/N) = √((1/share − 1)/N), so that the share can be solved for.
-    whole = float((_MEAN_ABSOLUTE * spread / np.sqrt(count)).mean())
-    return 1.0 / (1.0 + (error / whole) ** 2) if whole > 0 else float(1.0 / count.max())
+    unit_error = float((_MEAN_ABSOLUTE * spread / np.sqrt(count)).mean())
+    return 1.0 / (1.0 + (error / unit_error) ** 2) if unit_error > 0 else float(1.0 / count.max())
 
 
-def _slopes(held: RaterScores, data: EvalSet, scores: Floats) -> tuple[MetricSlope, ...]:
-    metric = scores[held.item, held.model]
-    there = ~np.isnan(metric)
-    found = []
-    for place, rater in enumerate(held.raters):
+def _slopes(ratings: RaterScores, data: EvalSet, scores: Floats) -> tuple[MetricSlope, ...]:
+    metric = scores[ratings.item, ratings.model]
+    has_metric = ~np.isnan(metric)
+    slopes = []
+    for place, rater in enumerate(ratings.raters):
         for model, name in enumerate(data.models):
-            rows = there & (held.rater == place) & (held.model == model)
+            rows = has_metric & (ratings.rater == place) & (ratings.model == model)
             if rows.sum() > 2:
-                found.append(_slope(rater, name, metric[rows], held.score[rows]))
-    return tuple(found)
+                slopes.append(_slope(rater, name, metric[rows], ratings.score[rows]))
+    return tuple(slopes)
 
 
 def _slope(rater: str, model: str, metric: Floats, score: Floats) -> MetricSlope:

@@ -1,18 +1,16 @@
-"""Ratings that came in a file of their own, put into the evaluation set that they are about."""
+"""Ratings put into an evaluation set: from another file, or standardised by rater."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparingly.base.arrays import Objects
 from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Ratings
 from sparingly.infer.estimate.rater_effects import rater_scores
-
-# Ratings that came in a file of their own, put into the evaluation set that they are about.
 
 
 def with_ratings_of(data: EvalSet, judged: EvalSet) -> EvalSet:
@@ -27,29 +25,24 @@ def with_ratings_of(data: EvalSet, judged: EvalSet) -> EvalSet:
     """
     if not len(judged.ratings):
         raise DataError("There are no ratings in it: a row needs an item, a model, a rater and a score.")
-    _check("items", judged.items, data.items)
-    _check("models", judged.models, data.models)
-    own = judged.ratings.take(judged.ratings.model < len(judged.models))
+    _check_known("items", judged.items, data.items)
+    _check_known("models", judged.models, data.models)
+    ratings_of_models = judged.ratings.take(judged.ratings.model < len(judged.models))
     columns = np.array([data.models.index(name) for name in judged.models], np.int32)
     ratings: Ratings = replace(
-        own,
-        item=data.positions(judged.items)[own.item].astype(np.int32),
-        model=columns[own.model],
+        ratings_of_models,
+        item=data.positions(judged.items)[ratings_of_models.item].astype(np.int32),
+        model=columns[ratings_of_models.model],
     )
     means = {name: ratings.means(name, *data.shape) for name in ratings.aspects}
     scales = {**data.scales, **judged.scales}
     return data.with_parts(aspects={**data.aspects, **means}, ratings=ratings, scales=scales)
 
 
-def _check(
-    kind: str, given: NDArray[np.object_] | tuple[str, ...], known: NDArray[np.object_] | tuple[str, ...]
-) -> None:
-    there = set(known)
-    if lost := [str(name) for name in given if name not in there]:
+def _check_known(kind: str, names: Objects | tuple[str, ...], known_names: Objects | tuple[str, ...]) -> None:
+    known_set = set(known_names)
+    if lost := [str(name) for name in names if name not in known_set]:
         raise DataError(f"The ratings are about {kind} that the set does not have: {listing(lost, 5)}.")
-
-
-# Scores that every rater's own mean and spread are taken out of, beside the raw ones.
 
 
 def standardised(data: EvalSet, aspect: str | None = None, name: str | None = None) -> EvalSet:
@@ -57,9 +50,8 @@ def standardised(data: EvalSet, aspect: str | None = None, name: str | None = No
 
     z_ijr = (y_ijr − ȳ_r)/s_r with the mean and the standard deviation of all that rater r gave. It removes
     severity and how much of the scale a rater uses, but also any true difference between the items that
-    raters were
-    given: compare models on it where everyone judged all models of an item, and report raw scores beside it.
-    A rater who always gives the same gets 0.
+    raters were given: compare models on it where everyone judged all models of an item, and report raw
+    scores beside it. A rater who always gives the same gets 0.
 
     Args:
         data: The evaluation set with its ratings.
@@ -72,19 +64,19 @@ def standardised(data: EvalSet, aspect: str | None = None, name: str | None = No
         >>> "overall_z" in data.aspects
         True
     """
-    held = rater_scores(data, aspect)
-    wanted = name or f"{held.aspect}_z"
-    if wanted in data.aspects:
-        raise UsageError(f'There is an aspect "{wanted}" already: give the new one another name.')
-    count = held.judgements.astype(np.float64)
-    mean = np.bincount(held.rater, held.score) / count
-    away = held.score - mean[held.rater]
-    spread = np.sqrt(np.bincount(held.rater, away**2) / np.maximum(count - 1.0, 1.0))
+    ratings = rater_scores(data, aspect)
+    new_name = name or f"{ratings.aspect}_z"
+    if new_name in data.aspects:
+        raise UsageError(f'There is an aspect "{new_name}" already: give the new one another name.')
+    count = ratings.judgements.astype(np.float64)
+    mean = np.bincount(ratings.rater, ratings.score) / count
+    deviations = ratings.score - mean[ratings.rater]
+    spread = np.sqrt(np.bincount(ratings.rater, deviations**2) / np.maximum(count - 1.0, 1.0))
     # What is left of equal numbers after subtracting their mean is a matter of rounding.
     steady = spread <= 1e-12 * np.maximum(np.abs(mean), 1.0)
-    score = np.where(steady[held.rater], 0.0, away / np.where(steady, 1.0, spread)[held.rater])
-    cells = held.item * len(data.models) + held.model
+    score = np.where(steady[ratings.rater], 0.0, deviations / np.where(steady, 1.0, spread)[ratings.rater])
+    cells = ratings.item * len(data.models) + ratings.model
     size = len(data) * len(data.models)
     total, judged = np.bincount(cells, score, minlength=size), np.bincount(cells, minlength=size)
     means = np.where(judged > 0, total / np.maximum(judged, 1), np.nan).reshape(data.shape)
-    return data.with_aspect(wanted, means)
+    return data.with_aspect(new_name, means)

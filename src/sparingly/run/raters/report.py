@@ -15,13 +15,11 @@ from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_valu
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.data.evalset import EvalSet
 from sparingly.data.values import plain
-from sparingly.infer.estimate.rater_effects import RaterScores, Severity, rater_scores, severity
+from sparingly.infer.estimate.rater_effects import RaterScores, Severity, rater_scores
+from sparingly.infer.estimate.rater_effects import severity as rater_severity
 from sparingly.run.raters.agreement import RaterAgreement, rater_agreement
 from sparingly.run.raters.controls import ControlReport, control_report
 from sparingly.run.raters.predictability import Predictability, predictability
-
-# Flags: raters who are far from the rest, each with a sentence, corrected for how many were looked at.
-
 
 FEWEST_JUDGEMENTS = 10
 TOO_FEW = f"with fewer than {FEWEST} raters, nobody can be called far from the rest."
@@ -54,7 +52,7 @@ class RaterFlag:
 
 
 @dataclass(frozen=True, eq=False)
-class _Check:
+class _RaterCheck:
     """One respect: a number per rater, its p-values before correction, and how to say it."""
 
     name: str
@@ -75,7 +73,7 @@ def rater_flags(
 
     Severity, spread of scores, correlation with the others on the same outputs, and seconds for an output are
     compared with those of the other raters (``outlier_p_values``), so that raters who differ as raters do
-    are left in peace; always the same answer and failed control items with how often the others give that
+    are not flagged; always the same answer and failed control items with how often the others give that
     answer or fail. Holm's correction over all of it keeps the chance of flagging anybody wrongly below
     ``alpha``. Raters with fewer than ten judgements are not looked at.
 
@@ -91,87 +89,92 @@ def rater_flags(
         >>> rater_flags(sparingly.load_demo(), "overall")
         ()
     """
-    from sparingly.infer.estimate.rater_effects import severity as fitted
-
-    held = rater_scores(data, aspect)
-    known = fitted(data, held.aspect) if severity is None else severity
-    enough = held.judgements >= FEWEST_JUDGEMENTS
+    ratings = rater_scores(data, aspect)
+    fit = rater_severity(data, ratings.aspect) if severity is None else severity
+    enough = ratings.judgements >= FEWEST_JUDGEMENTS
     checks = [
-        _severity(known, enough),
-        _spread(held, enough),
-        _agreement(held),
-        _speed(data, held, enough),
-        _constant(held, enough),
-        _controls(held, controls),
+        _severity(fit, enough),
+        _spread(ratings, enough),
+        _agreement(ratings),
+        _speed(data, ratings, enough),
+        _constant(ratings, enough),
+        _controls(ratings, controls),
     ]
     adjusted = holm(np.concatenate([check.p for check in checks])).reshape(len(checks), -1)
     return tuple(
-        _flag(held.raters[place], check, place, float(p[place]))
+        _flag(ratings.raters[place], check, place, float(p[place]))
         for check, p in zip(checks, adjusted, strict=True)
         for place in np.argsort(p, kind="stable")
         if p[place] <= alpha
     )
 
 
-def _flag(rater: str, check: _Check, place: int, p: float) -> RaterFlag:
-    others = np.delete(check.values, place)
-    usual = float(np.nanmean(others)) if (~np.isnan(others)).any() else float("nan")
+def _flag(rater: str, check: _RaterCheck, place: int, p: float) -> RaterFlag:
+    other_values = np.delete(check.values, place)
+    usual = float(np.nanmean(other_values)) if (~np.isnan(other_values)).any() else float("nan")
     value = float(check.values[place])
     return RaterFlag(rater, check.name, value, usual, p, f"{rater} {check.say(value, usual)}.")
 
 
-def _severity(known: Severity, enough: Any) -> _Check:
-    values = np.where(enough, known.severity, np.nan)
+def _severity(fit: Severity, enough: Any) -> _RaterCheck:
+    values = np.where(enough, fit.severity, np.nan)
 
     def say(value: float, usual: float) -> str:
         word = "lower" if value < usual else "higher"
         return f"scores {abs(value - usual):.3g} points {word} than the others would"
 
-    return _Check("severity", values, outlier_p_values(values, np.nan_to_num(known.standard_errors)), say)
+    return _RaterCheck("severity", values, outlier_p_values(values, np.nan_to_num(fit.standard_errors)), say)
 
 
-def _spread(held: RaterScores, enough: Any) -> _Check:
+def _spread(ratings: RaterScores, enough: Any) -> _RaterCheck:
     """Compare the logarithm of the standard deviation of what raters give."""
-    deviation = np.array([held.score[held.rater == one].std() for one in range(len(held.raters))])
+    deviation = np.array(
+        [ratings.score[ratings.rater == rater].std() for rater in range(len(ratings.raters))]
+    )
     usable = enough & (deviation > 0)
     logs = np.where(usable, np.log(np.where(usable, deviation, 1.0)), np.nan)
-    errors = 1.0 / np.sqrt(2.0 * np.maximum(held.judgements - 1, 1))
+    errors = 1.0 / np.sqrt(2.0 * np.maximum(ratings.judgements - 1, 1))
 
     def say(value: float, usual: float) -> str:
         word = "less" if value < usual else "more"
         return f"uses {word} of the scale than the others, standard deviation {value:.3g} against {usual:.3g}"
 
-    return _Check("spread", np.where(usable, deviation, np.nan), outlier_p_values(logs, errors), say)
+    return _RaterCheck("spread", np.where(usable, deviation, np.nan), outlier_p_values(logs, errors), say)
 
 
-def _agreement(held: RaterScores) -> _Check:
+def _agreement(ratings: RaterScores) -> _RaterCheck:
     """Compare Fisher's z of the correlation with the mean of the others on the same outputs.
 
     What the others have among themselves is found without the rater, who would spoil theirs, too.
     """
-    values, errors = _with_others(held.score, held.cell, held.rater, len(held.raters))
+    values, errors = _with_others(ratings.score, ratings.cell, ratings.rater, len(ratings.raters))
     p = np.full(len(values), np.nan)
     for place in np.flatnonzero(~np.isnan(values)):
-        rest = held.rater != place
-        known = _with_others(held.score[rest], held.cell[rest], held.rater[rest], len(held.raters))
-        own = float(_fisher(values)[place])
-        p[place] = outlier_p_value(own, float(errors[place]), _fisher(known[0]), known[1], "low")
+        other_rows = ratings.rater != place
+        reference = _with_others(
+            ratings.score[other_rows],
+            ratings.cell[other_rows],
+            ratings.rater[other_rows],
+            len(ratings.raters),
+        )
+        own_z = float(_fisher(values)[place])
+        p[place] = outlier_p_value(own_z, float(errors[place]), _fisher(reference[0]), reference[1], "low")
 
     def say(value: float, usual: float) -> str:
         return f"agrees less with the others on the same outputs: correlation {value:.2f} against {usual:.2f}"
 
-    return _Check("agreement", values, p, say)
+    return _RaterCheck("agreement", values, p, say)
 
 
 def _with_others(score: Floats, cell: Ints, rater: Ints, raters: int) -> tuple[Floats, Floats]:
     """Return correlations with the mean of the others on the same outputs, and the errors of their z."""
     count = np.bincount(cell)[cell]
-    others = (np.bincount(cell, score)[cell] - score) / np.maximum(count - 1, 1)
+    other_means = (np.bincount(cell, score)[cell] - score) / np.maximum(count - 1, 1)
     values, errors = np.full(raters, np.nan), np.zeros(raters)
     for place in range(raters):
         rows = (rater == place) & (count > 1)
         if (common := int(rows.sum())) >= FEWEST_JUDGEMENTS:
-            values[place], errors[place] = pearson(score[rows], others[rows]), 1.0 / np.sqrt(common - 3)
+            values[place], errors[place] = pearson(score[rows], other_means[rows]), 1.0 / np.sqrt(common - 3)
     return values, errors
 
 
@@ -179,14 +182,14 @@ def _fisher(correlations: Floats) -> Floats:
     return np.asarray(np.arctanh(np.clip(correlations, -0.999, 0.999)))
 
 
-def _speed(data: EvalSet, held: RaterScores, enough: Any) -> _Check:
+def _speed(data: EvalSet, ratings: RaterScores, enough: Any) -> _RaterCheck:
     """Compare the mean logarithm of the seconds that an output takes."""
     table = data.ratings
-    known = (table.aspect == table.aspects.index(held.aspect)) & (table.rater >= 0) & (table.seconds > 0)
-    medians, logs = np.full(len(held.raters), np.nan), np.full(len(held.raters), np.nan)
-    errors = np.zeros(len(held.raters))
-    for place, name in enumerate(held.raters):
-        seconds = table.seconds[known & (table.rater == table.raters.index(name))]
+    timed = (table.aspect == table.aspects.index(ratings.aspect)) & (table.rater >= 0) & (table.seconds > 0)
+    medians, logs = np.full(len(ratings.raters), np.nan), np.full(len(ratings.raters), np.nan)
+    errors = np.zeros(len(ratings.raters))
+    for place, name in enumerate(ratings.raters):
+        seconds = table.seconds[timed & (table.rater == table.raters.index(name))]
         if enough[place] and len(seconds) >= FEWEST_JUDGEMENTS:
             medians[place], logs[place] = np.median(seconds), np.log(seconds).mean()
             errors[place] = np.log(seconds).std(ddof=1) / np.sqrt(len(seconds))
@@ -195,49 +198,49 @@ def _speed(data: EvalSet, held: RaterScores, enough: Any) -> _Check:
         word = "faster" if value < usual else "slower"
         return f"is {word} than the others, {value:.3g} seconds for an output against {usual:.3g}"
 
-    return _Check("speed", medians, outlier_p_values(logs, errors), say)
+    return _RaterCheck("speed", medians, outlier_p_values(logs, errors), say)
 
 
-def _constant(held: RaterScores, enough: Any) -> _Check:
+def _constant(ratings: RaterScores, enough: Any) -> _RaterCheck:
     """Find raters who gave one answer to everything: qⁿ where the others give it with the share q."""
-    values, p = np.full(len(held.raters), np.nan), np.full(len(held.raters), np.nan)
+    values, p = np.full(len(ratings.raters), np.nan), np.full(len(ratings.raters), np.nan)
     for place in np.flatnonzero(enough):
-        own, others = held.score[held.rater == place], held.score[held.rater != place]
-        _, often = np.unique(own, return_counts=True)
-        values[place] = often.max() / len(own)
-        if len(others):
-            share = float((others == own[0]).mean())
-            p[place] = share ** len(own) if len(often) == 1 else 1.0
+        own_scores, other_scores = (
+            ratings.score[ratings.rater == place],
+            ratings.score[ratings.rater != place],
+        )
+        _, often = np.unique(own_scores, return_counts=True)
+        values[place] = often.max() / len(own_scores)
+        if len(other_scores):
+            share = float((other_scores == own_scores[0]).mean())
+            p[place] = share ** len(own_scores) if len(often) == 1 else 1.0
 
     def say(value: float, usual: float) -> str:
         return f"gave the same answer to everything; the others give their commonest {usual:.0%} of the time"
 
-    return _Check("constant", values, p, say)
+    return _RaterCheck("constant", values, p, say)
 
 
-def _controls(held: RaterScores, report: ControlReport | None) -> _Check:
+def _controls(ratings: RaterScores, report: ControlReport | None) -> _RaterCheck:
     """Compare how often degraded outputs were scored below the original with the others' rate."""
     from scipy.stats import binom
 
-    values, p = np.full(len(held.raters), np.nan), np.full(len(held.raters), np.nan)
-    scores = [] if report is None else [one for one in report.scores if one.kind == "degraded"]
-    for one in scores:
-        rest = [other for other in scores if other.rater != one.rater]
-        judged = sum(other.n for other in rest)
-        if one.rater in held.raters and judged:
-            place = held.raters.index(one.rater)
-            values[place] = one.right / one.n
+    values, p = np.full(len(ratings.raters), np.nan), np.full(len(ratings.raters), np.nan)
+    scores = [] if report is None else [score for score in report.scores if score.kind == "degraded"]
+    for score in scores:
+        others_scores = [another for another in scores if another.rater != score.rater]
+        judged = sum(another.n for another in others_scores)
+        if score.rater in ratings.raters and judged:
+            place = ratings.raters.index(score.rater)
+            values[place] = score.right / score.n
             # One right answer more keeps a rate of 100 % in a few from flagging everybody else.
-            rate = (sum(other.right for other in rest) + 1.0) / (judged + 2.0)
-            p[place] = float(binom.cdf(one.right, one.n, rate))
+            rate = (sum(another.right for another in others_scores) + 1.0) / (judged + 2.0)
+            p[place] = float(binom.cdf(score.right, score.n, rate))
 
     def say(value: float, usual: float) -> str:
         return f"scored {value:.0%} of the degraded outputs below the original; the others {usual:.0%}"
 
-    return _Check("controls", values, p, say)
-
-
-# The report on raters: severity, agreement, predictability, control items and flags together.
+    return _RaterCheck("controls", values, p, say)
 
 
 @dataclass(frozen=True, repr=False)
@@ -287,7 +290,7 @@ def rater_report(
     alpha: float = 0.05,
     seed: int = 0,
 ) -> RaterReport:
-    """Tell what can be told of the raters: severity, agreement, predictability, control items, flags.
+    """Report on the raters: severity, agreement, predictability, control items, flags.
 
     Args:
         data: The evaluation set with its ratings.
@@ -304,18 +307,18 @@ def rater_report(
         >>> len(report.severity.raters), len(report.flags)
         (5, 0)
     """
-    held = rater_scores(data, aspect)
-    severe = severity(data, held.aspect)
-    agreed = rater_agreement(data, held.aspect, level=level, controls=controls, seed=seed)
-    predicted = predictability(data, held.aspect, metric=metric)
-    checked = None if controls is None else control_report(data, controls, held.aspect)
-    few = (TOO_FEW,) if len(held.raters) < FEWEST else ()
-    notes = (*severe.notes, *agreed.notes, *few)
+    ratings = rater_scores(data, aspect)
+    fit = rater_severity(data, ratings.aspect)
+    agreement = rater_agreement(data, ratings.aspect, level=level, controls=controls, seed=seed)
+    predictions = predictability(data, ratings.aspect, metric=metric)
+    control_scores = None if controls is None else control_report(data, controls, ratings.aspect)
+    too_few = (TOO_FEW,) if len(ratings.raters) < FEWEST else ()
+    notes = (*fit.notes, *agreement.notes, *too_few)
     return RaterReport(
-        severity=severe,
-        agreement=agreed,
-        predictability=predicted,
-        controls=checked,
-        flags=rater_flags(data, held.aspect, severity=severe, controls=checked, alpha=alpha),
+        severity=fit,
+        agreement=agreement,
+        predictability=predictions,
+        controls=control_scores,
+        flags=rater_flags(data, ratings.aspect, severity=fit, controls=control_scores, alpha=alpha),
         notes=tuple(dict.fromkeys(notes)),
     )
