@@ -43,11 +43,11 @@ from sparingly.infer.rank.rank import rank_scores as rank_scores
 from sparingly.infer.rank.ranking import Ranking as Ranking
 from sparingly.infer.rank.stability import draws as draws
 from sparingly.infer.rank.winners import winners as winners
-from sparingly.run.campaign.answers import Answer as Answer
 from sparingly.run.campaign.campaign import Campaign as Campaign
-from sparingly.run.campaign.questions import Question as Question
 from sparingly.run.exchange.export_import import export_tasks as export_tasks
 from sparingly.run.exchange.export_import import import_answers as import_answers
+from sparingly.run.forms.answer import Answer as Answer
+from sparingly.run.forms.question import Question as Question
 from sparingly.run.raters.assignment import Assignment as Assignment
 from sparingly.run.raters.assignment import assign as assign
 from sparingly.run.raters.controls import control_items as control_items

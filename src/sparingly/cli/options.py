@@ -17,7 +17,7 @@ from sparingly.data.files import csv_text, without_formulas
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
-    from sparingly.run.campaign.questions import Question
+    from sparingly.run.forms.question import Question
 
 
 # --- options --------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.questions import Question
+from sparingly.run.forms.question import Question
 
 MODELS = ("Ash", "Beech", "Cedar")
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from sparingly.base.errors import InputError
-from sparingly.run.campaign.answers import Answer, parse_answers, read_answers
+from sparingly.run.campaign.answers import parse_answers, read_answers
+from sparingly.run.forms.answer import Answer
 
 
 def read(path: Path, text: str) -> list[tuple[int, Answer | str]]:

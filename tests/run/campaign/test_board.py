@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.answers import Mark, checked_marks, marks_at, marks_of, penalty, save_marks
+from sparingly.run.campaign.answers import marks_at, save_marks
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.rater_pages import Drafts, Leases, PageBoard
 from sparingly.run.campaign.release import marked_rows
+from sparingly.run.forms.spans import Span, checked_spans, penalty
 from tests.run.campaign.made import MODELS, begin, made_set, row
 
 
@@ -30,7 +31,7 @@ def picture(board: PageBoard) -> dict[str, Any]:
         "open": [page for page in board.pages if not board.is_answered(page)],
         "answered": board.answered_count,
         "done": {name: board.done_by(name) for name in ("ann", "bob")},
-        "given": {name: [board.last_answers(name, cell) for cells in board.pages.values() for cell in cells]
+        "given": {name: [board.last_answers(name, one.cell) for page in board.pages.values() for one in page]
                   for name in ("ann", "bob")},
     }  # fmt: skip
 
@@ -137,7 +138,7 @@ def test_marks_are_kept_once_and_come_out_with_their_ratings(where: str) -> None
         questions = campaign.questions()
         campaign.record([row(one, 5.0) for one in questions[:3]])
         seqs = [one["seq"] for one in campaign.ratings()]
-        first, second = Mark(0, 3, "minor"), Mark(4, 9, "major")
+        first, second = Span(0, 3, "minor"), Span(4, 9, "major")
         for marks in ((first, second), (first,)):
             with campaign.database.writing() as connection:
                 save_marks(connection, campaign.name, {seqs[0]: marks, seqs[1]: ()})
@@ -146,8 +147,6 @@ def test_marks_are_kept_once_and_come_out_with_their_ratings(where: str) -> None
                 seqs[0]: [first.to_dict(), second.to_dict()], seqs[1]: [],
             }  # fmt: skip
             assert marks_at(connection, campaign.name, seqs[0] - 1) == {}
-            assert marks_of(connection, campaign.name, seqs[:1]) == [first.to_dict(), second.to_dict()]
-            assert marks_of(connection, campaign.name, seqs[2:]) == []
             rows = marked_rows(connection, campaign.name, seqs[-1])
         assert [(one["seq"], one["model"], len(one["marks"])) for one in rows] == [
             (seqs[0], questions[0].model, 2), (seqs[1], questions[1].model, 0),
@@ -158,23 +157,23 @@ def test_marks_are_kept_once_and_come_out_with_their_ratings(where: str) -> None
 def test_a_mark_is_taken_where_it_marks_letters(text: str, start: int, end: int) -> None:
     given_mark = {"start": start, "end": end, "severity": "minor"}
     if 0 <= start < end <= len(text):
-        (mark,) = checked_marks([given_mark], text)
+        (mark,) = checked_spans([given_mark], text)
         assert text[mark.start : mark.end] == text[start:end] != ""
     else:
         with pytest.raises(UsageError, match="not within"):
-            checked_marks([given_mark], text)
+            checked_spans([given_mark], text)
 
 
 @pytest.mark.parametrize("wrong", [1.5, True, None, "1"])
 def test_a_mark_counts_letters(wrong: Any) -> None:
     with pytest.raises(UsageError, match="whole number"):
-        checked_marks([{"start": wrong, "end": 3, "severity": "minor"}], "text")
+        checked_spans([{"start": wrong, "end": 3, "severity": "minor"}], "text")
 
 
 def test_errors_cost_points() -> None:
-    assert penalty([Mark(0, 1, "minor"), Mark(1, 2, "major"), Mark(2, 3, "critical")]) == 31.0
+    assert penalty([Span(0, 1, "minor"), Span(1, 2, "major"), Span(2, 3, "critical")]) == 31.0
     with pytest.raises(UsageError, match="At most 200"):
-        checked_marks([{"start": 0, "end": 1, "severity": "minor"}] * 201, "text")
+        checked_spans([{"start": 0, "end": 1, "severity": "minor"}] * 201, "text")
 
 
 def test_an_answer_takes_little_memory(where: str) -> None:
@@ -194,5 +193,5 @@ def test_an_answer_takes_little_memory(where: str) -> None:
             tracemalloc.stop()
         assert board.answered_count == 200
         assert grown / half < 300
-        (given,) = board.last_answers("ann", board.pages[board.done_by("ann")[-1]][0]).values()
+        (given,) = board.last_answers("ann", board.pages[board.done_by("ann")[-1]][0].cell).values()
         assert (given.score, given.comment) == (5.0, "y" * 1000)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import sparingly
 from sparingly.run.campaign.access import Audit
-from sparingly.run.campaign.answers import Mark, save_marks
+from sparingly.run.campaign.answers import save_marks
 from sparingly.run.campaign.release import bundle_files
+from sparingly.run.forms.spans import Span
 from tests.run.campaign.made import answer_all, begin, made_set, row
 
 
@@ -21,7 +22,7 @@ def test_everything_is_in_it(where: str, tmp_path: Path) -> None:
         campaign.record([row(one, 4, "ann", data=one.data, client="second")])
         seq = campaign.status().last_seq
         with campaign.database.writing() as connection:
-            save_marks(connection, campaign.name, {seq: (Mark(0, 2, "major"),)})
+            save_marks(connection, campaign.name, {seq: (Span(0, 2, "major"),)})
         Audit(campaign.database, campaign.name).write("organiser", "looked")
         found = bundle_files(campaign)
         judged = campaign.data("en-de")

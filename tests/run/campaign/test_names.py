@@ -10,9 +10,9 @@ import pytest
 
 from sparingly.base.errors import DataError, InputError
 from sparingly.data.evalset import EvalSet
-from sparingly.run.campaign.answers import Answer
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.datasets import LONGEST_BYTES, MOST_BYTES_TOGETHER
+from sparingly.run.campaign.datasets import MOST_BYTES_TOGETHER
+from sparingly.run.forms.answer import LONGEST_BYTES, Answer
 from tests.run.campaign.made import begin, made_set, row
 from tools.postgres_server import Server
 

@@ -9,7 +9,7 @@ import pytest
 from sparingly.base.errors import DataError
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.oracle import Claims, Patience
-from sparingly.run.campaign.questions import Question
+from sparingly.run.forms.question import Question
 from tests.run.campaign.made import begin, made_set, true_score
 
 DATA = made_set()

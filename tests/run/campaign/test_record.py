@@ -9,9 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparingly.base.errors import DataError, UsageError
-from sparingly.run.campaign.answers import Answer, Mark, marks_at
+from sparingly.run.campaign.answers import marks_at
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.record import Acknowledgement
+from sparingly.run.forms.answer import Answer
+from sparingly.run.forms.spans import Span
 from tests.run.campaign.made import answer_all, begin, made_set, row
 
 
@@ -234,12 +236,12 @@ def test_errors_are_of_the_house(where: str) -> None:
 
 
 def test_marked_errors_are_written_with_their_answer(where: str) -> None:
-    first, other = (Mark(0, 1, "minor"),), (Mark(2, 3, "major"),)
+    first, other = (Span(0, 1, "minor"),), (Span(2, 3, "major"),)
     with begin(where) as campaign:
         campaign.next()
         question = campaign.questions()[0]
 
-        def send(marks: tuple[Mark, ...] | None) -> list[Acknowledgement]:
+        def send(marks: tuple[Span, ...] | None) -> list[Acknowledgement]:
             seen: list[Acknowledgement] = []
             one = Answer("ann", question.item, 50.0, question.model, client="page-one", marks=marks)
             campaign.record([one], acknowledge=seen.append)
@@ -268,7 +270,7 @@ def test_an_answer_that_is_undone_takes_its_marks_along(where: str) -> None:
     with begin(where) as campaign:
         campaign.next()
         question = campaign.questions()[0]
-        good = Answer("ann", question.item, 50.0, question.model, marks=(Mark(0, 1, "minor"),))
+        good = Answer("ann", question.item, 50.0, question.model, marks=(Span(0, 1, "minor"),))
         with pytest.raises(UsageError, match="Nothing was recorded"):
             campaign.record([good, Answer("ann", "nowhere", 50.0, question.model)], on_error="rollback")
         with campaign.database.reading() as connection:

@@ -13,7 +13,7 @@ from sparingly.base.registry import registered
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.bradley_terry import bradley_terry
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.questions import Question
+from sparingly.run.forms.question import Question
 from sparingly.run.rounds.replay import replay
 from tests.run.campaign.made import begin, made_set, true_score
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import sparingly
-from sparingly.run.campaign.questions import Question
+from sparingly.run.forms.question import Question
 
 HOSTILE = (
     "<script>alert(1)</script>",

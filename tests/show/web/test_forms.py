@@ -159,7 +159,7 @@ def test_marks_are_there_although_the_server_ends_right_after_the_answer(
         def killed(*_: object) -> None:
             raise KilledError
 
-        monkeypatch.setattr(app.state.counter.desk, "finish", killed)
+        monkeypatch.setattr(app.state.rater_service.queue, "finish", killed)
         mark = {"start": 0, "end": 2, "severity": "major"}
         with pytest.raises(KilledError):
             anna.answer(question, 0, cards=marked(question, [mark], score=40))

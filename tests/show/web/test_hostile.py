@@ -126,8 +126,8 @@ def test_a_draft_that_an_earlier_version_took_does_not_close_the_page(tmp_path: 
         anna.page()
         page = next(
             page
-            for page in app.state.counter.desk.board.pages
-            if app.state.counter.desk.is_mine("anna", page)
+            for page in app.state.rater_service.queue.board.pages
+            if app.state.rater_service.queue.is_mine("anna", page)
         )
         anna.web.drafts.save("anna", page.data, page.item, content)
         seen = anna.client.get("/rate")
@@ -344,12 +344,12 @@ def test_an_assignment_holds_for_what_is_sent(tmp_path: Path) -> None:
         shown = ben.client.post(f"/rate/{question['page']}", data={"csrf": ben.csrf["X-CSRF-Token"]})
         assert (shown.status_code, 'name="score:' in shown.text) == (422, False)
         # Even with the names that the page would have for him.
-        counter = app.state.counter
-        session = counter.web.sessions.read(
-            ben.client.cookies[counter.web.sessions.cookies["rater"]], "rater"
+        service = app.state.rater_service
+        session = service.web.sessions.read(
+            ben.client.cookies[service.web.sessions.cookies["rater"]], "rater"
         )
-        cards = counter.sheets.cards(session, counter.page(question["page"]), all_cells=True)
-        sent = [{"output": card.handle, "scores": {"overall": 5}} for card in cards]
+        cards = service.views.questions(session, service.page(question["page"]), everything=True)
+        sent = [{"output": card.id, "scores": {"overall": 5}} for card in cards]
         assert ben.answer(question, 5, cards=sent).status_code == 409
         assert ratings(anna) == []
 
@@ -357,7 +357,7 @@ def test_an_assignment_holds_for_what_is_sent(tmp_path: Path) -> None:
 def test_who_was_shown_a_page_may_answer_it_late(tmp_path: Path) -> None:
     with served(tmp_path, budget=1, size=1) as app:
         anna, ben = Visitor(app, "anna"), Visitor(app, "ben")
-        page, desk = anna.page(), app.state.counter.desk
+        page, desk = anna.page(), app.state.rater_service.queue
         with anna.web.campaign.database.writing() as connection:
             desk.leases.give_back(connection, list(desk.board.units))
         ben.question()

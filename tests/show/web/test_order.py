@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from sparingly.run.campaign.release import bundle_files
 from sparingly.show.web.app import create_app
+from sparingly.show.web.rater.page import first_models
 from tests.run.campaign.made import MODELS, made_set
 from tests.show.web.visitor import SECRET, Visitor, ratings, served, small_set, web_of
 
@@ -49,14 +50,14 @@ def test_the_order_needs_the_secret_of_the_server(tmp_path: Path) -> None:
 
 def orders_of(app: FastAPI, rater: str) -> dict[str, list[str]]:
     """The models in the order in which a rater would be shown them, on every page."""
-    visitor, counter = Visitor(app, rater), app.state.counter
+    visitor, service = Visitor(app, rater), app.state.rater_service
     visitor.question()
-    session = counter.web.sessions.read(
-        visitor.client.cookies[counter.web.sessions.cookies["rater"]], "rater"
+    session = service.web.sessions.read(
+        visitor.client.cookies[service.web.sessions.cookies["rater"]], "rater"
     )
     return {
-        page.item: [card.first.model for card in counter.sheets.cards(session, page)]
-        for page in counter.web.board.pages
+        page.item: [first_models(card)[0] for card in service.views.questions(session, page)]
+        for page in service.web.board.pages
     }
 
 
@@ -83,18 +84,22 @@ def test_the_order_shown_is_saved_with_every_answer(tmp_path: Path) -> None:
 
 
 def test_equal_pairs_are_one_card_either_way_round(tmp_path: Path) -> None:
-    from sparingly.run.campaign.questions import Cell
     from sparingly.run.campaign.rater_pages import Page
-    from sparingly.show.web.rater.cards import cards_of
+    from sparingly.run.forms.question import Output, Question, QuestionTexts
+    from sparingly.show.web.rater.page import page_questions
 
     data = small_set([["x", "y", "x"]])
-    cells = [Cell("data", 1, 0, "item-00", "Ash", "Beech"), Cell("data", 1, 1, "item-00", "Beech", "Cedar")]
+    questions = [
+        Question("item-00", tuple(Output((model,)) for model in pair), data="data")
+        for pair in (("Ash", "Beech"), ("Beech", "Cedar"))
+    ]
 
     def named(*parts: str) -> str:
         return "/".join(parts)
 
-    (card,) = cards_of(Page("data", 1, "item-00"), cells, data, "anna", named, named)
-    signs = {(cell.model, cell.other): sign for cell, sign in card.cells}
+    page = Page("data", 1, "item-00")
+    (question,) = page_questions(page, questions, QuestionTexts(data), "anna", named, named)
+    sides = {output.text: output.models for output in question.outputs}
     # x is Ash in the first pair and Cedar in the second: the same words mean opposite signs.
-    assert signs["Ash", "Beech"] == -signs["Beech", "Cedar"]
-    assert card.texts == (("x", "y") if signs["Ash", "Beech"] == 1 else ("y", "x"))
+    assert {text: set(models) for text, models in sides.items()} == {"x": {"Ash", "Cedar"}, "y": {"Beech"}}
+    assert sides["y"] == ("Beech", "Beech")

@@ -127,7 +127,7 @@ def test_an_answer_counts_although_somebody_else_was_quicker(tmp_path: Path) -> 
     with served(tmp_path, budget=1, size=1) as app:
         anna, ben = Visitor(app, "anna"), Visitor(app, "ben")
         question = anna.question()
-        desk = app.state.counter.desk
+        desk = app.state.rater_service.queue
         page = next(iter(desk.board.pages))
         with anna.web.campaign.database.writing() as connection:
             desk.leases.give_back(connection, [desk.board.unit_of(page)])
@@ -254,7 +254,7 @@ def test_a_draft_waits_for_the_next_session(tmp_path: Path) -> None:
 def test_who_is_still_typing_keeps_the_item(tmp_path: Path) -> None:
     now = [datetime(2026, 1, 1, tzinfo=UTC)]
     with served(tmp_path, budget=1, size=1) as app:
-        desk = app.state.counter.desk
+        desk = app.state.rater_service.queue
         desk.leases = Leases(desk.web.campaign.name, lambda: now[0], seconds=100)
         anna, ben = Visitor(app, "anna"), Visitor(app, "ben")
         page = anna.page()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sparingly.base.errors import DataError
-from sparingly.run.campaign.answers import Answer
 from sparingly.run.campaign.record import Acknowledgement
+from sparingly.run.forms.answer import Answer
 from tests.show.web.visitor import Visitor, action_of, fields_of, ratings, served
 
 
@@ -28,7 +28,9 @@ def test_a_model_that_is_withdrawn_meanwhile_is_not_named(
         assert "What is asked on this page has changed" in again.text
         assert again.text.count('value="50"') == 4
         # At the very moment of sending, the campaign itself refuses it.
-        monkeypatch.setattr(app.state.counter.desk, "cells", lambda _, page: anna.web.board.pages[page])
+        monkeypatch.setattr(
+            app.state.rater_service.queue, "questions", lambda _, page: anna.web.board.pages[page]
+        )
         monkeypatch.setattr(anna.web.campaign, "record", _refusing)
         for visitor, asked in ((anna, question), (ben, other)):
             cards = [

@@ -12,13 +12,13 @@ from sparingly.base.registry import Method
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
-from sparingly.run.campaign.answers import Answer, read_answers
+from sparingly.run.campaign.answers import read_answers
 from sparingly.run.campaign.create import AspectsAsked, BudgetAsked, StopAsked, create, prepare
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.journal import Clock, Journal, utc_now
 from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
 from sparingly.run.campaign.progress import Overview, RaterHours, hours, overview
-from sparingly.run.campaign.questions import asked_at, question_of
+from sparingly.run.campaign.questions import questions_at, unanswered
 from sparingly.run.campaign.reader import (
     CampaignReader,
 )
@@ -43,6 +43,8 @@ from sparingly.run.campaign.rounds import (
     withdraw_model,
 )
 from sparingly.run.campaign.verify import verify_campaign
+from sparingly.run.forms.answer import Answer
+from sparingly.run.forms.question import QuestionTexts
 from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification
 
@@ -281,10 +283,10 @@ class Campaign(CampaignReader):
     def _answer_round(self, caller: Caller, most: int, workers: int, report: Report) -> int:
         """Let a judge answer what is open now; return how many questions it answered."""
         names, answered = list(self.settings.budgets), 0
-        held = {name: self.data(name, judged=False) for name in names}
-        while taken := caller.claims.take(names, most, caller.patience.most_calls):
+        texts = {name: QuestionTexts(self.data(name, judged=False)) for name in names}
+        while claimed := caller.claims.take(names, most, caller.patience.most_calls):
             done, total = self._done()
-            asked = [(cell, question_of(held[cell.data], cell, aspects)) for cell, aspects in taken]
+            asked = [texts[question.data].fill(question) for question in claimed]
             try:
                 for count, _ in enumerate(caller.answer(asked, workers), 1):
                     answered += 1
@@ -297,9 +299,13 @@ class Campaign(CampaignReader):
     def _done(self) -> tuple[int, int]:
         with self.database.reading() as connection:
             seq = self.history.last_seq(connection)
-            asked = [asked_at(connection, self.settings, name, seq) for name in self.settings.budgets]
-        total = sum(len(one.cells) for one in asked)
-        return total - sum(len(one.missing) for one in asked), total
+            asked = [
+                question
+                for name in self.settings.budgets
+                for question in questions_at(connection, self.settings, name, seq)
+            ]
+            left = unanswered(connection, self.settings, seq, asked)
+        return len(asked) - len(left), len(asked)
 
 
 def _numbered(answers: Iterable[Answer | Mapping[str, Any]]) -> Iterable[tuple[int, Answer | SparinglyError]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,35 +15,13 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.io.jsonl import JsonLines
 from sparingly.data.values import shown
 from sparingly.run.campaign.tables import DATA_VERSIONS, MODELS
+from sparingly.run.forms.answer import has_lost_letters
 
 # --- Names that a database can store ---
 
 
-# The index of answers has a row of 2,704 bytes at most on PostgreSQL: two of these and all names below.
-LONGEST_BYTES = 400
+# The index of answers has a row of 2,704 bytes at most on PostgreSQL: two names of people and these.
 MOST_BYTES_TOGETHER = 1_800
-_LOST = re.compile("[\0\ud800-\udfff]")
-
-
-def has_lost_letters(text: str) -> bool:
-    """Say whether a text has letters that no database keeps: NUL, or half of a surrogate pair."""
-    return _LOST.search(text) is not None
-
-
-def checked_text(text: str, field: str) -> str:
-    """Return a text that a database keeps, or say why it is none."""
-    if has_lost_letters(text):
-        raise InputError(f"{shown(text)} has a letter that cannot be stored", field=field, fix="Leave it out")
-    return text
-
-
-def checked_name(text: str, field: str) -> str:
-    """Return the name of a rater or a sender, or say why it cannot be one."""
-    if len(checked_text(text, field).encode()) > LONGEST_BYTES:
-        raise InputError(
-            f"{shown(text)} has more than {LONGEST_BYTES} bytes", field=field, fix="Give a shorter name"
-        )
-    return text
 
 
 def check_letters(campaign: str, data: str, held: EvalSet, aspects: Iterable[str]) -> None:

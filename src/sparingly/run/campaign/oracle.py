@@ -14,18 +14,16 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from sparingly.base.errors import DataError, UsageError, one_line
-from sparingly.run.campaign.answers import Answer
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import History, paused_at
 from sparingly.run.campaign.journal import Clock, Journal
-from sparingly.run.campaign.questions import Cell, Question, asked_at
+from sparingly.run.campaign.questions import questions_at, unanswered
 from sparingly.run.campaign.record import Acknowledgement
 from sparingly.run.campaign.tables import CLAIMS
+from sparingly.run.forms.answer import Answer
+from sparingly.run.forms.question import Question
 
 # --- Claims: no answer is paid for twice, and every call is counted first ---
-
-
-Claimed = list[tuple[Cell, tuple[str, ...]]]
 
 
 class Claims:
@@ -38,8 +36,8 @@ class Claims:
         self.rater, self.holder, self.lease = rater, holder, lease
         self.campaign = history.settings.name
 
-    def take(self, data: Sequence[str], count: int, most_calls: int | None) -> Claimed:
-        """Claim cells that nobody has judged or is judging now, and count a call for each."""
+    def take(self, data: Sequence[str], count: int, most_calls: int | None) -> list[Question]:
+        """Claim questions that nobody has judged or is judging now, and count a call for each."""
         with self.database.writing() as connection:
             # Held for what it keeps others from doing; nothing is appended.
             journal = Journal(connection, self.campaign, self.clock)
@@ -48,35 +46,36 @@ class Claims:
             now, until = self._times()
             room = count if most_calls is None else min(count, most_calls - self.calls(connection))
             claimed_until = self._claimed(connection)
-            free: Claimed = []
+            free: list[Question] = []
             for name in data:
-                open_cells = asked_at(connection, self.history.settings, name, journal.last_seq)
+                settings, seq = self.history.settings, journal.last_seq
+                asked = questions_at(connection, settings, name, seq)
                 free += [
-                    (cell, aspects)
-                    for cell, aspects in open_cells.missing.items()
-                    if claimed_until.get(cell.key, ("", 0))[0] <= now
+                    question
+                    for question in unanswered(connection, settings, seq, asked)
+                    if claimed_until.get(question.cell, ("", 0))[0] <= now
                 ]
-            claims = free[: max(0, room)]
-            for cell, _ in claims:
-                self._count(connection, cell, until, is_claimed=cell.key in claimed_until)
-        return claims
+            claimed = free[: max(0, room)]
+            for question in claimed:
+                self._count(connection, question, until, is_claimed=question.cell in claimed_until)
+        return claimed
 
-    def count_retry(self, cell: Cell, most_calls: int | None) -> bool:
-        """Count one more call about a claimed cell; False where no call is left."""
+    def count_retry(self, question: Question, most_calls: int | None) -> bool:
+        """Count one more call about a claimed question; False where no call is left."""
         with self.database.writing() as connection:
             Journal(connection, self.campaign, self.clock)
             if most_calls is not None and self.calls(connection) >= most_calls:
                 return False
-            self._count(connection, cell, self._times()[1], is_claimed=True)
+            self._count(connection, question, self._times()[1], is_claimed=True)
         return True
 
-    def release(self, cells: Mapping[Cell, int]) -> None:
-        """Give cells back that were not judged, each with the calls about it that were not made."""
+    def release(self, questions: Mapping[Question, int]) -> None:
+        """Give questions back that were not judged, each with the calls about it that were not made."""
         with self.database.writing() as connection:
             Journal(connection, self.campaign, self.clock)
-            for cell, unmade in cells.items():
+            for question, unmade in questions.items():
                 values = {"until": "", "calls": CLAIMS.c.calls - unmade}
-                connection.execute(update(CLAIMS).where(*self._row_of(cell)).values(values))
+                connection.execute(update(CLAIMS).where(*self._row_of(question)).values(values))
 
     def calls(self, connection: Connection) -> int:
         """Return how many calls were made in this campaign, failed ones and those of other callers too."""
@@ -93,26 +92,26 @@ class Claims:
         )
         return {(row.data, row.item, row.model, row.other): (row.until, row.calls) for row in rows}
 
-    def _count(self, connection: Connection, cell: Cell, until: str, *, is_claimed: bool) -> None:
+    def _count(self, connection: Connection, question: Question, until: str, *, is_claimed: bool) -> None:
         lease = {"holder": self.holder, "until": until}
         if is_claimed:
             more = {**lease, "calls": CLAIMS.c.calls + 1}
-            connection.execute(update(CLAIMS).where(*self._row_of(cell)).values(more))
+            connection.execute(update(CLAIMS).where(*self._row_of(question)).values(more))
             return
-        key = {"campaign": self.campaign, "rater": self.rater, "data": cell.data, "item": cell.item}
-        connection.execute(
-            insert(CLAIMS), {**key, "model": cell.model, "other": cell.other, **lease, "calls": 1}
-        )
+        cell = dict(zip(("data", "item", "model", "other"), question.cell, strict=True))
+        row = {"campaign": self.campaign, "rater": self.rater, **cell, **lease, "calls": 1}
+        connection.execute(insert(CLAIMS), row)
 
-    def _row_of(self, cell: Cell) -> tuple[ColumnElement[bool], ...]:
+    def _row_of(self, question: Question) -> tuple[ColumnElement[bool], ...]:
         table = CLAIMS.c
+        data, item, model, other = question.cell
         return (
             table.campaign == self.campaign,
             table.rater == self.rater,
-            table.data == cell.data,
-            table.item == cell.item,
-            table.model == cell.model,
-            table.other == cell.other,
+            table.data == data,
+            table.item == item,
+            table.model == model,
+            table.other == other,
         )
 
     def _times(self) -> tuple[str, str]:
@@ -153,7 +152,7 @@ class CallsSpentError(DataError):
 
 @dataclass(frozen=True, eq=False)
 class Caller:
-    """Asks a judge about claimed cells, several at a time, and hands every answer over when it is there.
+    """Asks a judge about claimed questions, several at a time, and hands every answer over when it is there.
 
     Attributes:
         oracle: The judge: a question in, a score (or one per aspect) out.
@@ -171,40 +170,40 @@ class Caller:
     record: Callable[[list[Answer]], list[Acknowledgement]]
     patience: Patience
 
-    def answer(self, questions: list[tuple[Cell, Question]], workers: int) -> Iterator[Cell]:
-        """Yield each cell when its answer is kept; what is not judged is given back."""
-        # For each cell that has no answer yet, how many counted calls were not made.
-        waiting = {cell: 1 for cell, _ in questions}
-        running: dict[Future[list[Answer]], Cell] = {}
+    def answer(self, questions: list[Question], workers: int) -> Iterator[Question]:
+        """Yield each question when its answer is kept; what is not judged is given back."""
+        # For each question that has no answer yet, how many counted calls were not made.
+        waiting = dict.fromkeys(questions, 1)
+        running: dict[Future[list[Answer]], Question] = {}
         remaining = iter(questions)
         with ThreadPoolExecutor(workers) as pool:
             try:
                 while True:
-                    for cell, question in islice(remaining, workers - len(running)):
-                        running[pool.submit(self._ask, cell, question)] = cell
-                        waiting[cell] = 0
+                    for question in islice(remaining, workers - len(running)):
+                        running[pool.submit(self._ask, question)] = question
+                        waiting[question] = 0
                     if not running:
                         return
                     finished, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in finished:
-                        cell = running.pop(future)
+                        question = running.pop(future)
                         self._record_patiently(future.result())
-                        del waiting[cell]
-                        yield cell
+                        del waiting[question]
+                        yield question
             finally:
-                for cell in self._record_running(running):
-                    del waiting[cell]
+                for question in self._record_running(running):
+                    del waiting[question]
                 if waiting:
                     self.claims.release(waiting)
 
-    def _record_running(self, running: Mapping[Future[list[Answer]], Cell]) -> set[Cell]:
+    def _record_running(self, running: Mapping[Future[list[Answer]], Question]) -> set[Question]:
         """Record answers that are paid for although one of the others failed; return what they are about."""
-        answered_cells = set()
-        for future, cell in running.items():
+        answered = set()
+        for future, question in running.items():
             if not future.cancel() and future.exception() is None:
                 self._record_patiently(future.result())
-                answered_cells.add(cell)
-        return answered_cells
+                answered.add(question)
+        return answered
 
     def _record_patiently(self, answers: list[Answer]) -> None:
         """Record answers; they are paid for, so a database that is away for a moment is tried again, too."""
@@ -218,13 +217,13 @@ class Caller:
             else:
                 return
 
-    def _ask(self, cell: Cell, question: Question) -> list[Answer]:
+    def _ask(self, question: Question) -> list[Answer]:
         """Call the judge until it gives an answer that can be used, or patience ends."""
         problem: Exception | None = None
         for attempt in range(self.patience.retries + 1):
             if attempt:
                 self.patience.sleep(self.patience.pause * 2 ** (attempt - 1))
-                if not self.claims.count_retry(cell, self.patience.most_calls):
+                if not self.claims.count_retry(question, self.patience.most_calls):
                     raise CallsSpentError("No call of the judge is left.") from problem
             started = time.perf_counter()
             try:

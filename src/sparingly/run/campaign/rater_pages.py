@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -13,14 +13,18 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.run.campaign.answers import marks_by_seq
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
 from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.history import PAUSED, RESUMED
 from sparingly.run.campaign.journal import Clock, utc_now
-from sparingly.run.campaign.questions import Cell, asked_at
+from sparingly.run.campaign.questions import questions_at
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import CAMPAIGNS, DRAFTS, EVENTS, LEASES, RATINGS
+from sparingly.run.forms.answer import Answer
+from sparingly.run.forms.question import Question, QuestionTexts
+from sparingly.run.forms.spans import Span
 
 # --- Leases: two raters at once are not given the same item or document ---
 
@@ -117,7 +121,7 @@ class Drafts:
 # --- Pages, followed along the journal ---
 
 
-Key = tuple[str, str, str, str]
+Cell = tuple[str, str, str, str]
 
 
 class Page(NamedTuple):
@@ -128,26 +132,17 @@ class Page(NamedTuple):
     item: str
 
 
-@dataclass(frozen=True)
-class LastAnswer:
-    """The last answer of a rater about a cell and an aspect."""
-
-    seq: int
-    score: float
-    comment: str | None
-
-
 @dataclass
 class _PageIndex:
     """What is asked at a number of the journal."""
 
     seq: int = 0
-    data_sets: dict[str, EvalSet] = field(default_factory=dict)
-    cells: dict[Page, list[Cell]] = field(default_factory=dict)
+    texts: dict[str, QuestionTexts] = field(default_factory=dict)
+    questions: dict[Page, list[Question]] = field(default_factory=dict)
     units: dict[Unit, list[Page]] = field(default_factory=dict)
     unit_of: dict[Page, Unit] = field(default_factory=dict)
-    page_of: dict[Key, Page] = field(default_factory=dict)
-    key_of: dict[Key, Key] = field(default_factory=dict)
+    page_of: dict[Cell, Page] = field(default_factory=dict)
+    key_of: dict[Cell, Cell] = field(default_factory=dict)
     paused: bool = False
     closed: bool = False
 
@@ -169,8 +164,8 @@ class PageBoard:
         self._bits = {aspect: 1 << place for place, aspect in enumerate(settings.aspects)}
         self._all = sum(self._bits.values())
         # The aspects that are judged, by cell, and by rater and cell.
-        self._answered: dict[Key, int] = {}
-        self._judged: dict[str, dict[Key, int]] = {}
+        self._answered: dict[Cell, int] = {}
+        self._judged: dict[str, dict[Cell, int]] = {}
         self._open: set[Page] = set()
         self._done: dict[str, dict[Page, None]] = {}
 
@@ -205,14 +200,14 @@ class PageBoard:
         self._count(new, questions_changed=questions_changed)
         self.seq = last
 
-    def _count(self, new: list[tuple[str, Key]], *, questions_changed: bool) -> None:
+    def _count(self, new: list[tuple[str, Cell]], *, questions_changed: bool) -> None:
         """Follow which pages are answered, and by whom."""
         if questions_changed:
-            self._open = set(self._index.cells)
+            self._open = set(self._index.questions)
             self._done = {}
             new = [(rater, key) for rater, judged in self._judged.items() for key in judged]
         touched = {page for _, key in new if (page := self._index.page_of.get(key)) is not None}
-        self._open -= {page for page in touched if not any(map(self.missing, self._index.cells[page]))}
+        self._open -= {page for page in touched if not any(map(self.missing, self._index.questions[page]))}
         for rater, key in new:
             page = self._index.page_of.get(key)
             if page is not None:
@@ -229,18 +224,19 @@ class PageBoard:
             index.paused = kind == PAUSED or (index.paused and kind != RESUMED)
             index.closed = index.closed or kind == "closed"
         for data in self.settings.budgets:
-            data_set = index.data_sets[data] = self._library.at(connection, data, seq)
-            cells = asked_at(connection, self.settings, data, seq).cells
-            for cell in cells:
-                key, page = cell.key, Page(data, cell.round, cell.item)
+            data_set = self._library.at(connection, data, seq)
+            index.texts[data] = QuestionTexts(data_set)
+            asked = questions_at(connection, self.settings, data, seq)
+            for question in asked:
+                key, page = question.cell, Page(data, question.round, question.item)
                 index.page_of[key], index.key_of[key] = page, key
-                index.cells.setdefault(page, []).append(cell)
-            for unit, pages in _units(data_set, data, cells):
+                index.questions.setdefault(page, []).append(question)
+            for unit, pages in _units(data_set, data, asked):
                 index.units[unit] = pages
                 index.unit_of.update(dict.fromkeys(pages, unit))
         return index
 
-    def _read_answers(self, connection: Connection, last: int) -> list[tuple[str, Key]]:
+    def _read_answers(self, connection: Connection, last: int) -> list[tuple[str, Cell]]:
         """Take new answers, and return by whom and about what they are."""
         table = RATINGS.c
         names = ("rater", "data", "item", "model", "other", "aspect")
@@ -249,9 +245,9 @@ class PageBoard:
             .where(table.campaign == self.settings.name, table.seq > self.seq, table.seq <= last)
             .order_by(table.seq)
         )
-        new: list[tuple[str, Key]] = []
+        new: list[tuple[str, Cell]] = []
         for row in rows:
-            key: Key = (row.data, row.item, row.model, row.other)
+            key: Cell = (row.data, row.item, row.model, row.other)
             # One tuple for a cell however many have judged it: the texts of the row are not kept.
             key = self._index.key_of.get(key, key)
             bit = self._bits[row.aspect]
@@ -275,26 +271,26 @@ class PageBoard:
         return self._index.closed
 
     @property
-    def pages(self) -> dict[Page, list[Cell]]:
-        """Every page with its cells, in the order in which they are asked."""
-        return self._index.cells
+    def pages(self) -> dict[Page, list[Question]]:
+        """Every page with its questions, without texts, in the order in which they are asked."""
+        return self._index.questions
 
     @property
     def units(self) -> dict[Unit, list[Page]]:
         """What is lent to a rater as a whole, in the order in which it is asked: a document, or an item."""
         return self._index.units
 
-    def data(self, name: str) -> EvalSet:
-        """Return a data set with the models that are in it now."""
-        return self._index.data_sets[name]
+    def texts(self, name: str) -> QuestionTexts:
+        """Return the texts of a data set, with the models that are in it now."""
+        return self._index.texts[name]
 
     def unit_of(self, page: Page) -> Unit:
         """Return the unit that a page belongs to."""
         return self._index.unit_of[page]
 
-    def missing(self, cell: Cell) -> bool:
-        """Say whether nobody has judged some aspect of a cell."""
-        return self._answered.get(cell.key, 0) != self._all
+    def missing(self, question: Question) -> bool:
+        """Say whether nobody has judged some aspect of a question."""
+        return self._answered.get(question.cell, 0) != self._all
 
     def is_answered(self, page: Page) -> bool:
         """Say whether everything on a page was judged by somebody."""
@@ -303,40 +299,55 @@ class PageBoard:
     @property
     def answered_count(self) -> int:
         """How many pages are judged."""
-        return len(self._index.cells) - len(self._open)
+        return len(self._index.questions) - len(self._open)
 
-    def last_answers(self, rater: str, cell: Cell) -> dict[str, LastAnswer]:
-        """Return what a rater said of a cell, by aspect."""
+    def last_answers(self, rater: str, cell: Cell) -> dict[str, Answer]:
+        """Return the last answers of a rater about a cell, by aspect, with the errors that were marked."""
         if not self._has_judged(rater, cell):
             return {}
+        data, item, model, other = cell
         table = RATINGS.c
         about = (table.data, table.item, table.model, table.other)
         query = select(table.aspect, table.seq, table.score, table.comment).where(
             table.campaign == self.settings.name,
-            *(column == value for column, value in zip(about, cell.key, strict=True)),
+            *(column == value for column, value in zip(about, cell, strict=True)),
             table.rater == rater,
             table.seq <= self.seq,
         )
         with self.database.reading() as connection:
             rows = connection.execute(query.order_by(table.seq)).all()
-        last = {row.aspect: LastAnswer(row.seq, row.score, row.comment) for row in rows}
+            marks = marks_by_seq(connection, self.settings.name, [row.seq for row in rows])
+        last = {
+            row.aspect: Answer(
+                rater,
+                item,
+                row.score,
+                None if other else model,
+                (model, other) if other else None,
+                row.aspect,
+                data,
+                comment=row.comment,
+                marks=tuple(Span(**mark) for mark in marks[row.seq]) if row.seq in marks else None,
+            )
+            for row in rows
+        }
         return {aspect: last[aspect] for aspect in self.settings.aspects if aspect in last}
 
     def is_done_by(self, rater: str, page: Page) -> bool:
         """Say whether a rater has judged everything on a page."""
         mine = self._judged.get(rater, {})
-        return all(mine.get(cell.key) == self._all for cell in self.pages[page])
+        return all(mine.get(question.cell) == self._all for question in self.pages[page])
 
-    def cells_for(self, rater: str, page: Page, *, all_cells: bool = False) -> list[Cell]:
+    def questions_for(self, rater: str, page: Page, *, everything: bool = False) -> list[Question]:
         """Return what a rater is shown of a page: what is missing, and what they judged themselves."""
         return [
-            cell
-            for cell in self.pages[page]
-            if all_cells or self.missing(cell) or self._has_judged(rater, cell)
+            question
+            for question in self.pages[page]
+            if everything or self.missing(question) or self._has_judged(rater, question.cell)
         ]
 
     def _has_judged(self, rater: str, cell: Cell) -> bool:
-        return cell.key in self._judged.get(rater, {})
+        return cell in self._judged.get(rater, {})
 
     def done_by(self, rater: str) -> list[Page]:
         """Return the pages on which a rater has judged something, the last one last."""
@@ -344,19 +355,21 @@ class PageBoard:
             return list(self._done.get(rater, ()))
 
 
-def _units(data_set: EvalSet, data: str, cells: tuple[Cell, ...]) -> Iterator[tuple[Unit, list[Page]]]:
+def _units(data_set: EvalSet, data: str, questions: Sequence[Question]) -> Iterator[tuple[Unit, list[Page]]]:
     """Yield what is lent together: the items of a document in a round in their order, or an item."""
-    items = sorted({cell.item for cell in cells})
+    items = sorted({question.item for question in questions})
     rows = dict(zip(items, data_set.positions(items), strict=True))
     columns = data_set.columns
     documents = columns.get(fields.DOCUMENT)
     positions = columns.get(fields.POSITION)
     positions_of: dict[Unit, dict[Page, float]] = {}
-    for cell in cells:
-        row = rows[cell.item]
+    for question in questions:
+        row = rows[question.item]
         document = None if documents is None else documents[row]
-        name = f"item {cell.item}" if document is None else f"document {document}"
+        name = f"item {question.item}" if document is None else f"document {document}"
         place = 0.0 if positions is None else float(np.nan_to_num(positions[row]))
-        positions_of.setdefault((data, f"{cell.round} {name}"), {})[Page(data, cell.round, cell.item)] = place
+        positions_of.setdefault((data, f"{question.round} {name}"), {})[
+            Page(data, question.round, question.item)
+        ] = place
     for unit, pages in positions_of.items():
         yield unit, sorted(pages, key=lambda page: (pages[page], page.item))

@@ -33,10 +33,11 @@ from sparingly.run.campaign.history import (
     spent_at,
 )
 from sparingly.run.campaign.journal import check_end
-from sparingly.run.campaign.questions import Question, asked_at, question_of
+from sparingly.run.campaign.questions import questions_at, unanswered
 from sparingly.run.campaign.settings import Settings, compares, limit_of, read_settings
 from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
+from sparingly.run.forms.question import Question, QuestionTexts
 from sparingly.run.rounds.strategy import (
     OneShot,
     State,
@@ -159,7 +160,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
     """Return where one data set stands at a number."""
     settings = history.settings
     known = history.at(connection, data, seq)
-    asked = asked_at(connection, settings, data, seq)
+    asked = questions_at(connection, settings, data, seq)
     began, now = known.drawn_from, known.data
     present = models_of(connection, settings.name, data)
     table = RATINGS.c
@@ -184,8 +185,8 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
         limit=limit_of(
             settings.budgets[data], began, pairs=compares(settings.strategy, began, settings.aspect)
         ),
-        asked=len(asked.cells) * len(settings.aspects),
-        outstanding=asked.outstanding,
+        asked=len(asked) * len(settings.aspects),
+        outstanding=sum(len(question.aspects) for question in unanswered(connection, settings, seq, asked)),
         answers=len(history.answers(connection, data, seq)),
         corrections=corrections,
         raters=raters,
@@ -326,9 +327,11 @@ class CampaignReader:
         with self.database.reading() as connection:
             seq, found = checked_seq(at, self.history.last_seq(connection)), []
             for name in names:
-                held = self.history.library.at(connection, name, seq)
-                missing = asked_at(connection, self.settings, name, seq).missing
-                found += [question_of(held, cell, aspects) for cell, aspects in missing.items()]
+                texts = QuestionTexts(self.history.library.at(connection, name, seq))
+                asked = questions_at(connection, self.settings, name, seq)
+                found += [
+                    texts.fill(question) for question in unanswered(connection, self.settings, seq, asked)
+                ]
         return tuple(found)
 
     def status(self, at: int | None = None) -> Status:

@@ -18,13 +18,15 @@ from sqlalchemy import Connection, insert, select
 
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
 from sparingly.data.io.words import SCALE
-from sparingly.run.campaign.answers import Answer, Mark, Placement, marks_by_seq, save_marks, save_placements
+from sparingly.run.campaign.answers import marks_by_seq, save_marks, save_placements, stored_marks
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.group_commit import GroupWriter
 from sparingly.run.campaign.journal import Clock, Journal
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, RATERS, RATINGS
+from sparingly.run.forms.answer import Answer, Placement
+from sparingly.run.forms.spans import Span
 
 # --- Why an answer is refused ---
 
@@ -219,7 +221,7 @@ class _AnswerBatch:
         for row in self._earlier():
             self._remember(row)
         self.marks = self._earlier_marks(readable)
-        self.new_marks: dict[int, tuple[Mark, ...]] = {}
+        self.new_marks: dict[int, tuple[Span, ...]] = {}
         self.placements: dict[int, Placement] = {}
         self.known_raters = self._known_raters()
         self.rows: list[dict[str, Any]] = []
@@ -334,17 +336,17 @@ class _AnswerBatch:
         return marks_by_seq(self.connection, self.settings.name, seqs)
 
     def _is_same(
-        self, earlier: Mapping[str, Any], values: Mapping[str, Any], marks: tuple[Mark, ...] | None
+        self, earlier: Mapping[str, Any], values: Mapping[str, Any], marks: tuple[Span, ...] | None
     ) -> bool:
         if any(earlier[name] != values[name] for name in _CONTENT):
             return False
         earlier_marks = self.marks.get(earlier["seq"])
-        return marks is None or earlier_marks is None or earlier_marks == [mark.to_dict() for mark in marks]
+        return marks is None or earlier_marks is None or earlier_marks == stored_marks(marks)
 
-    def _mark(self, seq: int, marks: tuple[Mark, ...] | None) -> None:
+    def _mark(self, seq: int, marks: tuple[Span, ...] | None) -> None:
         if marks is not None and seq not in self.marks:
             self.new_marks[seq] = marks
-            self.marks[seq] = [mark.to_dict() for mark in marks]
+            self.marks[seq] = stored_marks(marks)
 
     def _known_raters(self) -> set[str]:
         table = RATERS.c

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +26,11 @@ from sparingly.run.campaign.history import (
     spent_at,
 )
 from sparingly.run.campaign.journal import Clock, Journal, as_json, utc_now
-from sparingly.run.campaign.questions import asked_at, cells_of
+from sparingly.run.campaign.questions import questions_at, questions_of_round, unanswered
 from sparingly.run.campaign.reader import CampaignReader, SetStatus, set_status, state_for_estimates
 from sparingly.run.campaign.settings import Settings, limit_of
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, DATA_VERSIONS, MODELS, ROUNDS
+from sparingly.run.forms.question import Question
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.stop.base import Progress, first_stop
 from sparingly.run.rounds.strategy import Finished
@@ -136,9 +138,11 @@ class RoundDrawer:
         )
 
     def _step(self, connection: Connection, known: DataSnapshot, *, new: bool = False) -> NextStep:
-        asked = asked_at(connection, self.settings, known.name, known.seq)
+        asked = questions_at(connection, self.settings, known.name, known.seq)
+        left = unanswered(connection, self.settings, known.seq, asked)
+        outstanding = sum(len(question.aspects) for question in left)
         last = known.rounds[-1] if known.rounds else None
-        return NextStep(known.name, len(known.rounds), last, new, asked.outstanding, known.finished)
+        return NextStep(known.name, len(known.rounds), last, new, outstanding, known.finished)
 
     def _write(self, known: DataSnapshot, found: Selection | Finished) -> NextStep:
         with self.database.writing() as connection:
@@ -184,20 +188,12 @@ class RoundDrawer:
             },
         )
         self._check_budget(connection, known, found, number, seq)
-        cells = cells_of(data, found, number, here)
-        if not cells:
+        questions = questions_of_round(data, found, number, here)
+        if not questions:
             raise UsageError(f"The round asks about no model that is still in the data set {data}.")
         connection.execute(
             insert(ASKED),
-            [
-                {
-                    **key,
-                    **{name: getattr(cell, name) for name in ("item", "model", "other", "round", "place")},
-                    "seq": seq,
-                    "probability": row.probability,
-                }
-                for cell, row in cells
-            ],
+            [_asked_row(question, seq, key) for question in questions],
         )
 
     def _check_budget(
@@ -207,10 +203,24 @@ class RoundDrawer:
         began, pairs = known.drawn_from, found.pairs is not None
         limit = limit_of(self.settings.budgets[known.name], began, pairs=pairs)
         spent = spent_at(connection, self.settings.name, known.name, began, seq)
-        wanted = len(cells_of(known.name, found, number, began))
+        wanted = len(questions_of_round(known.name, found, number, began))
         if spent + wanted > limit:
             what = "comparisons" if pairs else "outputs"
             raise DataError(f"The round asks for {wanted} {what}, and the budget leaves {limit - spent}.")
+
+
+def _asked_row(question: Question, seq: int, key: Mapping[str, str]) -> dict[str, Any]:
+    """Return the row of the table of what was asked for."""
+    return {
+        **key,
+        "item": question.item,
+        "model": question.model,
+        "other": question.other or "",
+        "round": question.round,
+        "place": question.place,
+        "seq": seq,
+        "probability": question.probability,
+    }
 
 
 # --- Pauses ---
@@ -281,14 +291,13 @@ def add_models(database: Database, history: History, data: str, held: EvalSet, c
         )
         connection.execute(insert(MODELS), [{**key, "model": name, "arrived": seq} for name in new])
         added = stored.take(models=new)
-        cells = [
-            {**key, "item": cell.item, "model": cell.model, "other": "", "round": number, "place": cell.place,
-             "seq": seq, "probability": row.probability}
+        asked = [
+            _asked_row(question, seq, key)
             for number, (selection, _) in enumerate(rounds, 1)
-            for cell, row in cells_of(data, selection, number, added)
-        ]  # fmt: skip
-        if cells:
-            connection.execute(insert(ASKED), cells)
+            for question in questions_of_round(data, selection, number, added)
+        ]
+        if asked:
+            connection.execute(insert(ASKED), asked)
         journal.finish()
     return new
 
@@ -442,16 +451,16 @@ def _outlook(
     number, outputs = status.rounds + 1, 0
     items: tuple[NextItem, ...] = ()
     if preview is not None:
-        cells = cells_of(status.data, preview, number, models)
+        questions = questions_of_round(status.data, preview, number, models)
         counts: dict[str, int] = {}
-        for cell, _ in cells:
-            counts[cell.item] = counts.get(cell.item, 0) + 1
+        for question in questions:
+            counts[question.item] = counts.get(question.item, 0) + 1
         rows = {row.item: row for row in preview}
         items = tuple(
             NextItem(item, counts.get(item, 0), plain(row.probability), row.reason)
             for item, row in rows.items()
         )
-        outputs, notes = len(cells), (*notes, *preview.notes)
+        outputs, notes = len(questions), (*notes, *preview.notes)
     left = status.limit - status.spent
     return CampaignOutlook(
         data=status.data,

@@ -14,7 +14,7 @@ from sparingly.base.registry import spell_saved
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.journal import as_json
-from sparingly.run.campaign.questions import cells_of
+from sparingly.run.campaign.questions import questions_of_round
 from sparingly.run.campaign.rounds import RoundDrawer
 from sparingly.run.campaign.soundness import first_problem
 from sparingly.run.campaign.tables import ASKED
@@ -134,10 +134,12 @@ def _asked_problems(
         here = history.library.at(connection, data, seq)
         begun = [number for number, first in drawn.items() if first == seq]
         for number in begun or [number for number, first in drawn.items() if first < seq]:
-            cells = cells_of(data, rounds[number - 1], number, here) if number <= len(rounds) else []
+            asked_then = (
+                questions_of_round(data, rounds[number - 1], number, here) if number <= len(rounds) else []
+            )
             wanted |= {
-                (cell.round, cell.place, cell.item, cell.model, cell.other, row.probability)
-                for cell, row in cells
+                (one.round, one.place, one.item, one.model, one.other or "", one.probability)
+                for one in asked_then
             }
     if not asked <= wanted:
         yield f"{data}: people were asked for what no round asks for."

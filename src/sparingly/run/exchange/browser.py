@@ -92,7 +92,7 @@ def take_marks(
         reading.spans(question, token, placed, submission, scores)
         return
     try:
-        points = penalty(held)
+        points = 0.0 - penalty(held)
     except DataError:
         reading.leave(BAD_SPAN, submission.origin)
     else:

@@ -212,7 +212,7 @@ class Reading:
         self, question: Question, token: str, marks: tuple[Span, ...], submission: Submission
     ) -> None:
         try:
-            score = penalty(marks)
+            score = 0.0 - penalty(marks)
         except DataError:
             self.leave(BAD_SPAN, submission.origin)
         else:

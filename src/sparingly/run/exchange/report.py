@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -291,23 +291,9 @@ def record_answers(campaign: Campaign, report: ImportReport) -> RecordedCounts:
     The id of a task is the client id of its answers: an answer that was changed in the tool and is imported
     again is a correction of the one before.
     """
-    from sparingly.run.campaign.answers import Answer as CampaignAnswer
-    from sparingly.run.campaign.answers import Mark
-
-    return campaign.record(
-        CampaignAnswer(
-            rater=single.rater,
-            item=single.item,
-            score=single.score,
-            model=single.model,
-            pair=single.pair,
-            aspect=single.aspect,
-            data=single.data,
-            seconds=single.seconds,
-            comment=single.comment,
-            client=single.client or SAME_OUTPUT,
-            marks=tuple(Mark(span.start, span.end, span.severity) for span in single.marks or ()) or None,
-        )
+    answers = [
+        replace(single, client=single.client or SAME_OUTPUT, marks=single.marks or None)
         for answer in (*report.answers, *report.same)
         for single in answer.each()
-    )
+    ]
+    return campaign.record(answers)

@@ -289,7 +289,7 @@ def _control_question(task: RaterTask, controls: EvalSet | None) -> tuple[EvalSe
 
 
 def _unanswered(
-    campaign: Campaign, name: str, data: EvalSet, unanswered: Sequence[Any], *, pairs: bool
+    campaign: Campaign, name: str, data: EvalSet, unanswered: Sequence[Question], *, pairs: bool
 ) -> list[Question]:
     """Return the questions of the rounds of a data set, cut to the models that nobody judged."""
     label = name if len(campaign.settings.budgets) > 1 else ""

@@ -3,13 +3,46 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+from sparingly.base.errors import InputError, nearest
+from sparingly.data.io.words import plain_word, word_number
+from sparingly.data.values import as_id, as_number, as_text, parse_number, shown
 from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import Span
+
+COLUMNS = (
+    "data", "item", "model", "first", "second", "aspect", "rater", "score", "value", "seconds", "comment",
+    "client",
+)  # fmt: skip
+# A form to fill in shows these; they come back unread.
+UNREAD_COLUMNS = (
+    "round", "source", "output", "first_output", "second_output", "reference", "context", "document",
+    "probability", "assigned", "spans",
+)  # fmt: skip
+# Names of raters and senders: the index of answers has a row of 2,704 bytes at most on PostgreSQL.
+LONGEST_BYTES = 400
+_LOST = re.compile("[\0\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where an output, or a pair of outputs, was shown.
+
+    Attributes:
+        place: Its place on the page, from 1; equal outputs share one.
+        cards: How many places the page had.
+        turned: Whether the second output of a pair was shown first.
+    """
+
+    place: int
+    cards: int
+    turned: bool = False
 
 
 @dataclass(frozen=True)
@@ -28,6 +61,8 @@ class Answer:
         comment: What the rater said.
         client: An id that the sender gives to this answer, so that sending it again changes nothing.
         marks: The errors that the rater marked in the output, in order; None where nobody looked for any.
+        placement: Where on the page the output was shown; None where that is unknown.
+        word: The score as the word that it was given as, such as pass; empty for a number.
         question: What was asked, where an annotation tool or a page asked it.
         also: Further models (or pairs) with the same outputs, which the answer is credited to, too.
         ranks: The rank of every model of a ranking, best first, 1 the best, equal ranks tied.
@@ -46,11 +81,55 @@ class Answer:
     comment: str | None = None
     client: str = ""
     marks: tuple[Span, ...] | None = None
+    placement: Placement | None = None
+    word: str = ""
     question: Question | None = None
     also: tuple[tuple[str, ...], ...] = ()
     ranks: Mapping[str, float] = field(default_factory=dict)
     time: float | None = None
     origin: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what no database keeps; what a tool gave back is checked when it is recorded."""
+        if self.question is not None:
+            return
+        checked_name(self.rater, "rater")
+        checked_name(self.client, "client")
+        for name in ("item", "model", "aspect", "data", "comment"):
+            checked_text(getattr(self, name) or "", name)
+        for model in self.pair or ():
+            checked_text(model, "pair")
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any], *, from_text: bool = False) -> Answer | None:
+        """Read an answer from the columns of a file; None where the score was left empty.
+
+        With ``from_text``, numbers are written as text and what is empty is missing.
+        """
+        check_columns(values)
+        filled_in = {
+            name: value
+            for name, value in values.items()
+            if value is not None and not (from_text and value == "")
+        }
+        score, word = _score(filled_in, from_text)
+        if math.isnan(score):
+            return None
+        seconds = _number(filled_in, "seconds", from_text)
+        if seconds < 0:
+            raise InputError(f"{seconds:g} seconds are less than none", field="seconds")
+        return cls(
+            rater=_id(filled_in, "rater"),
+            item=_id(filled_in, "item"),
+            score=score,
+            **_models(filled_in),
+            aspect=_text(filled_in, "aspect"),
+            data=_text(filled_in, "data"),
+            seconds=None if math.isnan(seconds) else seconds,
+            comment=_text(filled_in, "comment"),
+            word=word,
+            client=_id(filled_in, "client") if filled_in.get("client", "") != "" else "",
+        )
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -120,3 +199,72 @@ class Answer:
             }
             for answer in self.each()
         ]
+
+
+def check_columns(names: Mapping[str, Any] | list[str]) -> None:
+    """Refuse a column that means nothing here: a misspelt one must not be lost in silence."""
+    for name in names:
+        if name not in COLUMNS and name not in UNREAD_COLUMNS:
+            close = nearest(name, COLUMNS)
+            fix = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(COLUMNS)}"
+            raise InputError(f'there is no column "{name}"', fix=fix)
+
+
+def _score(values: Mapping[str, Any], from_text: bool) -> tuple[float, str]:
+    """Return the score, and the word that it was given as (pass and fail, yes and no …)."""
+    if "score" in values and "value" in values:
+        raise InputError("the answer has a score and a value", fix="Keep one of them")
+    if "value" in values or (number := word_number(values.get("score"))) is None:
+        return _number(values, "value" if "value" in values else "score", from_text), ""
+    return number, plain_word(values["score"]) or ""
+
+
+def _models(values: Mapping[str, Any]) -> dict[str, Any]:
+    if "model" in values and ("first" in values or "second" in values):
+        raise InputError("the answer names a model and a pair", fix="Keep one of them")
+    if "model" in values:
+        return {"model": _id(values, "model")}
+    if "first" not in values and "second" not in values:
+        raise InputError("the answer names no model", field="model", fix="Name it, or the two of a pair")
+    first, second = _id(values, "first"), _id(values, "second")
+    if first == second:
+        raise InputError(f'"{first}" cannot be compared with itself', field="second")
+    return {"pair": (first, second)}
+
+
+def _number(values: Mapping[str, Any], name: str, from_text: bool) -> float:
+    value = values.get(name)
+    if from_text and isinstance(value, str):
+        return parse_number(value, name)
+    return as_number(value, name)
+
+
+def _id(values: Mapping[str, Any], name: str) -> str:
+    if name not in values:
+        raise InputError(f"the answer names no {name}", field=name)
+    return as_id(values[name], name)
+
+
+def _text(values: Mapping[str, Any], name: str) -> str | None:
+    return as_text(values.get(name), name)
+
+
+def has_lost_letters(text: str) -> bool:
+    """Say whether a text has letters that no database keeps: NUL, or half of a surrogate pair."""
+    return _LOST.search(text) is not None
+
+
+def checked_text(text: str, field: str) -> str:
+    """Return a text that a database keeps, or say why it is none."""
+    if has_lost_letters(text):
+        raise InputError(f"{shown(text)} has a letter that cannot be stored", field=field, fix="Leave it out")
+    return text
+
+
+def checked_name(text: str, field: str) -> str:
+    """Return the name of a rater or a sender, or say why it cannot be one."""
+    if len(checked_text(text, field).encode()) > LONGEST_BYTES:
+        raise InputError(
+            f"{shown(text)} has more than {LONGEST_BYTES} bytes", field=field, fix="Give a shorter name"
+        )
+    return text

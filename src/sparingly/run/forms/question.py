@@ -112,6 +112,11 @@ class Question:
         return self.outputs[1].text if len(self.outputs) > 1 else None
 
     @property
+    def cell(self) -> tuple[str, str, str, str]:
+        """What tells questions of a campaign apart: data set, item, model, and the other of a pair."""
+        return self.data, self.item, self.model, self.other or ""
+
+    @property
     def reference(self) -> str | None:
         """The first reference, where there is one."""
         return next(iter(self.references.values()), None)

@@ -6,18 +6,21 @@ include the last letter. Both are turned into our spans where they come in, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from sparingly.base.errors import DataError
+from sparingly.base.errors import DataError, UsageError
 
 # Points off per error, as in MQM (Freitag et al. 2021, table 4) without its special cases.
 PENALTIES: Mapping[str, float] = MappingProxyType(
     {"neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 25.0}
 )
+# What people can mark on our pages.
+SEVERITIES = tuple(severity for severity, points in PENALTIES.items() if points)
 _BASIC_PLANE = 0xFFFF
+_MOST_SPANS = 200
 
 
 @dataclass(frozen=True, order=True)
@@ -35,12 +38,6 @@ class Span:
     end: int
     severity: str = "minor"
     category: str = ""
-
-    def within(self, text: str) -> Span:
-        """Return the span, or complain that it does not lie in the text."""
-        if not 0 <= self.start < self.end <= len(text):
-            raise DataError(f"The span {self.start} to {self.end} is outside a text of {len(text)} letters.")
-        return self
 
     def to_dict(self) -> dict[str, Any]:
         """Return the span as plain values."""
@@ -66,26 +63,35 @@ def to_utf16(text: str, start: int, end: int) -> tuple[int, int]:
     return units[start], units[end]
 
 
-def from_inclusive(start: int, last: int) -> tuple[int, int]:
-    """Return a span whose end is not included from one whose last letter is."""
-    return start, last + 1
+def penalty(spans: Iterable[Span]) -> float:
+    """Return the points that marked errors cost, Σ of their severities; one without points is an error."""
+    severities = [span.severity.lower() for span in spans]
+    for severity in severities:
+        if severity not in PENALTIES:
+            raise DataError(f'The severity "{severity}" has no points. There are: {", ".join(PENALTIES)}.')
+    return sum(PENALTIES[severity] for severity in severities)
 
 
-def to_inclusive(start: int, end: int) -> tuple[int, int]:
-    """Return a span whose last letter is included."""
-    return start, end - 1
+def checked_spans(values: Sequence[Mapping[str, Any]], text: str | None) -> tuple[Span, ...]:
+    """Return marked errors in order, or raise UsageError where one is not within the output."""
+    letters = len(text or "")
+    if len(values) > _MOST_SPANS:
+        raise UsageError(f"At most {_MOST_SPANS} errors are marked in one output.")
+    spans = sorted(
+        Span(_whole(mark.get("start")), _whole(mark.get("end")), str(mark.get("severity"))) for mark in values
+    )
+    for span in spans:
+        if span.severity not in SEVERITIES:
+            raise UsageError(f"An error is {', '.join(SEVERITIES)}, not {span.severity[:40]}.")
+        if not 0 <= span.start < span.end <= letters:
+            raise UsageError(f"An error from {span.start} to {span.end} is not within {letters} letters.")
+    return tuple(spans)
 
 
-def penalty(spans: Iterable[Span], penalties: Mapping[str, float] = PENALTIES) -> float:
-    """Return minus the points of all errors, so that higher is better; a severity without points is an error.
-
-    Decides how many points an output loses where raters mark errors and give no score.
-    """
-    found = [span.severity.lower() for span in spans]
-    for severity in found:
-        if severity not in penalties:
-            raise DataError(f'The severity "{severity}" has no points. There are: {", ".join(penalties)}.')
-    return 0.0 - sum(penalties[severity] for severity in found)
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UsageError("An error starts and ends at a whole number of letters.")
+    return value
 
 
 def _units(text: str) -> list[int]:

@@ -25,7 +25,7 @@ from sparingly.show.web import entry, organiser
 from sparingly.show.web.entry import ForeignFormError, NoEntryError
 from sparingly.show.web.guard import LOOPBACK, Guard, Message, Receive, RequestLimits, Send
 from sparingly.show.web.rater import routes
-from sparingly.show.web.rater.service import Counter
+from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import UnreadableError, problem_of
 from sparingly.show.web.web import Form, Texts, Web
 
@@ -69,7 +69,7 @@ def create_app(
     app = FastAPI(
         title="sparingly", version=__version__, docs_url=None, redoc_url=None, lifespan=_lifespan(campaign)
     )
-    app.state.web, app.state.counter = web, Counter(web)
+    app.state.web, app.state.rater_service = web, RaterService(web)
     app.add_middleware(
         Guard,
         sessions=sessions,

@@ -1,36 +1,104 @@
-"""What a page for raters shows: source, context, outputs, fields; no model, metric, others' answers."""
+"""A page for raters: its questions in a drawn order, and what is shown; no model, metric, others' answers."""
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
-from string import ascii_uppercase
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sparingly.data import fields
-from sparingly.data.evalset import EvalSet
-from sparingly.data.scale import Ends
-from sparingly.run.campaign.answers import SEVERITIES
+from sparingly.data.scale import Scale
 from sparingly.run.campaign.rater_pages import Page
-from sparingly.show.web.rater.cards import Card, cards_of
-from sparingly.show.web.rater.queue import Desk, Progress
+from sparingly.run.forms.answer import Answer
+from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
+from sparingly.run.forms.spans import SEVERITIES
+from sparingly.show.web.rater.queue import PageQueue, Progress
 from sparingly.show.web.rater.submission import MARKING, Draft
 from sparingly.show.web.sessions import Session
 from sparingly.show.web.texts import DisplayText, display_text, turns
 from sparingly.show.web.web import Web
 
-# Where a campaign says nothing of the scale.
-DEFAULT_SCALE: Ends = (0.0, 100.0)
 BEFORE, AFTER = 3, 1
 _FEW_STARS, _MOST_STARS = 5, 10
 
+# --- the questions of a page ----------------------------------------------------------------------------
+
+
+def page_questions(
+    page: Page,
+    questions: Sequence[Question],
+    texts: QuestionTexts,
+    rater: str,
+    keyed: Callable[..., str],
+    handle: Callable[..., str],
+) -> list[Question]:
+    """Return the questions of a page with texts and handles, in the order in which a rater is shown them.
+
+    The order is that of a keyed hash of the rater, the item and the model: without the server's secret nobody
+    can tell from it which model is which. Outputs that are the same, letter by letter, are asked about once.
+
+    Args:
+        page: The page.
+        questions: What is asked on it, an output or a pair each.
+        texts: The texts of the data set.
+        rater: Who is shown it.
+        keyed: Gives a random text for some parts, the same every time, that needs the server's secret.
+        handle: Gives the name of a question in the rater's session.
+    """
+    about = f"{rater}\x1f{page.data}\x1f{page.round}\x1f{page.item}"
+    models = sorted({name for question in questions for name in question.models})
+    place = {name: keyed("order of outputs", about, name) for name in models}
+    written = {name: texts.output(page.item, name) for name in models}
+    merged: dict[tuple[str | None, ...], Question] = {}
+    for question in sorted(questions, key=lambda question: [place[name] for name in question.models]):
+        names = sorted(question.models, key=lambda name: place[name])
+        key = _texts_key([written[name] for name in names], names, merged)
+        if key not in merged:
+            merged[key] = replace(question, outputs=tuple(Output((name,), written[name]) for name in names))
+            continue
+        if written[names[0]] != merged[key].output:
+            names.reverse()
+        merged[key] = replace(
+            merged[key],
+            outputs=tuple(
+                replace(output, models=(*output.models, name))
+                for output, name in zip(merged[key].outputs, names, strict=True)
+            ),
+        )
+    # Pairs come in an order of their own, not by the places of their first models.
+    found = [replace(one, id=handle("output", about, *first_models(one))) for one in merged.values()]
+    return sorted(found, key=lambda one: keyed("order of cards", about, *first_models(one)))
+
+
+def _texts_key(
+    shown_texts: Sequence[str | None], names: Sequence[str], known: Container[tuple[str | None, ...]]
+) -> tuple[str | None, ...]:
+    """Return what tells questions apart: the texts, a pair's in the order that is known.
+
+    Outputs without a text are never the same.
+    """
+    if None in shown_texts:
+        return (*sorted(names), "no text", None)
+    key = tuple(shown_texts)
+    return key[::-1] if key not in known and key[::-1] in known else key
+
+
+def first_models(question: Question) -> tuple[str, str]:
+    """Return the model that stands for all with the same output, or the two of a pair in order."""
+    if question.other is None:
+        return question.model, ""
+    first, second = sorted((question.model, question.other))
+    return first, second
+
+
+# --- what is shown --------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
-class Field:
+class FieldView:
     """One number to give: its name in the form, the aspect, what is filled in, and the scale."""
 
     name: str
@@ -43,13 +111,13 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Output:
-    """One card on the page."""
+class QuestionView:
+    """One question on the page: an output, or two to compare."""
 
     handle: str
     label: str
     texts: tuple[list[DisplayText], ...]
-    fields: tuple[Field, ...]
+    fields: tuple[FieldView, ...]
     marks: str
     comment: str
 
@@ -60,7 +128,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class PageView:
     """Everything on a page."""
 
     page: str
@@ -69,99 +137,98 @@ class Sheet:
     source: list[DisplayText]
     before: list[DisplayText]
     after: list[DisplayText]
-    outputs: tuple[Output, ...]
+    outputs: tuple[QuestionView, ...]
     progress: Progress
     previous: str | None
     seconds: float
     draft_lost: bool
     revised: bool
-    severities: tuple[str, ...] = tuple(SEVERITIES)
+    severities: tuple[str, ...] = SEVERITIES
 
 
-class Sheets:
+class PageViews:
     """Makes the pages of raters."""
 
-    def __init__(self, web: Web, desk: Desk) -> None:
-        self.web, self.desk = web, desk
+    def __init__(self, web: Web, queue: PageQueue) -> None:
+        self.web, self.queue = web, queue
 
     def handle(self, page: Page) -> str:
         """Return what a page is called in addresses."""
         return self.web.sessions.handle("page", page.data, str(page.round), page.item)
 
-    def cards(self, session: Session, page: Page, *, all_cells: bool = False) -> list[Card]:
-        """Return the cards of a page, as this rater is shown them."""
+    def questions(self, session: Session, page: Page, *, everything: bool = False) -> list[Question]:
+        """Return the questions of a page, as this rater is shown them."""
         board, keyed = self.web.board, self.web.sessions.handle
 
         def handle(*parts: str) -> str:
             return keyed(session.id, *parts)
 
-        cells = board.pages[page] if all_cells else self.desk.cells(session.rater, page)
-        return cards_of(page, cells, board.data(page.data), session.rater, keyed, handle)
+        asked = board.pages[page] if everything else self.queue.questions(session.rater, page)
+        return page_questions(page, asked, board.texts(page.data), session.rater, keyed, handle)
 
-    def sheet(self, session: Session, page: Page) -> Sheet:
+    def view(self, session: Session, page: Page) -> PageView:
         """Return what a page shows, with what the rater typed or answered before."""
         web, rater = self.web, session.rater
-        data = web.board.data(page.data)
-        cards = self.cards(session, page)
+        questions = self.questions(session, page)
         saved = self._draft(rater, page)
         draft = saved or Draft()
-        before, after = _neighbours(data, page.item)
-        previous = self.desk.before(rater, page)
-        pairs = any(card.is_pair for card in cards)
+        item = web.board.texts(page.data).fill(Question(page.item), before=BEFORE, after=AFTER)
+        previous = self.queue.before(rater, page)
         markdown = web.texts == "markdown"
-        row = int(data.positions([page.item])[0])
-        source = None if data.sources is None else data.sources[row]
-        return Sheet(
+        return PageView(
             page=self.handle(page),
             client=secrets.token_urlsafe(16),
-            form="pair" if pairs else web.form,
-            source=_said(source, markdown=markdown) if source else [],
-            before=[display_text(text) for text in before],
-            after=[display_text(text) for text in after],
+            form="pair" if any(question.other for question in questions) else web.form,
+            source=_turns(item.source, markdown=markdown) if item.source else [],
+            before=[display_text(passage.source) for passage in item.before if passage.source],
+            after=[display_text(passage.source) for passage in item.after if passage.source],
             outputs=tuple(
-                self._output(place, card, rater, draft, markdown=markdown) for place, card in enumerate(cards)
+                self._question(place, question, rater, draft, markdown=markdown)
+                for place, question in enumerate(questions, 1)
             ),
-            progress=self.desk.progress(rater),
+            progress=self.queue.progress(rater),
             previous=None if previous is None else self.handle(previous),
             seconds=draft.seconds,
             draft_lost=saved is None,
             revised=web.board.is_done_by(rater, page),
         )
 
-    def _output(self, place: int, card: Card, rater: str, draft: Draft, *, markdown: bool) -> Output:
+    def _question(
+        self, place: int, question: Question, rater: str, draft: Draft, *, markdown: bool
+    ) -> QuestionView:
         web = self.web
-        typed = draft.cards.get(cell_name(card))
-        given = web.board.last_answers(rater, card.first)
-        sign = card.cells[0][1]
-        marking = web.form in MARKING and not card.is_pair
-        scores = {aspect: f"{sign * one.score + 0.0:g}" for aspect, one in given.items()}
+        typed = draft.cards.get(draft_name(question))
+        first, other = first_models(question)
+        answers = web.board.last_answers(rater, (question.data, question.item, first, other))
+        sign = 1 if question.model == first else -1
+        marking = web.form in MARKING and question.other is None
+        scores = {aspect: f"{sign * answer.score + 0.0:g}" for aspect, answer in answers.items()}
         if typed is not None:
             scores |= {aspect: f"{score:g}" for aspect, score in typed.scores.items()}
-        comment = next((one.comment for one in given.values() if one.comment), "")
-        marks = self._marks(given) if typed is None else [vars(mark) for mark in typed.marks]
-        return Output(
-            handle=card.handle,
-            label=_label(place),
+        marks = _marks(answers.values()) if typed is None else [vars(mark) for mark in typed.marks]
+        comment = next((answer.comment for answer in answers.values() if answer.comment), "")
+        return QuestionView(
+            handle=question.id,
+            label=output_label(place),
             # Where letters are marked they are counted, so that the text is shown as it is.
             texts=tuple(
-                [display_text(text)] if marking else _said(text, markdown=markdown) for text in card.texts
+                [display_text(output.text)] if marking else _turns(output.text, markdown=markdown)
+                for output in question.outputs
             ),
             fields=() if web.form == "mqm" and marking else tuple(
-                _field(card.handle, at, aspect, scores.get(aspect, ""), ends, stars=web.form == "stars")
+                _field(
+                    question.id,
+                    at,
+                    aspect,
+                    scores.get(aspect, ""),
+                    Scale() if ends is None else Scale(*ends),
+                    stars=web.form == "stars",
+                )
                 for at, (aspect, ends) in enumerate(web.campaign.settings.aspects.items())
             ),
             marks=json.dumps(marks),
             comment=(typed and typed.comment) or comment or "",
         )  # fmt: skip
-
-    def _marks(self, given: dict[str, Any]) -> list[dict[str, Any]]:
-        from sparingly.run.campaign.answers import marks_of
-
-        seqs = [one.seq for one in given.values()]
-        if not seqs or self.web.form not in MARKING:
-            return []
-        with self.web.campaign.database.reading() as connection:
-            return marks_of(connection, self.web.campaign.name, seqs)
 
     def _draft(self, rater: str, page: Page) -> Draft | None:
         """Return what the rater has typed; None where it cannot be read, empty where there is nothing."""
@@ -169,12 +236,17 @@ class Sheets:
         return Draft() if content is None else Draft.read(content)
 
 
-def cell_name(card: Card) -> str:
-    """Return what a card is called in drafts, which outlive the session."""
-    return f"{card.first.model}\x1f{card.first.other}"
+def draft_name(question: Question) -> str:
+    """Return what a question is called in drafts, which outlive the session."""
+    return "\x1f".join(first_models(question))
 
 
-def _said(text: str | None, *, markdown: bool) -> list[DisplayText]:
+def _marks(answers: Iterable[Answer]) -> list[dict[str, Any]]:
+    """Return the errors of the first answer that has any."""
+    return next(([span.to_dict() for span in answer.marks] for answer in answers if answer.marks), [])
+
+
+def _turns(text: str | None, *, markdown: bool) -> list[DisplayText]:
     """Return a text, or the turns of a chat."""
     chat = turns(text)
     if chat is None:
@@ -182,20 +254,11 @@ def _said(text: str | None, *, markdown: bool) -> list[DisplayText]:
     return [display_text(part, markdown=markdown, speaker=speaker) for speaker, part in chat]
 
 
-def _label(place: int) -> str:
-    letters = len(ascii_uppercase)
-    return (
-        ascii_uppercase[place]
-        if place < letters
-        else f"{_label(place // letters - 1)}{_label(place % letters)}"
-    )
-
-
-def _field(handle: str, at: int, aspect: str, value: str, ends: Ends | None, *, stars: bool) -> Field:
-    low, high = ends or DEFAULT_SCALE
-    span = high - low
-    step = 1.0 if span >= 20 else span / 100 if span != int(span) or span < 3 else 0.1
-    return Field(
+def _field(handle: str, at: int, aspect: str, value: str, scale: Scale, *, stars: bool) -> FieldView:
+    low, high = scale
+    width = high - low
+    step = 1.0 if width >= 20 else width / 100 if width != int(width) or width < 3 else 0.1
+    return FieldView(
         name=f"score:{handle}:{at}",
         aspect=aspect,
         value=value,
@@ -215,21 +278,3 @@ def _stars(low: float, high: float) -> tuple[tuple[str, int], ...]:
         else list(np.linspace(low, high, _FEW_STARS))
     )
     return tuple((f"{score:g}", place) for place, score in enumerate(scores, 1))
-
-
-def _neighbours(data: EvalSet, item: str) -> tuple[list[str], list[str]]:
-    """Return the sources of a document's items before and after an item."""
-    columns = data.columns
-    if data.sources is None or fields.DOCUMENT not in columns or fields.POSITION not in columns:
-        return [], []
-    row = int(data.positions([item])[0])
-    document = columns[fields.DOCUMENT][row]
-    if document is None:
-        return [], []
-    inside = np.flatnonzero(columns[fields.DOCUMENT] == document)
-    order = inside[np.argsort(columns[fields.POSITION][inside], kind="stable")]
-    place = int(np.flatnonzero(order == row)[0])
-    sources = data.sources
-    before = [sources[at] for at in order[max(0, place - BEFORE) : place]]
-    after = [sources[at] for at in order[place + 1 : place + 1 + AFTER]]
-    return [text for text in before if text], [text for text in after if text]

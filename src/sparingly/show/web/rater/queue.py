@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from sparingly.run.campaign.journal import Journal, utc_now
-from sparingly.run.campaign.questions import Cell
 from sparingly.run.campaign.rater_pages import Leases, Page, PageBoard, Unit
+from sparingly.run.forms.question import Question
 from sparingly.show.web.web import Web
 
 
@@ -28,7 +28,7 @@ class Progress:
     asked: int
 
 
-class Desk:
+class PageQueue:
     """Hands pages out to raters.
 
     Without an assignment, a rater is lent a unit (a document, or an item without one) that nobody else has,
@@ -85,9 +85,9 @@ class Desk:
             lent = self.leases.current(connection).get(self.board.unit_of(page), ("", ""))
         return lent[0] == rater or page in self.board.done_by(rater)
 
-    def cells(self, rater: str, page: Page) -> list[Cell]:
+    def questions(self, rater: str, page: Page) -> list[Question]:
         """Return what a rater is asked about on a page."""
-        return self.board.cells_for(rater, page, all_cells=self.web.assignment is not None)
+        return self.board.questions_for(rater, page, everything=self.web.assignment is not None)
 
     def before(self, rater: str, page: Page | None) -> Page | None:
         """Return the page that a rater judged before this one; the last one where this is new."""

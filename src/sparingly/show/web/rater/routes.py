@@ -12,78 +12,78 @@ from fastapi.responses import RedirectResponse, Response
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.record import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
-from sparingly.show.web.rater.page import Sheet
-from sparingly.show.web.rater.service import Counter
-from sparingly.show.web.rater.submission import GivenPage, from_form, from_json, json_schema
+from sparingly.show.web.rater.page import PageView
+from sparingly.show.web.rater.service import RaterService
+from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
 from sparingly.show.web.texts import DisplayText
 
 router = APIRouter(include_in_schema=False)
 
 
-def counter_of(request: Request) -> Counter:
+def service_of(request: Request) -> RaterService:
     """Return where pages are handed out and answers taken."""
-    found: Counter = request.app.state.counter
-    return found
+    service: RaterService = request.app.state.rater_service
+    return service
 
 
-Served = Annotated[Counter, Depends(counter_of)]
+Served = Annotated[RaterService, Depends(service_of)]
 
 
 @router.get("/rate")
-def show_current(session: RaterSession, counter: Served) -> Response:
+def show_current(session: RaterSession, service: Served) -> Response:
     """Show what a rater is to judge now."""
-    web, page = counter.web, counter.desk.current(session.rater)
+    web, page = service.web, service.queue.current(session.rater)
     if page is not None:
-        found = web.page("rater/rate.html", session, sheet=counter.sheets.sheet(session, page), problem="")
+        response = web.page("rater/rate.html", session, sheet=service.views.view(session, page), problem="")
         # The page is put into the one that sent the answer before: its address comes along.
-        found.headers["HX-Replace-Url"] = "/rate"
-        return found
-    previous = counter.desk.before(session.rater, None)
+        response.headers["HX-Replace-Url"] = "/rate"
+        return response
+    previous = service.queue.before(session.rater, None)
     return web.page(
         "rater/rest.html",
         session,
-        why=counter.why_nothing(session.rater),
-        progress=counter.desk.progress(session.rater),
-        previous=None if previous is None else counter.sheets.handle(previous),
+        why=service.why_nothing(session.rater),
+        progress=service.queue.progress(session.rater),
+        previous=None if previous is None else service.views.handle(previous),
     )
 
 
 @router.get("/rate/{handle}")
-def show_again(handle: str, session: RaterSession, counter: Served) -> Response:
+def show_again(handle: str, session: RaterSession, service: Served) -> Response:
     """Show a page that a rater has judged, to look at it again or to change it."""
-    page = counter.own_page(session, handle)
+    page = service.own_page(session, handle)
     if page is None:
-        return counter.web.page("error.html", session, status=404, sentence="There is no such page.")
-    sheet = counter.sheets.sheet(session, page)
-    return counter.web.page("rater/rate.html", session, sheet=sheet, problem="")
+        return service.web.page("error.html", session, status=404, sentence="There is no such page.")
+    view = service.views.view(session, page)
+    return service.web.page("rater/rate.html", session, sheet=view, problem="")
 
 
 @router.post("/rate/{handle}")
-def take_answer(handle: str, session: RaterForm, counter: Served, sent: Fields) -> Response:
+def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields) -> Response:
     """Take what a rater says of a page, and lead to the next one."""
-    given = None
+    page_sent = None
     try:
-        given = from_form(handle, sent, counter.aspects)
-        counter.take(session, given)
+        page_sent = from_form(handle, fields, service.aspects)
+        service.take(session, page_sent)
     except (UsageError, RefusedError) as error:
-        page = counter.answerable(session, handle, given)
+        page = service.answerable(session, handle, page_sent)
         if page is None:
             raise
-        if given is not None:
-            counter.keep_draft(session, page, given)
-        sheet = counter.sheets.sheet(session, page)
-        return counter.web.page("rater/rate.html", session, status=422, sheet=sheet, problem=str(error))
+        if page_sent is not None:
+            service.keep_draft(session, page, page_sent)
+        view = service.views.view(session, page)
+        return service.web.page("rater/rate.html", session, status=422, sheet=view, problem=str(error))
     return RedirectResponse("/rate", 303)
 
 
 @router.post("/rate/{handle}/draft")
-def keep_draft(handle: str, session: RaterForm, counter: Served, sent: Fields) -> Response:
+def keep_draft(handle: str, session: RaterForm, service: Served, fields: Fields) -> Response:
     """Keep what a rater has typed so far."""
-    given = from_form(handle, sent, counter.aspects)
-    page = counter.answerable(session, handle, given)
+    sent = from_form(handle, fields, service.aspects)
+    page = service.answerable(session, handle, sent)
     if page is None:
-        return counter.web.page("error.html", session, status=404, sentence="There is no such page.")
-    counter.keep_draft(session, page, given)
+        return service.web.page("error.html", session, status=404, sentence="There is no such page.")
+    service.keep_draft(session, page, sent)
     return Response(status_code=204)
 
 
@@ -104,7 +104,7 @@ api_router = APIRouter(
 
 
 @dataclass
-class ProgressShown:
+class ProgressResponse:
     """How far a rater and the campaign are, and the token that forms send back."""
 
     rater: str
@@ -115,7 +115,7 @@ class ProgressShown:
 
 
 @dataclass
-class OutputShown:
+class OutputResponse:
     """An output to judge, or two to compare, each as its turns (one where it is no chat)."""
 
     output: str
@@ -124,7 +124,7 @@ class OutputShown:
 
 
 @dataclass
-class QuestionShown:
+class PageResponse:
     """What to judge now; ``page`` is None where there is nothing, and ``why`` says why."""
 
     page: str | None
@@ -135,11 +135,11 @@ class QuestionShown:
     source: list[str] = field(default_factory=list)
     before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
-    outputs: list[OutputShown] = field(default_factory=list)
+    outputs: list[OutputResponse] = field(default_factory=list)
 
 
 @dataclass
-class Taken:
+class AnswerCounts:
     """How many answers were new, corrections, or the same as before."""
 
     new: int
@@ -148,23 +148,23 @@ class Taken:
 
 
 @api_router.get("/progress")
-def progress(session: RaterSession, counter: Served) -> ProgressShown:
+def progress(session: RaterSession, service: Served) -> ProgressResponse:
     """Return how far a rater is."""
-    counter.web.board.refresh()
-    found = counter.desk.progress(session.rater)
-    return ProgressShown(session.rater, **vars(found), csrf=counter.web.sessions.csrf(session))
+    service.web.board.refresh()
+    found = service.queue.progress(session.rater)
+    return ProgressResponse(session.rater, **vars(found), csrf=service.web.sessions.csrf(session))
 
 
 @api_router.get("/question")
-def question(session: RaterSession, counter: Served) -> QuestionShown:
+def question(session: RaterSession, service: Served) -> PageResponse:
     """Return what a rater is to judge now."""
-    page = counter.desk.current(session.rater)
+    page = service.queue.current(session.rater)
     if page is None:
-        return QuestionShown(None, counter.why_nothing(session.rater))
-    return _shown(counter.sheets.sheet(session, page), counter.aspects)
+        return PageResponse(None, service.why_nothing(session.rater))
+    return _shown(service.views.view(session, page), service.aspects)
 
 
-async def given_page(request: Request, _: RaterProgram) -> GivenPage:
+async def sent_page(request: Request, _: RaterProgram) -> SentPage:
     """Return what a program says of a page; it is read beside the event loop."""
     return await run_in_threadpool(from_json, await request.body())
 
@@ -176,25 +176,27 @@ async def given_page(request: Request, _: RaterProgram) -> GivenPage:
         "requestBody": {"required": True, "content": {"application/json": {"schema": json_schema()}}}
     },
 )
-def answer(given: Annotated[GivenPage, Depends(given_page)], session: RaterProgram, counter: Served) -> Taken:
+def answer(
+    sent: Annotated[SentPage, Depends(sent_page)], session: RaterProgram, service: Served
+) -> AnswerCounts:
     """Take what a rater says of a page; sending it again changes nothing."""
-    kinds = [one.what for one in counter.take(session, given)]
-    return Taken(kinds.count("new"), kinds.count("correction"), kinds.count("same"))
+    kinds = [one.what for one in service.take(session, sent)]
+    return AnswerCounts(kinds.count("new"), kinds.count("correction"), kinds.count("same"))
 
 
-def _shown(sheet: Sheet, aspects: tuple[str, ...]) -> QuestionShown:
+def _shown(view: PageView, aspects: tuple[str, ...]) -> PageResponse:
     def plain(texts: list[DisplayText]) -> list[str]:
         return [text.plain for text in texts]
 
-    return QuestionShown(
-        page=sheet.page,
-        form=sheet.form,
-        client=sheet.client,
+    return PageResponse(
+        page=view.page,
+        form=view.form,
+        client=view.client,
         aspects=list(aspects),
-        source=plain(sheet.source),
-        before=plain(sheet.before),
-        after=plain(sheet.after),
+        source=plain(view.source),
+        before=plain(view.before),
+        after=plain(view.after),
         outputs=[
-            OutputShown(one.handle, one.label, [plain(text) for text in one.texts]) for one in sheet.outputs
+            OutputResponse(one.handle, one.label, [plain(text) for text in one.texts]) for one in view.outputs
         ],
     )

@@ -1,4 +1,4 @@
-"""Where pages are handed over the counter and answers come back, for browsers and programs alike."""
+"""The service behind the rater's pages: finds pages, takes answers and drafts, for browsers and programs."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Mapping
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.campaign.record import Acknowledgement, check_score
-from sparingly.show.web.rater.cards import Card
-from sparingly.show.web.rater.page import Sheets, cell_name
-from sparingly.show.web.rater.queue import Desk
-from sparingly.show.web.rater.submission import Draft, GivenPage, judged
+from sparingly.run.forms.question import Question
+from sparingly.show.web.rater.page import PageViews, draft_name
+from sparingly.show.web.rater.queue import PageQueue
+from sparingly.show.web.rater.submission import Draft, SentPage, answers_to
 from sparingly.show.web.sessions import Session
 from sparingly.show.web.web import Web
 
 _LONGEST_DRAFT = 500_000
 
 
-class Counter:
+class RaterService:
     """Takes answers and drafts, and finds pages by their handles."""
 
     def __init__(self, web: Web) -> None:
         self.web = web
-        self.desk = Desk(web)
-        self.sheets = Sheets(web, self.desk)
+        self.queue = PageQueue(web)
+        self.views = PageViews(web, self.queue)
         self.aspects = tuple(web.campaign.settings.aspects)
         self._asked: Mapping[Page, object] = {}
         self._pages: dict[str, Page] = {}
@@ -33,16 +33,16 @@ class Counter:
         self.web.board.refresh()
         asked = self.web.board.pages
         if asked is not self._asked:
-            self._pages = {self.sheets.handle(page): page for page in asked}
+            self._pages = {self.views.handle(page): page for page in asked}
             self._asked = asked
         return self._pages.get(handle)
 
     def own_page(self, session: Session, handle: str) -> Page | None:
         """Return a page that a rater may open."""
         page = self.page(handle)
-        return page if page is not None and self.desk.is_mine(session.rater, page) else None
+        return page if page is not None and self.queue.is_mine(session.rater, page) else None
 
-    def answerable(self, session: Session, handle: str, given: GivenPage | None = None) -> Page | None:
+    def answerable(self, session: Session, handle: str, sent: SentPage | None = None) -> Page | None:
         """Return a page that a rater may answer: it is theirs, or they were shown it.
 
         Who took longer than a page is lent for has done the work all the same. That they were shown the page
@@ -50,24 +50,22 @@ class Counter:
         is taken.
         """
         page = self.own_page(session, handle)
-        if page is not None or given is None or self.web.assignment is not None:
+        if page is not None or sent is None or self.web.assignment is not None:
             return page
         page = self.page(handle)
         if page is None:
             return None
-        cards = [*self.sheets.cards(session, page), *self.sheets.cards(session, page, all_cells=True)]
-        return (
-            None if {card.handle for card in cards}.isdisjoint(card.output for card in given.cards) else page
-        )
+        shown = [*self.views.questions(session, page), *self.views.questions(session, page, everything=True)]
+        return None if sent.handles.isdisjoint(question.id for question in shown) else page
 
-    def take(self, session: Session, given: GivenPage) -> list[Acknowledgement]:
+    def take(self, session: Session, sent: SentPage) -> list[Acknowledgement]:
         """Record what a rater says of a page that is theirs; sending it again changes nothing."""
-        page = self.answerable(session, given.page, given)
+        page = self.answerable(session, sent.page, sent)
         if page is None:
             raise UsageError("This page is not open to you any more. Load the page again.")
         settings = self.web.campaign.settings
-        cards = self._shown_cards(session, page, given)
-        answers = judged(given, page, cards, session.rater, self.web.form, settings)
+        questions = self._shown_questions(session, page, sent)
+        answers = answers_to(questions, sent, session.rater, self.web.form, settings)
         for answer in answers:
             # All of a page is kept, or nothing of it.
             check_score(settings, answer.aspect or "", answer)
@@ -76,30 +74,30 @@ class Counter:
         if any(one.what == "refused" for one in acknowledged):
             # The sentences of the campaign name models, which raters must not see.
             raise UsageError("Something on this page is not asked any more. Load the page again.")
-        self.desk.finish(session.rater, page)
+        self.queue.finish(session.rater, page)
         return acknowledged
 
-    def _shown_cards(self, session: Session, page: Page, given: GivenPage) -> list[Card]:
-        """Return the cards that an answer speaks about.
+    def _shown_questions(self, session: Session, page: Page, sent: SentPage) -> list[Question]:
+        """Return the questions that an answer speaks about.
 
         Where somebody else has judged the page in the meantime, nothing of it is missing any more; what was
         shown is taken all the same.
         """
-        cards = self.sheets.cards(session, page)
-        if {card.handle for card in cards} == {card.output for card in given.cards}:
-            return cards
-        whole = self.sheets.cards(session, page, all_cells=True)
-        return whole if {card.handle for card in whole} == {card.output for card in given.cards} else cards
+        questions = self.views.questions(session, page)
+        if {question.id for question in questions} == sent.handles:
+            return questions
+        whole = self.views.questions(session, page, everything=True)
+        return whole if {question.id for question in whole} == sent.handles else questions
 
-    def keep_draft(self, session: Session, page: Page, given: GivenPage) -> None:
+    def keep_draft(self, session: Session, page: Page, sent: SentPage) -> None:
         """Keep what a rater has typed, under names that outlive the session."""
-        names = {card.handle: cell_name(card) for card in self.sheets.cards(session, page)}
-        cards = {names[card.output]: card for card in given.cards if card.output in names}
-        content = Draft(cards, given.seconds or 0.0).to_json()
+        names = {question.id: draft_name(question) for question in self.views.questions(session, page)}
+        cards = {names[card.output]: card for card in sent.cards if card.output in names}
+        content = Draft(cards, sent.seconds or 0.0).to_json()
         if len(content) > _LONGEST_DRAFT:
             raise UsageError("This is too long to be kept.")
         self.web.drafts.save(session.rater, page.data, page.item, content)
-        self.desk.renew(session.rater, page)
+        self.queue.renew(session.rater, page)
 
     def why_nothing(self, rater: str) -> str:
         """Say to a rater why there is nothing to judge."""
@@ -115,6 +113,6 @@ class Counter:
         return "Everything that is asked for is judged. Thank you."
 
     def _why_not_assigned(self, rater: str) -> str:
-        if self.desk.progress(rater).asked:
+        if self.queue.progress(rater).asked:
             return "Everything that was assigned to you is judged. Thank you."
         return "Nothing is assigned to you at the moment. Ask whoever sent you the link."

@@ -6,17 +6,17 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Annotated, Any
 
 from pydantic import FailFast, Field, TypeAdapter, ValidationError
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.answers import Answer, Mark, Placement, checked_marks, penalty
-from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.campaign.settings import Settings
-from sparingly.show.web.rater.cards import Card
+from sparingly.run.forms.answer import Answer, Placement
+from sparingly.run.forms.question import Question
+from sparingly.run.forms.spans import Span, checked_spans, penalty
 from sparingly.show.web.web import Form
 
 MARKING: tuple[Form, ...] = ("esa", "mqm")
@@ -33,7 +33,7 @@ _Place = Annotated[int, Field(ge=-1_000_000_000, le=1_000_000_000)]
 
 
 @dataclass
-class GivenMark:
+class SentSpan:
     """An error: from which letter (code point) to before which, and how bad it is."""
 
     start: _Place
@@ -42,31 +42,36 @@ class GivenMark:
 
 
 @dataclass
-class GivenCard:
+class SentAnswer:
     """What is said of an output; of two, 1 where the first is better, -1 where the second is, 0 for a tie."""
 
     output: Annotated[str, Field(max_length=64)]
     scores: Annotated[dict[_Name, float], Field(max_length=_MOST_SCORES)] = field(default_factory=dict)
-    marks: Annotated[list[GivenMark], FailFast(), Field(max_length=_MOST_MARKS)] = field(default_factory=list)
+    marks: Annotated[list[SentSpan], FailFast(), Field(max_length=_MOST_MARKS)] = field(default_factory=list)
     # Browsers send two letters for the end of a line.
     comment: Annotated[str, Field(max_length=2 * MOST_COMMENT)] | None = None
 
 
 @dataclass
-class GivenPage:
+class SentPage:
     """What is said of a page; ``client`` names this answer, so that sending it again changes nothing."""
 
     page: Annotated[str, Field(max_length=64)]
     client: Annotated[str, Field(max_length=64)]
-    cards: Annotated[list[GivenCard], FailFast(), Field(max_length=_MOST_CARDS)]
+    cards: Annotated[list[SentAnswer], FailFast(), Field(max_length=_MOST_CARDS)]
     seconds: float | None = None
+
+    @property
+    def handles(self) -> set[str]:
+        """The handles of what is answered."""
+        return {card.output for card in self.cards}
 
 
 @dataclass
 class Draft:
     """What a rater has typed, by names of outputs that outlive the session."""
 
-    cards: Annotated[dict[str, GivenCard], Field(max_length=_MOST_CARDS)] = field(default_factory=dict)
+    cards: Annotated[dict[str, SentAnswer], Field(max_length=_MOST_CARDS)] = field(default_factory=dict)
     seconds: float = 0.0
 
     @classmethod
@@ -83,8 +88,8 @@ class Draft:
 
 
 @cache
-def _reader() -> TypeAdapter[GivenPage]:
-    return TypeAdapter(GivenPage)
+def _reader() -> TypeAdapter[SentPage]:
+    return TypeAdapter(SentPage)
 
 
 @cache
@@ -93,11 +98,11 @@ def _draft_reader() -> TypeAdapter[Draft]:
 
 
 @cache
-def _marks_reader() -> TypeAdapter[list[GivenMark]]:
-    return TypeAdapter(Annotated[list[GivenMark], FailFast(), Field(max_length=_MOST_MARKS)])
+def _marks_reader() -> TypeAdapter[list[SentSpan]]:
+    return TypeAdapter(Annotated[list[SentSpan], FailFast(), Field(max_length=_MOST_MARKS)])
 
 
-def from_json(body: bytes) -> GivenPage:
+def from_json(body: bytes) -> SentPage:
     """Read what a program sends: UTF-8, within the bounds of the schema."""
     try:
         return _reader().validate_json(body)
@@ -137,15 +142,15 @@ def problem_of(errors: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def from_form(page: str, values: Mapping[str, str], aspects: Sequence[str]) -> GivenPage:
+def from_form(page: str, values: Mapping[str, str], aspects: Sequence[str]) -> SentPage:
     """Read what a form sends; fields that were left empty are not there."""
-    cards: dict[str, GivenCard] = {}
+    cards: dict[str, SentAnswer] = {}
     for name, value in values.items():
         found = _FIELD.fullmatch(name)
         if found is None or not value.strip():
             continue
         kind, handle, place = found.groups()
-        card = cards.setdefault(handle, GivenCard(handle))
+        card = cards.setdefault(handle, SentAnswer(handle))
         if kind == "score" and place is not None and int(place) < len(aspects):
             card.scores[aspects[int(place)]] = number_of(value)
         elif kind == "marks":
@@ -153,48 +158,48 @@ def from_form(page: str, values: Mapping[str, str], aspects: Sequence[str]) -> G
         elif kind == "comment":
             card.comment = storable(value)[: 2 * MOST_COMMENT]
     seconds = values.get("seconds")
-    return GivenPage(
+    return SentPage(
         page, values.get("client", ""), list(cards.values()), number_of(seconds) if seconds else None
     )
 
 
-def judged(
-    given: GivenPage, page: Page, cards: Sequence[Card], rater: str, form: Form, settings: Settings
+def answers_to(
+    questions: Sequence[Question], sent: SentPage, rater: str, form: Form, settings: Settings
 ) -> list[Answer]:
     """Return the answers of a page that was filled in, or say what is missing or wrong."""
-    if not cards:
+    if not questions:
         raise UsageError("There is nothing to judge on this page any more. Load the page again.")
-    if not _CLIENT.fullmatch(given.client):
+    if not _CLIENT.fullmatch(sent.client):
         raise UsageError("The answer needs a client: an id of 8 to 64 letters, digits, - and _.")
-    said, asked = {card.output: card for card in given.cards}, {card.handle for card in cards}
-    if set(said) - asked:
+    by_handle, handles = {card.output: card for card in sent.cards}, {question.id for question in questions}
+    if set(by_handle) - handles:
         raise UsageError("What is asked on this page has changed. Look at it again, then send it.")
-    if set(said) != asked or len(said) != len(given.cards):
+    if set(by_handle) != handles or len(by_handle) != len(sent.cards):
         raise UsageError("Judge every output on the page.")
     answers: list[Answer] = []
-    for at, card in enumerate(cards, 1):
-        found = _marks(said[card.handle], card, form)
-        for place, aspect in enumerate(settings.aspects):
-            score = _score(said[card.handle], card, aspect, form, settings, found)
-            for cell, sign in card.cells:
-                about: dict[str, Any] = (
-                    {"pair": (cell.model, cell.other)} if cell.other else {"model": cell.model}
-                )
+    for place, question in enumerate(questions, 1):
+        card = by_handle[question.id]
+        spans = _spans(card, question, form)
+        for number, aspect in enumerate(settings.aspects):
+            score = _score(card, question, aspect, form, settings, spans)
+            for models in zip(*(output.models for output in question.outputs), strict=True):
+                pair = (models[0], models[1]) if len(models) == 2 else None
                 answers.append(
                     Answer(
                         rater=rater,
-                        item=page.item,
-                        score=sign * score + 0.0,
-                        **about,
+                        item=question.item,
+                        score=score + 0.0,
+                        model=models[0] if pair is None else None,
+                        pair=pair,
                         aspect=aspect,
-                        data=page.data,
-                        comment=_comment(said[card.handle].comment) if place == 0 else None,
-                        client=given.client,
-                        marks=found if place == 0 else None,
-                        placement=Placement(at, len(cards), turned=sign < 0),
+                        data=question.data,
+                        comment=None if number else _comment(card.comment),
+                        client=sent.client,
+                        marks=None if number else spans,
+                        placement=Placement(place, len(questions), turned=list(models) != sorted(models)),
                     )
                 )
-    return _timed(answers, given.seconds)
+    return _timed(answers, sent.seconds)
 
 
 def _timed(answers: list[Answer], seconds: float | None) -> list[Answer]:
@@ -202,26 +207,31 @@ def _timed(answers: list[Answer], seconds: float | None) -> list[Answer]:
     if seconds is None or not math.isfinite(seconds):
         return answers
     each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(answers), 3)
-    return [Answer(**{**vars(answer), "seconds": each}) for answer in answers]
+    return [replace(answer, seconds=each) for answer in answers]
 
 
-def _marks(given: GivenCard, card: Card, form: Form) -> tuple[Mark, ...] | None:
-    if card.is_pair or form not in MARKING:
+def _spans(card: SentAnswer, question: Question, form: Form) -> tuple[Span, ...] | None:
+    if question.other is not None or form not in MARKING:
         return None
-    return checked_marks([vars(mark) for mark in given.marks], card.texts[0])
+    return checked_spans([vars(mark) for mark in card.marks], question.output)
 
 
 def _score(
-    given: GivenCard, card: Card, aspect: str, form: Form, settings: Settings, marks: tuple[Mark, ...] | None
+    card: SentAnswer,
+    question: Question,
+    aspect: str,
+    form: Form,
+    settings: Settings,
+    spans: tuple[Span, ...] | None,
 ) -> float:
     ends = settings.aspects[aspect]
-    if form == "mqm" and marks is not None:
+    if form == "mqm" and spans is not None:
         # Freitag et al. 2021: the points of all errors, taken off the best score.
-        return -penalty(marks) if ends is None else max(ends[0], ends[1] - penalty(marks))
-    score = given.scores.get(aspect)
+        return 0.0 - penalty(spans) if ends is None else max(ends[0], ends[1] - penalty(spans))
+    score = card.scores.get(aspect)
     if score is None:
         raise UsageError("Judge every output on the page.")
-    if card.is_pair and score not in (-1.0, 0.0, 1.0):
+    if question.other is not None and score not in (-1.0, 0.0, 1.0):
         raise UsageError("Of two outputs the first is better (1), the second (-1), or neither (0).")
     return score
 
@@ -249,7 +259,7 @@ def number_of(value: str) -> float:
     return number
 
 
-def _marks_of(text: str) -> list[GivenMark]:
+def _marks_of(text: str) -> list[SentSpan]:
     try:
         return _marks_reader().validate_json(text)
     except ValidationError:
