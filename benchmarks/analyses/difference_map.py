@@ -176,7 +176,7 @@ def _points(
 def _votes(
     data: EvalSet, places: tuple[int, int], truth: str | None, aspect: str | None, tie: float
 ) -> tuple[str | None, Floats]:
-    """Return whom people prefer on every item; nobody, where no truth is name_list and none was asked."""
+    """Return whom people prefer on every item; nobody, where no truth is named and none was asked."""
     if truth is None and aspect is None and not len(data.preferences):
         return None, np.full(len(data), np.nan)
     preferences = item_preferences(data, truth, aspect, tie)

@@ -138,13 +138,13 @@ def chosen_norms(
 def _norms_of_chosen(
     data: EvalSet, chosen: Chosen | Mapping[str, Chosen], norms: Floats
 ) -> dict[str, Floats]:
-    name_list = chosen if isinstance(chosen, Mapping) else {_name_of(chosen): chosen}
-    if not name_list:
+    selections = chosen if isinstance(chosen, Mapping) else {_name_of(chosen): chosen}
+    if not selections:
         raise UsageError("Norms of chosen items need at least one selection.")
     found = {}
-    for name, one in name_list.items():
+    for name, one in selections.items():
         if name == ALL:
-            raise UsageError(f'A selection cannot be name_list "{ALL}": give it another name.')
+            raise UsageError(f'A selection cannot be named "{ALL}": give it another name.')
         ids = list(one.items if isinstance(one, Selection) else one)
         values = norms[data.positions(ids)]
         found[name] = values[~np.isnan(values)]
