@@ -18,6 +18,7 @@ from sparingly.base.registry import (
     filled_in,
     method_class,
     method_from_call,
+    methods_inside,
     values_from_call,
     with_parameters,
 )
@@ -28,7 +29,6 @@ from sparingly.choose.crowd import Judge, Sides, both_sides_notes, check_crowd, 
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, Selector, amount_text
 from sparingly.choose.design.top import Top
-from sparingly.choose.distil.apply import distilled_notes
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
@@ -226,10 +226,11 @@ def _with_sides(
         models[:] = [sides.judged] * len(models)
         chosen = replace(chosen, models=models)
     judged = view.models if sides.judged is None else sides.judged
-    warned = (
-        *both_sides_notes(view, chooser, sides, None if pool is None else pool.signature),
-        *distilled_notes(view, chooser, judged),
-    )
+    warned = list(both_sides_notes(view, chooser, sides, None if pool is None else pool.signature))
+    if any(method.name == "distilled" for method in methods_inside(chooser)):
+        from sparingly.choose.distil.apply import distilled_notes
+
+        warned += distilled_notes(view, chooser, judged)
     return replace(chosen, notes=(*chosen.notes, *warned))
 
 

@@ -153,6 +153,7 @@ def draw_systematic(chances: Floats, generator: np.random.Generator, order: Ints
 
 _JITTER = 1e-6
 _NEIGHBOURS = 8
+_FEW_POINTS = 400
 _UNKNOWN = 0.2
 
 
@@ -210,15 +211,26 @@ class _Neighbours:
 
     def look_up(self, active: Ints, units: Ints) -> None:
         """Find the nearest active neighbours of some units."""
-        from scipy.spatial import KDTree
-
         most = min(_NEIGHBOURS + 1, len(active))
-        found = active[KDTree(self.places[active]).query(self.places[units], k=most)[1]]
+        found = active[_nearest(self.places[active], self.places[units], most)]
         # A unit's nearest is itself; where it is not, jitter was lost in rounding, and the farthest goes.
         own = found == units[:, None]
         own[~own.any(axis=1), -1] = True
         self.lists[units] = -1
         self.lists[units, : most - 1] = found[~own].reshape(len(units), most - 1)
+
+
+def _nearest(points: Floats, queries: Floats, count: int) -> Ints:
+    """Return the places of the nearest points of each query, nearest first."""
+    if len(points) <= _FEW_POINTS:
+        # Loading the tree takes longer than all distances between a few hundred points.
+        squares = np.zeros((len(queries), len(points)))
+        for column in range(points.shape[1]):
+            squares += (queries[:, column, None] - points[:, column]) ** 2
+        return np.argsort(squares, axis=1, kind="stable")[:, :count]
+    from scipy.spatial import KDTree
+
+    return np.asarray(KDTree(points).query(queries, k=count)[1]).reshape(len(queries), count)
 
 
 def _meeting(active: Ints, near: _Neighbours, by_three: bool, generator: np.random.Generator) -> Ints:

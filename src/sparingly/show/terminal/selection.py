@@ -10,7 +10,6 @@ from rich.console import Console
 from sparingly.base.errors import listing
 from sparingly.base.format import counted
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.result import Estimate
 from sparingly.show.terminal.console import line, make_console, make_table, notes, number
 
 if TYPE_CHECKING:
@@ -77,9 +76,11 @@ def show_verification(result: Verification, verified: Result, console: Console |
 def _subject(verified: Result) -> str:
     if isinstance(verified, Selection):
         return "the 1 row follows" if len(verified) == 1 else f"the {len(verified)} rows follow"
-    count = len(verified.models)
+    from sparingly.infer.estimate.result import Estimate
+
+    models = counted(len(verified.models), "model")
     return (
-        f"the scores of {counted(count, 'model')} follow"
+        f"the scores of {models} follow"
         if isinstance(verified, Estimate)
-        else (f"the ranking of {counted(count, 'model')} follows")
+        else f"the ranking of {models} follows"
     )
