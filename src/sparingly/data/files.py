@@ -264,16 +264,12 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
             number += 1
             if len(raw) > MAX_LINE_BYTES:
                 raise InputError(
-                    f"the line is longer than {_megabytes(MAX_LINE_BYTES)} MB",
+                    f"the line is longer than {MAX_LINE_BYTES / 2**20:.3g} MB",
                     file=path,
                     line=number,
                     fix="Write one item per line",
                 )
             yield number, _decoded(raw, path, number)
-
-
-def _megabytes(count: int) -> str:
-    return f"{count / 2**20:.3g}"
 
 
 def _decoded(raw: bytes, path: Path, number: int) -> str:

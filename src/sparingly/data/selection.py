@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Mask, Objects
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import InputError
 from sparingly.base.format import counted, html_table
 from sparingly.base.registry import Method
-from sparingly.data import files
+from sparingly.data import files, schema
 from sparingly.data.signature import Signature
 from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, check_version, plain, shown
 
@@ -214,8 +214,8 @@ class Selection:
         row = self.row(place)
         values: dict[str, Any] = {**vars(row), "reason": None if row.reason == self.reason else row.reason}
         values |= {name: list(values[name] or ()) or None for name in ("models", "pair", "context")}
-        known = {name: value for name, value in values.items() if value is not None}
-        return known if self.unknown_in_rows is None else {**known, **self.unknown_in_rows[place]}
+        present = {name: value for name, value in values.items() if value is not None}
+        return present if self.unknown_in_rows is None else {**present, **self.unknown_in_rows[place]}
 
     def save(self, path: str | Path) -> None:
         """Write the selection as JSON, whole or not at all."""
@@ -224,153 +224,125 @@ class Selection:
     @classmethod
     def load(cls, path: str | Path) -> Selection:
         """Read a selection from its file."""
-        path = Path(path)
-        try:
-            return cls.from_dict(as_mapping(files.read_json(path), "selection"))
-        except InputError as error:
-            raise error.at(file=path) from None
+        with files.naming(Path(path)):
+            return cls.from_dict(as_mapping(files.read_json(Path(path)), "selection"))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Selection:
         """Make a selection from the values of its file."""
         check_version(dict(values), FORMAT, VERSION)
-        rows = [
-            as_mapping(row, f"rows[{place}]") for place, row in enumerate(as_list(values.get("rows"), "rows"))
-        ]
-        ids = [as_id(row.get("item"), f"rows[{place}].item") for place, row in enumerate(rows)]
-        if twice := _first_twice(ids, rows):
-            raise InputError(f'the item "{twice}" is there twice', field="rows")
+        rows = _Rows(values.get("rows"))
         common = as_text(values.get("reason"), "reason") or ""
-        reasons = [_reason(row, f"rows[{place}].reason", common) for place, row in enumerate(rows)]
-        made = cls(
-            items=np.array(ids, object),
+        reasons = [common if reason is None else reason for reason in rows.texts("reason")]
+        unknown = [schema.unknown_keys(row, Row) for row in rows.records]
+        pool = values.get("pool")
+        selection = cls(
+            items=np.array(rows.ids, object),
             signature=Signature.from_dict(values.get("signature")),
-            utility=_numbers(rows, "utility"),
-            probability=_probabilities(rows, "probability"),
-            pool_probability=_probabilities(rows, "pool_probability"),
-            stratum=_labels(rows, "stratum"),
-            unit=_labels(rows, "unit"),
-            cluster_weight=_numbers(rows, "cluster_weight"),
-            cost=_numbers(rows, "cost"),
-            models=_tuples(rows, "models"),
-            pairs=_tuples(rows, "pair"),
-            context=_tuples(rows, "context"),
+            utility=rows.numbers("utility"),
+            probability=rows.probabilities("probability"),
+            pool_probability=rows.probabilities("pool_probability"),
+            stratum=rows.labels("stratum"),
+            unit=rows.labels("unit"),
+            cluster_weight=rows.numbers("cluster_weight"),
+            cost=rows.numbers("cost"),
+            models=rows.id_lists("models"),
+            pairs=rows.id_lists("pair"),
+            context=rows.id_lists("context"),
             reasons=np.array(reasons, object) if any(reason != common for reason in reasons) else None,
             reason=common,
             cost_unit=as_text(values.get("cost_unit"), "cost_unit") or "",
             notes=tuple(as_text(note, "notes") or "" for note in as_list(values.get("notes"), "notes")),
-            pool=None if values.get("pool") is None else np.array(_ids(values, "pool"), object),
-            never=tuple(_ids(values, "never")),
-            same_outputs=tuple(_ids(values, "same_outputs")),
+            pool=None if pool is None else np.array(_ids(pool, "pool"), object),
+            never=tuple(_ids(values.get("never"), "never")),
+            same_outputs=tuple(_ids(values.get("same_outputs"), "same_outputs")),
             why=as_text(values.get("why"), "why") or "",
-            unknown={name: value for name, value in values.items() if name not in _KNOWN},
-            unknown_in_rows=_unknown_in_rows(rows),
+            unknown=schema.unknown_keys(values, *_FILE_KEYS),
+            unknown_in_rows=np.array(unknown, object) if any(unknown) else None,
         )
-        _check_derived(made, rows, values)
-        return made
+        # Weights and the total cost follow from the rows; where they do not, somebody edited one of them.
+        weights, total = rows.numbers("weight"), as_number(values.get("cost"), "cost")
+        if weights is not None and not _is_close(weights, selection.weight):
+            raise InputError("the weights are not one over the probabilities", field="rows[].weight")
+        if not np.isnan(total) and not _is_close(total, selection.total_cost):
+            raise InputError("the total cost is not the sum of the rows' costs", field="cost")
+        return selection
 
 
-_KNOWN = frozenset(
-    (
-        "format",
-        "version",
-        "signature",
-        "kind",
-        "cost",
-        "cost_unit",
-        "notes",
-        "reason",
-        "never",
-        "same_outputs",
-        "why",
-        "pool",
-        "rows",
-    )
+_FILE_KEYS = (
+    *("format", "version", "signature", "kind", "cost", "cost_unit", "notes", "reason", "never"),
+    *("same_outputs", "why", "pool", "rows"),
 )
-_HOW_MANY = {"models": "Name at least one, or leave it out for all models", "pair": "A pair is two models"}
-_KNOWN_IN_ROWS = frozenset(part.name for part in fields(Row))
+_MODEL_COUNTS = {
+    "models": "Name at least one, or leave it out for all models",
+    "pair": "A pair is two models",
+}
+
+
+class _Rows:
+    """The rows of a file, read column by column; a column without any value is None."""
+
+    def __init__(self, rows: Any) -> None:
+        self.records = [as_mapping(row, f"rows[{place}]") for place, row in enumerate(as_list(rows, "rows"))]
+        self.ids = self._read("item", as_id)
+        earlier: set[tuple[str, ...]] = set()
+        for name, row in zip(self.ids, self.records, strict=True):
+            key = (name, str(row.get("models")), str(row.get("pair")))
+            if key in earlier:
+                raise InputError(f'the item "{name}" is there twice', field="rows")
+            earlier.add(key)
+
+    def _read(self, name: str, read: Callable[[Any, str], Any]) -> list[Any]:
+        return [read(row.get(name), f"rows[{place}].{name}") for place, row in enumerate(self.records)]
+
+    def texts(self, name: str) -> list[str | None]:
+        return self._read(name, as_text)
+
+    def labels(self, name: str) -> Objects | None:
+        texts = self.texts(name)
+        return None if all(text is None for text in texts) else np.array(texts, object)
+
+    def numbers(self, name: str) -> Floats | None:
+        column = np.array(self._read(name, as_number), np.float64)
+        return None if not len(column) or np.isnan(column).all() else column
+
+    def probabilities(self, name: str) -> Floats | None:
+        column = self.numbers(name)
+        outside: Ints | list[int] = [] if column is None else np.flatnonzero(~((column > 0) & (column <= 1)))
+        if column is not None and len(outside):
+            raise InputError(
+                f"{column[outside[0]]} is no inclusion probability",
+                field=f"rows[{outside[0]}].{name}",
+                fix="It lies above 0 and is at most 1, for every row or for none",
+            )
+        return column
+
+    def id_lists(self, name: str) -> Objects | None:
+        if all(row.get(name) is None for row in self.records):
+            return None
+        column = np.empty(len(self.records), object)
+        for place, row in enumerate(self.records):
+            if row.get(name) is None:
+                continue
+            field = f"rows[{place}].{name}"
+            ids = tuple(as_id(value, field) for value in as_list(row[name], field))
+            if (name == "pair" and len(ids) != 2) or (name == "models" and not ids):
+                raise InputError(
+                    f"{shown(list(ids))} names {counted(len(ids), 'model')}",
+                    field=field,
+                    fix=_MODEL_COUNTS[name],
+                )
+            column[place] = ids
+        return column
+
+
+def _ids(values: Any, field: str) -> list[str]:
+    return [as_id(value, f"{field}[{place}]") for place, value in enumerate(as_list(values, field))]
+
+
+def _is_close(numbers: Floats | float, expected: Floats | float | None) -> bool:
+    return expected is not None and bool(np.allclose(numbers, expected, rtol=1e-9))
 
 
 def _at(column: Floats | None, place: int) -> float | None:
     return None if column is None or np.isnan(column[place]) else float(column[place])
-
-
-def _reason(row: dict[str, Any], field: str, common: str) -> str:
-    given = as_text(row.get("reason"), field)
-    return common if given is None else given
-
-
-def _ids(values: Mapping[str, Any], name: str, field: str | None = None) -> list[str]:
-    where = field or name
-    return [as_id(given, f"{where}[{place}]") for place, given in enumerate(as_list(values.get(name), where))]
-
-
-def _unknown_in_rows(rows: list[dict[str, Any]]) -> Objects | None:
-    found = [{name: row[name] for name in row if name not in _KNOWN_IN_ROWS} for row in rows]
-    return np.array(found, object) if any(found) else None
-
-
-def _first_twice(ids: list[str], rows: list[dict[str, Any]]) -> str | None:
-    """Return the first item that is there twice with the same models or pair."""
-    seen: set[tuple[str, ...]] = set()
-    for name, row in zip(ids, rows, strict=True):
-        key = (name, *map(str, (row.get("models"), row.get("pair"))))
-        if key in seen:
-            return name
-        seen.add(key)
-    return None
-
-
-def _numbers(rows: list[dict[str, Any]], name: str) -> Floats | None:
-    values = [as_number(row.get(name), f"rows[{place}].{name}") for place, row in enumerate(rows)]
-    column = np.array(values, np.float64)
-    return None if not len(column) or np.isnan(column).all() else column
-
-
-def _check_derived(made: Selection, rows: list[dict[str, Any]], values: Mapping[str, Any]) -> None:
-    """Refuse a file whose weights or total cost do not follow from its rows: somebody edited one of them."""
-    given, right = _numbers(rows, "weight"), made.weight
-    if given is not None and (right is None or not np.allclose(given, right, rtol=1e-9)):
-        raise InputError("the weights are not one over the probabilities", field="rows[].weight")
-    total = as_number(values.get("cost"), "cost")
-    if not np.isnan(total) and (made.total_cost is None or not np.isclose(total, made.total_cost, rtol=1e-9)):
-        raise InputError("the total cost is not the sum of the rows' costs", field="cost")
-
-
-def _probabilities(rows: list[dict[str, Any]], name: str) -> Floats | None:
-    column = _numbers(rows, name)
-    if column is None:
-        return None
-    wrong = np.flatnonzero(~((column > 0) & (column <= 1)))
-    if len(wrong):
-        place = int(wrong[0])
-        raise InputError(
-            f"{column[place]} is no inclusion probability",
-            field=f"rows[{place}].{name}",
-            fix="It lies above 0 and is at most 1, for every row or for none",
-        )
-    return column
-
-
-def _labels(rows: list[dict[str, Any]], name: str) -> Objects | None:
-    held = [as_text(row.get(name), f"rows[{place}].{name}") for place, row in enumerate(rows)]
-    return None if all(label is None for label in held) else np.array(held, object)
-
-
-def _tuples(rows: list[dict[str, Any]], name: str) -> Objects | None:
-    if all(row.get(name) is None for row in rows):
-        return None
-    column = np.empty(len(rows), object)
-    for place, row in enumerate(rows):
-        field = f"rows[{place}].{name}"
-        held = tuple(as_id(given, field) for given in as_list(row.get(name), field))
-        if row.get(name) is not None and not _enough(name, len(held)):
-            raise InputError(
-                f"{shown(list(held))} names {counted(len(held), 'model')}", field=field, fix=_HOW_MANY[name]
-            )
-        column[place] = None if row.get(name) is None else held
-    return column
-
-
-def _enough(name: str, count: int) -> bool:
-    return count == 2 if name == "pair" else count > 0 or name == "context"

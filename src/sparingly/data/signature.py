@@ -156,15 +156,15 @@ def judgement_columns(table: Ratings | Preferences) -> list[NDArray[Any]]:
     columns = {
         "rater": np.array([*table.raters, None], object)[table.rater],
         "aspect": np.array([*table.aspects, None], object)[table.aspect],
-        **{name: comparable(column) for name, column in further.items() if not _is_missing(column)},
+        **{
+            name: comparable(column)
+            for name, column in further.items()
+            if any(value is not None and value == value for value in column.tolist())
+        },
     }
     order = np.lexsort([*map(_ranks, columns.values()), *numbers])
     labelled = ((np.array([name], object), column[order]) for name, column in columns.items())
     return [*(part for pair in labelled for part in pair), *(column[order] for column in numbers)]
-
-
-def _is_missing(column: NDArray[Any]) -> bool:
-    return all(value is None or value != value for value in column.tolist())
 
 
 def _ranks(column: NDArray[Any]) -> NDArray[np.int64]:

@@ -351,15 +351,12 @@ def as_column(name: str, values: Sequence[Any] | NDArray[Any], count: int) -> ND
     else:
         texts = np.empty(count, object)
         for row, value in enumerate(values):
-            texts[row] = _as_name(value) if is_text else value
+            is_missing = value is None or (isinstance(value, float) and np.isnan(value))
+            texts[row] = value if not is_text else None if is_missing else str(value)
         return texts
     if np.isinf(column).any():
         raise DataError(f'The column "{name}" holds an infinite number.')
     return column
-
-
-def _as_name(value: Any) -> str | None:
-    return None if value is None or (isinstance(value, float) and np.isnan(value)) else str(value)
 
 
 def _number_column(name: str, values: Sequence[Any] | NDArray[Any]) -> Floats:

@@ -472,21 +472,14 @@ def _mean_cost(data: EvalSet, rows: Ints) -> tuple[float, float] | None:
 
 def _means(data: EvalSet, rows: Ints) -> tuple[MeanOfModel, ...]:
     return tuple(
-        MeanOfModel(metric, model, _none_if_nan(whole_mean), _none_if_nan(selected_mean))
+        MeanOfModel(metric, model, *(None if np.isnan(mean) else float(mean) for mean in means))
         for metric, values in data.metrics.items()
-        for model, whole_mean, selected_mean in zip(
-            data.models, _mean_by_model(values), _mean_by_model(values[rows]), strict=True
-        )
+        for model, *means in zip(data.models, _column_means(values), _column_means(values[rows]), strict=True)
     )
 
 
-def _mean_by_model(values: Floats) -> list[float]:
+def _column_means(values: Floats) -> Floats:
     present = ~np.isnan(values)
     count = present.sum(axis=0)
     total = np.where(present, values, 0.0).sum(axis=0)
-    means: list[float] = np.where(count > 0, total / np.maximum(count, 1), np.nan).tolist()
-    return means
-
-
-def _none_if_nan(value: float) -> float | None:
-    return None if np.isnan(value) else value
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -109,12 +109,13 @@ class _ArenaReader:
         if record.get("winner") in BOTH_BAD:
             extra["winner"] = record["winner"]
         rater = next((name for name in _RATERS if record.get(name) is not None), None)
+        who = record[rater] if rater else None
         self.builder.preference(
             item,
             record["model_a"],
             record["model_b"],
             value,
-            rater=_rater(record[rater], rater) if rater else None,
+            rater=", ".join(map(str, who)) if isinstance(who, list) else as_id(who, rater) if rater else None,
             extra={name: content for name, content in extra.items() if name != rater},
         )
 
@@ -246,7 +247,3 @@ def _content(turn: Record, field: str) -> str:
             str(part["text"]) for part in content if isinstance(part, dict) and part.get("text")
         )
     return as_text(content, f"{field}.content") or ""
-
-
-def _rater(value: Any, field: str) -> str:
-    return ", ".join(str(part) for part in value) if isinstance(value, list) else as_id(value, field)

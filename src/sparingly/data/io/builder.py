@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import InputError
@@ -18,8 +18,6 @@ from sparingly.data.io.words import SCALE, ScoreWords, WordScore, rating_numbers
 from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.data.values import as_id, as_number, as_scale, as_text, check_value, shown
-
-# --- Ids as a file mentions them, counted ---------------------------------------------------------
 
 
 class IdCodes:
@@ -50,114 +48,84 @@ class IdCodes:
         return list(self.codes)
 
 
-# --- Judgements as readers meet them, row by row, and the tables made of them ---------------------
+@dataclass
+class _JudgementRows:
+    """Judgements as readers meet them: one tuple each, and further fields by name and row."""
+
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    extra: dict[str, dict[int, Any]] = field(default_factory=dict)
+
+    def take(self, row: tuple[Any, ...], extra: Mapping[str, Any], prefix: str) -> None:
+        """Take one judgement with its further fields."""
+        for name, value in extra.items():
+            check_value(value, f"{prefix}{name}")
+            self.extra.setdefault(name, {})[len(self.rows)] = value
+        self.rows.append(row)
+
+    def columns(self, **kinds: type[Any] | None) -> dict[str, Any]:
+        """Return the rows as columns of a table by name: of numbers, or (None) of codes into sorted names."""
+        columns: dict[str, Any] = {
+            "extra": {name: spread(values, len(self.rows)) for name, values in self.extra.items()}
+        }
+        for (name, kind), values in zip(kinds.items(), zip(*self.rows, strict=True), strict=True):
+            if kind is None:
+                distinct = tuple(sorted(set(values) - {""}))
+                codes = {"": -1, **{text: code for code, text in enumerate(distinct)}}
+                columns[f"{name}s"] = distinct
+                columns[name] = np.array([codes[text] for text in values], np.int32)
+            else:
+                columns[name] = np.array(values, kind)
+        return columns
 
 
-RatingRow = tuple[int, int, str, str, float, float, str | None]
-PreferenceRow = tuple[int, int, int, float, str, str, float]
-
-
-class RatingRows:
-    """Rows of ratings: item, what is rated (references count from -1 downwards), rater, aspect and so on.
+class _RatingRows(_JudgementRows):
+    """Rows of item, model (references count from -1 downwards), rater, aspect, score, seconds, comment.
 
     After ``table``, ``worded`` are the aspects whose scores were words.
     """
 
     def __init__(self) -> None:
-        self._rows: list[RatingRow] = []
-        self._words: list[WordScore] = []
+        super().__init__()
+        self.words: list[WordScore] = []
         self.worded: set[str] = set()
-        self._extra: dict[str, dict[int, Any]] = {}
 
-    def take(self, row: RatingRow, extra: Mapping[str, Any], prefix: str) -> None:
-        """Take one rating with its further fields."""
-        _take_extra(self._extra, len(self._rows), extra, prefix)
-        self._rows.append(row)
-
-    def take_word(self, score: str | bool, aspect: str, line: int, field: str) -> None:
-        """Take the next rating's score, a word or a text; which of the two is decided when all are read."""
-        self._words.append(WordScore(len(self._rows), aspect, score, line, field))
+    def table(self, models: int) -> Ratings:
+        """Return the table, in which references come after the models."""
+        if not self.rows:
+            return Ratings()
+        self._read_words()
+        columns = self.columns(
+            item=np.int32, model=np.int32, rater=None, aspect=None, score=float, seconds=float, comment=object
+        )
+        codes = columns["model"]
+        columns["model"] = np.where(codes >= 0, codes, models - 1 - codes).astype(np.int32)
+        if all(text is None for text in columns["comment"]):
+            del columns["comment"]
+        return Ratings(**columns)
 
     def _read_words(self) -> None:
         """Put in the numbers that words stand for; other texts become comments."""
-        with_numbers = {row[3] for row in self._rows if row[4] == row[4]}
-        numbers, self.worded = rating_numbers(self._words, with_numbers)
-        for word in self._words:
-            *start, score, seconds, comment = self._rows[word.row]
+        with_numbers = {row[3] for row in self.rows if row[4] == row[4]}
+        numbers, self.worded = rating_numbers(self.words, with_numbers)
+        for word in self.words:
+            *start, score, seconds, comment = self.rows[word.row]
             if word.row in numbers:
                 score = numbers[word.row]
             else:
                 comment = str(word.score) if comment is None else f"{word.score} | {comment}"
-            self._rows[word.row] = (*start, score, seconds, comment)  # type: ignore[assignment]
-        self._words = []
-
-    def table(self, models: int) -> Ratings:
-        """Return the table, in which references come after the models."""
-        if not self._rows:
-            return Ratings()
-        self._read_words()
-        item, rated, rater, aspect, score, seconds, comment = zip(*self._rows, strict=True)
-        rater_codes, raters = _coded(rater)
-        aspect_codes, aspects = _coded(aspect)
-        codes = [code if code >= 0 else models - 1 - code for code in rated]
-        return Ratings(
-            item=np.array(item, np.int32),
-            model=np.array(codes, np.int32),
-            rater=rater_codes,
-            aspect=aspect_codes,
-            score=np.array(score, np.float64),
-            seconds=np.array(seconds, np.float64),
-            comment=np.array(comment, object) if any(text is not None for text in comment) else None,
-            raters=raters,
-            aspects=aspects,
-            extra={name: spread(values, len(item)) for name, values in self._extra.items()},
-        )
+            self.rows[word.row] = (*start, score, seconds, comment)
+        self.words = []
 
 
-class PreferenceRows:
-    """Rows of preferences: item, the two models, value, rater, aspect, seconds."""
-
-    def __init__(self) -> None:
-        self._rows: list[PreferenceRow] = []
-        self._extra: dict[str, dict[int, Any]] = {}
-
-    def take(self, row: PreferenceRow, extra: Mapping[str, Any], prefix: str) -> None:
-        """Take one preference with its further fields."""
-        _take_extra(self._extra, len(self._rows), extra, prefix)
-        self._rows.append(row)
+class _PreferenceRows(_JudgementRows):
+    """Rows of item, the two models, value, rater, aspect and seconds."""
 
     def table(self) -> Preferences:
         """Return the table."""
-        if not self._rows:
+        if not self.rows:
             return Preferences()
-        item, first, second, value, rater, aspect, seconds = zip(*self._rows, strict=True)
-        rater_codes, raters = _coded(rater)
-        aspect_codes, aspects = _coded(aspect)
-        return Preferences(
-            item=np.array(item, np.int32),
-            first=np.array(first, np.int32),
-            second=np.array(second, np.int32),
-            value=np.array(value, np.float64),
-            rater=rater_codes,
-            aspect=aspect_codes,
-            seconds=np.array(seconds, np.float64),
-            raters=raters,
-            aspects=aspects,
-            extra={name: spread(values, len(item)) for name, values in self._extra.items()},
-        )
-
-
-def _take_extra(columns: dict[str, dict[int, Any]], row: int, extra: Mapping[str, Any], prefix: str) -> None:
-    for name, value in extra.items():
-        check_value(value, f"{prefix}{name}")
-        columns.setdefault(name, {})[row] = value
-
-
-def _coded(names: tuple[str, ...]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Return codes into the sorted names; the empty name is -1, unknown."""
-    distinct = tuple(sorted(set(names) - {""}))
-    codes = {name: code for code, name in enumerate(distinct)} | {"": -1}
-    return np.array([codes[name] for name in names], np.int32), distinct
+        kinds = {"item": np.int32, "first": np.int32, "second": np.int32, "value": float}
+        return Preferences(**self.columns(**kinds, rater=None, aspect=None, seconds=float))
 
 
 def spread(values: Mapping[int, Any], count: int) -> Objects:
@@ -185,7 +153,7 @@ class EvalSetBuilder:
         self._sources: dict[int, str] = {}
         self._has_sources = False
         self._columns: dict[str, dict[int, Any]] = {}
-        self._ratings, self._preferences = RatingRows(), PreferenceRows()
+        self._ratings, self._preferences = _RatingRows(), _PreferenceRows()
         self._words, self._scales = ScoreWords(), dict[str, Scale]()
 
     # --- ids -----------------------------------------------------------------------------------------
@@ -331,7 +299,8 @@ class EvalSetBuilder:
             comment,
         )
         if isinstance(score, str | bool):
-            self._ratings.take_word(score, aspect_name, self.line, f"{prefix}score")
+            word = WordScore(len(self._ratings.rows), aspect_name, score, self.line, f"{prefix}score")
+            self._ratings.words.append(word)
         self._ratings.take(row, extra or {}, prefix)
 
     def preference(

@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import InputError
+from sparingly.base.lazy import LazyModule
 from sparingly.data.io.frames import to_objects
 from sparingly.data.io.words import mixed, word_kind
 from sparingly.data.values import EXACT, shown
 
 if TYPE_CHECKING:
     import polars as pl
+else:
+    pl = LazyModule("polars")
 
 
 # --- Where the columns of a table come from, and how a row of it is named in an error -------------
@@ -73,8 +76,6 @@ _MISSING = ("", "na", "n/a", "nan", "none", "null")
 
 def numbers(series: pl.Series, source: TableSource, fix: str = "Leave it empty if missing") -> Floats:
     """Return a column of numbers, NaN where missing; a text that is no number is an error with its row."""
-    import polars as pl
-
     if series.dtype == pl.String:
         parsed, unreadable = parsed_texts(series)
         if unreadable.any():
@@ -97,8 +98,6 @@ def numbers(series: pl.Series, source: TableSource, fix: str = "Leave it empty i
 
 def scores(series: pl.Series, source: TableSource, fix: str = "Leave it empty if missing") -> Floats:
     """Return a column of scores: numbers, or two-valued words (pass and fail, yes and no …) as 1 and 0."""
-    import polars as pl
-
     if series.dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
     return numbers(series if (words := from_words(series, source)) is None else words, source, fix)
@@ -106,8 +105,6 @@ def scores(series: pl.Series, source: TableSource, fix: str = "Leave it empty if
 
 def are_words(series: pl.Series, source: TableSource) -> bool:
     """Say whether a column of scores holds truth values, or two-valued words."""
-    import polars as pl
-
     if series.dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
     return series.dtype == pl.Boolean or from_words(series, source) is not None
@@ -115,8 +112,6 @@ def are_words(series: pl.Series, source: TableSource) -> bool:
 
 def from_words(series: pl.Series, source: TableSource) -> pl.Series | None:
     """Return two-valued words as numbers; None where a column holds no such word at all."""
-    import polars as pl
-
     if series.dtype != pl.String:
         return None
     plain = series.str.strip_chars().str.to_lowercase()
@@ -142,8 +137,6 @@ def from_words(series: pl.Series, source: TableSource) -> pl.Series | None:
 
 def parsed_texts(series: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return texts as numbers, and where a text is neither a number nor a word for missing."""
-    import polars as pl
-
     stripped = series.str.strip_chars()
     missing = stripped.str.to_lowercase().is_in(_MISSING) | series.is_null()
     parsed = stripped.set(missing, None).cast(pl.Float64, strict=False)
@@ -152,8 +145,6 @@ def parsed_texts(series: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 def holds_numbers(series: pl.Series) -> bool:
     """Say whether a column is numeric by its type; truth values count as 1 and 0."""
-    import polars as pl
-
     return is_numeric(series) or series.dtype in (pl.Boolean, pl.Null)
 
 
@@ -172,8 +163,6 @@ def mostly_numbers(series: pl.Series, source: TableSource) -> bool:
 
 def all_numbers(series: pl.Series, source: TableSource) -> bool:
     """Say whether a column has numbers and nothing else."""
-    import polars as pl
-
     if not source.is_text or series.dtype != pl.String:
         return is_numeric(series)
     parsed, unreadable = parsed_texts(series)
@@ -182,8 +171,6 @@ def all_numbers(series: pl.Series, source: TableSource) -> bool:
 
 def typed(series: pl.Series, source: TableSource) -> pl.Series:
     """Return a column of a text file as whole numbers or numbers where it has nothing else."""
-    import polars as pl
-
     if not source.is_text or not all_numbers(series, source):
         return series
     values = pl.Series(series.name, numbers(series, source)).fill_nan(None)
@@ -207,8 +194,6 @@ class CodedNames:
     @classmethod
     def from_series(cls, series: pl.Series, kind: str, source: TableSource) -> CodedNames:
         """Code a column of ids; a missing one is an error, and so are numbers with fractions."""
-        import polars as pl
-
         if not (series.dtype.is_integer() or series.dtype in (pl.String, pl.Categorical, pl.Enum)):
             raise source.error(
                 f"ids are texts or whole numbers, not {series.dtype}",
@@ -225,8 +210,6 @@ class CodedNames:
 
 def coded(texts: pl.Series) -> tuple[list[str], Codes]:
     """Return the different texts in order, and the place of each row's text among them (-1: null)."""
-    import polars as pl
-
     different = texts.drop_nulls().unique().sort()
     codes = texts.cast(pl.Enum(different)).to_physical().cast(pl.Int32).fill_null(-1)
     return different.to_list(), np.array(codes.to_numpy(), np.int32)
@@ -244,8 +227,6 @@ class RowGroups:
 
         Missing values agree with everything.
         """
-        import polars as pl
-
         first = np.full(self.count, -1, np.int64)
         rows = np.flatnonzero(series.is_not_null().to_numpy())
         # Later rows are overwritten by earlier ones, so that the first of a group stays.
@@ -336,8 +317,6 @@ class CellGrid:
 
     def scores(self, name: str, values: Floats) -> Floats:
         """Return numbers on the grid; two different ones in a cell are an error."""
-        import polars as pl
-
         cells, matrix = self.by_cell.codes, np.full(self.by_cell.count, np.nan)
         present = ~np.isnan(values)
         if present.all():

@@ -53,7 +53,12 @@ class Comet(Format):
             raise InputError("an object of lists by file is wanted", file=path)
         builder = EvalSetBuilder(path)
         try:
-            segments = {file: _segments(file, segments_of_file) for file, segments_of_file in lists.items()}
+            segments = {
+                file: [
+                    as_mapping(value, f"{file}[{place}]") for place, value in enumerate(as_list(values, file))
+                ]
+                for file, values in lists.items()
+            }
             _check_same(segments)
             _take_items(builder, next(iter(segments.values()), []))
             for file, model in zip(segments, names_of_files(list(segments)), strict=True):
@@ -65,10 +70,6 @@ class Comet(Format):
 
 def _is_segment(value: Any) -> bool:
     return isinstance(value, dict) and "mt" in value and METRIC in value
-
-
-def _segments(file: str, held: Any) -> list[dict[str, Any]]:
-    return [as_mapping(value, f"{file}[{place}]") for place, value in enumerate(as_list(held, file))]
 
 
 def _check_same(segments: dict[str, list[dict[str, Any]]]) -> None:

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparingly.base.errors import InputError
+from sparingly.base.lazy import LazyModule
 from sparingly.data import files
 from sparingly.data.io.columns import TableSource
 
 if TYPE_CHECKING:
     import polars as pl
+else:
+    pl = LazyModule("polars")
 
 SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "\\t": "\t"}
 _LONGEST_FIELD = 2**31 - 1
@@ -38,7 +41,7 @@ class CsvText:
         """Return the columns as texts."""
         self._check_header()
         frame = self._frame()
-        empty = frame.select(nothing=_all_null(frame)).to_series()
+        empty = frame.select(is_blank=pl.all_horizontal(pl.all().is_null())).to_series()
         rows = np.flatnonzero(~empty.to_numpy())
         frame = frame.filter(~empty) if empty.any() else frame
         if not len(frame):
@@ -105,8 +108,6 @@ class CsvText:
             earlier.add(name)
 
     def _frame(self) -> pl.DataFrame:
-        import polars as pl
-
         # Columns without a name get one that no header can have.
         names = [name or f"\n{place}" for place, name in enumerate(self.header)]
         try:
@@ -142,12 +143,6 @@ class CsvText:
                     line=line,
                     fix="Fill the line up, and quote fields that hold the separator",
                 )
-
-
-def _all_null(frame: pl.DataFrame) -> pl.Expr:
-    import polars as pl
-
-    return pl.all_horizontal(pl.all().is_null())
 
 
 def _is_packed(path: Path) -> bool:

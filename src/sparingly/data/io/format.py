@@ -115,9 +115,7 @@ class Format:
 
     def losses(self, data: EvalSet) -> list[str]:
         """Return the fields that writing this set in this format would lose, and the scales of others."""
-        lost = [
-            name for name in data.fields if name not in self.carries and _family(name) not in self.carries
-        ]
+        lost = [name for name in data.fields if not self.carries & {name, f"{name.partition(':')[0]}:*"}]
         if "empty" not in self.carries:
             lost += [name for name in empty_fields(data) if name not in lost]
         if "scales" in self.carries:
@@ -151,10 +149,6 @@ def empty_fields(data: EvalSet) -> list[str]:
         for name, array in values.items()
         if array is not None and all(value is None or value != value for value in array.flat)
     ]
-
-
-def _family(name: str) -> str:
-    return f"{name.partition(':')[0]}:*"
 
 
 def located(records: Iterator[tuple[int, dict[str, Any]]], path: Path, read: Any) -> None:

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Objects
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.lazy import LazyModule
 
 if TYPE_CHECKING:
     import polars as pl
+else:
+    pl = LazyModule("polars")
 
 
 # --- Columns of any Python values as typed columns of a file, and back without a change -----------
-
-
-_LARGEST_WHOLE = 2**63
 
 
 def to_series(name: str, values: NDArray[Any]) -> tuple[pl.Series, bool]:
@@ -29,15 +29,17 @@ def to_series(name: str, values: NDArray[Any]) -> tuple[pl.Series, bool]:
     Texts, whole numbers, numbers and truth values, each kind by itself, get a type of their own; mixtures,
     lists and objects become JSON texts. None is null, NaN stays NaN.
     """
-    import polars as pl
-
     if values.dtype != object:
         return pl.Series(name, np.asarray(values, np.float64)), False
     plain = [value.item() if isinstance(value, np.generic) else value for value in values.tolist()]
     kinds = {type(value) for value in plain if value is not None}
     types: dict[type, Any] = {str: pl.String, bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
     kind = next(iter(kinds)) if len(kinds) == 1 else str
-    as_json = len(kinds) > 1 or kind not in types or (kind is int and _too_large(plain))
+    as_json = (
+        len(kinds) > 1
+        or kind not in types
+        or (kind is int and any(value is not None and not -(2**63) <= value < 2**63 for value in plain))
+    )
     try:
         if as_json:
             return pl.Series(name, [_as_json(name, value) for value in plain], pl.String), True
@@ -50,8 +52,6 @@ def to_series(name: str, values: NDArray[Any]) -> tuple[pl.Series, bool]:
 
 def to_objects(series: pl.Series, was_json: bool = False) -> Objects:
     """Return a column as Python values: null is None; dates and times are texts."""
-    import polars as pl
-
     if series.dtype.is_temporal() or series.dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
     elif series.dtype.is_decimal():
@@ -62,10 +62,6 @@ def to_objects(series: pl.Series, was_json: bool = False) -> Objects:
     if was_json:
         values = [None if value is None else json.loads(value) for value in values]
     return np.fromiter(values, object, len(values))
-
-
-def _too_large(values: list[Any]) -> bool:
-    return any(value is not None and not -_LARGEST_WHOLE <= value < _LARGEST_WHOLE for value in values)
 
 
 def _as_json(name: str, value: Any) -> str | None:
@@ -91,7 +87,6 @@ class Converted:
 def to_polars(frame: Any) -> Converted:
     """Return any frame that narwhals knows as a polars frame."""
     import narwhals as nw
-    import polars as pl
 
     try:
         native: Any = nw.from_native(frame)
@@ -114,8 +109,6 @@ def to_polars(frame: Any) -> Converted:
 
 
 def _column(name: str, values: Any, clashes: dict[str, str]) -> pl.Series:
-    import polars as pl
-
     if values.dtype.is_numeric():
         numbers = values.to_numpy()
         if numbers.dtype.kind in "fiu":
@@ -129,8 +122,6 @@ def _column(name: str, values: Any, clashes: dict[str, str]) -> pl.Series:
 
 
 def _from_list(name: str, values: list[Any], clashes: dict[str, str]) -> pl.Series:
-    import polars as pl
-
     kinds = {type(value) for value in values if value is not None}
     if kinds and kinds <= {int, float}:
         return pl.Series(name, values, pl.Int64 if kinds == {int} else pl.Float64, strict=False)
@@ -147,8 +138,6 @@ def _from_list(name: str, values: list[Any], clashes: dict[str, str]) -> pl.Seri
 
 def _foreign(name: str, values: list[Any]) -> pl.Series:
     """Return dates, times and the like as texts; lists and objects as JSON."""
-    import polars as pl
-
     if any(isinstance(value, list | dict | tuple | bool) for value in values):
         return to_series(name, np.fromiter(values, object, len(values)))[0]
     return pl.Series(name, [None if value is None else str(value) for value in values], pl.String)

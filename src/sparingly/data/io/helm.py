@@ -103,7 +103,10 @@ class Run:
             name = (as_text(self._spec.get("name"), "name") or self.folder.name).partition(":")[0]
             scenario = as_mapping(self._spec.get("scenario_spec"), "scenario_spec")
             arguments = as_mapping(scenario.get("args"), "scenario_spec.args")
-            arguments_text = ",".join(f"{key}={_plain_text(arguments[key])}" for key in sorted(arguments))
+            arguments_text = ",".join(
+                f"{key}={value if isinstance(value, str) else json.dumps(value, sort_keys=True)}"
+                for key, value in sorted(arguments.items())
+            )
             return f"{name}:{arguments_text}" if arguments_text else name
 
     @cached_property
@@ -240,10 +243,6 @@ def _mean(stat: dict[str, Any], field: str) -> tuple[str, float]:
 def _text_of(value: Any, field: str) -> str | None:
     """Return the text of an input or output, which older files hold without the object around it."""
     return as_text(value.get("text"), f"{field}.text") if isinstance(value, dict) else as_text(value, field)
-
-
-def _plain_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
 REFERENCE = "reference"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.base.lazy import LazyModule
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.columns import (
@@ -38,6 +39,8 @@ from sparingly.data.values import shown
 
 if TYPE_CHECKING:
     import polars as pl
+else:
+    pl = LazyModule("polars")
 
 # --- The scores of inspect_ai's samples as numbers ------------------------------------------------
 
@@ -68,8 +71,6 @@ def numbers_of(column: str, series: pl.Series, source: TableSource) -> dict[str,
     A scorer that gives an object (``{"clarity": 4, "style": 2}``) yields one for each key:
     ``scorer.clarity``, ``scorer.style``.
     """
-    import polars as pl
-
     name = column.removeprefix(SCORE_PREFIX)
     if series.dtype != pl.String:
         return {name: series.cast(pl.Float64).alias(name)} if holds_numbers(series) else {}
@@ -86,8 +87,6 @@ def numbers_of(column: str, series: pl.Series, source: TableSource) -> dict[str,
 
 
 def _graded(series: pl.Series, source: TableSource) -> pl.Series | None:
-    import polars as pl
-
     parsed, unreadable = parsed_texts(series)
     stripped = series.str.strip_chars()
     letters = stripped.replace_strict(_LETTERS, default=None, return_dtype=pl.Float64)
@@ -161,8 +160,6 @@ class _Samples:
     """The rows of the table, scored, then one for each item and model."""
 
     def __init__(self, source: TableSource, options: Options) -> None:
-        import polars as pl
-
         self.source, self.options = source, options
         self.held = {name: source.column(name) for name in source.names}
         item = "id" if "id" in self.held else "sample_id"
@@ -184,8 +181,6 @@ class _Samples:
 
     def columns(self) -> dict[str, pl.Series]:
         """Return the columns of a long table with one row for each item and model."""
-        import polars as pl
-
         scores = self._scores()
         rows = pl.DataFrame([self._items(), self.models, self.epochs])
         self._check_once(rows)
@@ -224,8 +219,6 @@ class _Samples:
         return column_by_score[plain]
 
     def _items(self) -> pl.Series:
-        import polars as pl
-
         tasks = self.held.get(_TASK)
         if tasks is None or tasks.n_unique() < 2:
             return self.ids
@@ -233,8 +226,6 @@ class _Samples:
 
     def _texts(self) -> dict[str, pl.Series]:
         """Return the source, the reference and the output where there is one."""
-        import polars as pl
-
         output = self.options.get("output") or next((name for name in _OUTPUTS if name in self.held), None)
         if output is not None and output not in self.held:
             raise UnknownNameError("column", str(output), self.held)
@@ -259,15 +250,12 @@ class _Samples:
         )
 
     def _typed(self, series: pl.Series) -> pl.Series:
-        import polars as pl
-
         if all_numbers(series, self.source):
             return pl.Series(series.name, numbers(series, self.source))
         return series
 
     def _one_row_a_cell(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Put the epochs of a sample together: the mean of numbers, the first of anything else."""
-        import polars as pl
         import polars.selectors as cs
 
         if (epoch := self.options.get(_EPOCH)) not in (None, ""):

@@ -20,9 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, InputError
-from sparingly.data import fields, files
+from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, empty_fields, located
@@ -203,7 +205,8 @@ def _take_preferences(builder: EvalSetBuilder, item: int, record: dict[str, Any]
 def records(data: EvalSet) -> Iterator[dict[str, Any]]:
     """Yield the header and one record per item."""
     names: dict[str, Any] = {"models": data.models, "metrics": data.metrics, "aspects": data.aspects}
-    names |= {"empty": [name for name in empty_fields(data) if name not in _declared(data)]}
+    # The header names metrics and aspects in any case.
+    names["empty"] = [name for name in empty_fields(data) if not name.startswith(("metric:", "aspect:"))]
     scales = {name: list(ends) for name, ends in data.scales.items()}
     yield {
         "format": FORMAT,
@@ -211,12 +214,14 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
         **{key: list(values) for key, values in names.items() if values},
         **({"scales": scales} if scales else {}),
     }
-    has_references = "references" in data.fields
+    has_references, texts = "references" in data.fields, data.reference_texts
+    if texts is None:
+        texts = np.full((len(data), len(data.references)), None, object)
     ratings, preferences = _by_item(data.ratings.item, len(data)), _by_item(data.preferences.item, len(data))
     for row in data.file_order:
         columns = {name: plain(values[row]) for name, values in data.columns.items()}
         parts = {
-            "references": _references(data, row) if has_references else {},
+            "references": dict(zip(data.references, texts[row], strict=True)) if has_references else {},
             "outputs": texts_of(data, row),
             "metrics": scores_of(data.models, data.metrics, row),
             "aspects": scores_of(data.models, data.aspects, row),
@@ -233,11 +238,6 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
             **{name: value for name, value in columns.items() if value is not None and name not in _RESERVED},
             **{name: value for name, value in parts.items() if value},
         }
-
-
-def _declared(data: EvalSet) -> set[str]:
-    """Return the fields that the header names in any case."""
-    return {*map(fields.metric, data.metrics), *map(fields.aspect, data.aspects)}
 
 
 def _cells(models: tuple[str, ...], values: Any) -> dict[str, Any]:
@@ -263,12 +263,6 @@ def scores_of(names: tuple[str, ...], matrices: Any, row: int) -> dict[str, dict
             if value == value:
                 by_model.setdefault(model, {})[name] = value
     return by_model
-
-
-def _references(data: EvalSet, row: int) -> dict[str, str | None]:
-    if data.reference_texts is None:
-        return dict.fromkeys(data.references)
-    return dict(zip(data.references, data.reference_texts[row], strict=True))
 
 
 def _by_item(items: Any, count: int) -> list[list[int]]:

@@ -95,7 +95,8 @@ class _Tree:
 
     def take_items(self) -> None:
         """Take the sources, and the domain and document of each."""
-        path = _text_file(self.path / SOURCES, self.pair)
+        paths = (self.path / SOURCES / f"{self.pair}{suffix}" for suffix in _TEXTS)
+        path = next(path for path in paths if path.exists())
         self.source_file = path.name
         for place, text in enumerate(_segments(path, "source")):
             self.builder.source(self.builder.new_item(f"{self.pair}#{place}"), text)
@@ -312,10 +313,6 @@ def _segments(path: Path, key: str) -> list[str | None]:
     else:
         texts.extend(read_lines(path))
     return [None if text is not None and text.strip() == NO_TRANSLATION else text for text in texts]
-
-
-def _text_file(folder: Path, stem: str) -> Path:
-    return next(folder / f"{stem}{suffix}" for suffix in _TEXTS if (folder / f"{stem}{suffix}").exists())
 
 
 def _files(folder: Path) -> list[Path]:

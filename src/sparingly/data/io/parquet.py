@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, InputError, UnknownNameError
+from sparingly.base.lazy import LazyModule
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.columns import in_file
@@ -38,6 +39,8 @@ from sparingly.data.values import as_scale, check_version
 
 if TYPE_CHECKING:
     import polars as pl
+else:
+    pl = LazyModule("polars")
 
 # --- A Parquet file, looked at column by column, so that no more of it is in memory than is being read ---
 
@@ -56,16 +59,12 @@ class ParquetFile:
     @cached_property
     def metadata(self) -> Mapping[str, str]:
         """The key-value metadata."""
-        import polars as pl
-
         with self._naming():
             return pl.read_parquet_metadata(self._source())
 
     @cached_property
     def schema(self) -> Mapping[str, pl.DataType]:
         """The columns that a person gave the table, with their types."""
-        import polars as pl
-
         with self._naming():
             schema = pl.read_parquet(self._source(), n_rows=0, glob=False).schema
             files.check_columns(self.path, len(schema))
@@ -80,8 +79,6 @@ class ParquetFile:
 
     def column(self, name: str) -> pl.Series:
         """Read one column."""
-        import polars as pl
-
         with self._naming():
             series = pl.read_parquet(self._source(), columns=[name], glob=False).to_series()
         if series.dtype == pl.String:
@@ -110,8 +107,6 @@ class ParquetFile:
 
     @contextmanager
     def _naming(self) -> Iterator[None]:
-        import polars as pl
-
         damaged: tuple[Any, ...] = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
         try:
             yield
@@ -145,8 +140,6 @@ PREFERENCE = ("first", "second", "value", "rater", "aspect", "seconds")
 
 def to_rows(data: EvalSet) -> tuple[pl.DataFrame, dict[str, str]]:
     """Return the rows in the order of the file that the set came from, and the header's further entries."""
-    import polars as pl
-
     writer = _Writer(data)
     columns = [writer.items(), *writer.columns(), *writer.texts(), *writer.scores(), *writer.cells()]
     columns += [*writer.ratings(), *writer.preferences()]
@@ -192,8 +185,6 @@ class _Writer:
         return [self._lists(name, texts) for name, texts in arrays.items() if texts is not None]
 
     def scores(self) -> list[pl.Series]:
-        import polars as pl
-
         arrays = {"metric": self.data.metrics, "aspect": self.data.aspects}
         arrays["reference_aspect"] = self.data.reference_aspects
         return [
@@ -265,8 +256,6 @@ class _Writer:
         reserved: tuple[str, ...],
     ) -> pl.Series:
         """Return a list an item, one record a judgement."""
-        import polars as pl
-
         extra = {
             f"extra:{key}" if key in reserved or key.startswith("extra:") else key: values
             for key, values in table.extra.items()
@@ -354,8 +343,6 @@ class Records:
         )
 
     def _numbers(self, key: str) -> Floats:
-        import polars as pl
-
         if key not in self.frame.columns:
             return np.full(len(self.frame), np.nan)
         series = self.frame.get_column(key)
@@ -364,8 +351,6 @@ class Records:
         return np.array(series.cast(pl.Float64).to_numpy())
 
     def _coded(self, key: str) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-        import polars as pl
-
         if key not in self.frame.columns:
             return np.full(len(self.frame), -1, np.int32), ()
         names = self.frame.get_column(key).cast(pl.String).drop_nulls().unique().sort().to_list()
@@ -373,8 +358,6 @@ class Records:
 
     def _codes(self, key: str, names: list[str], kind: str) -> NDArray[np.int32]:
         """Return positions in the names, -1 where there is none."""
-        import polars as pl
-
         if key not in self.frame.columns:
             return np.full(len(self.frame), -1, np.int32)
         series = self.frame.get_column(key).cast(pl.String)
@@ -543,8 +526,6 @@ class _ParquetReader:
         )
 
     def _ids(self) -> pl.Series:
-        import polars as pl
-
         if "item" not in self.file.schema:
             raise InputError("the items have no ids", field="item", fix="Add the column item")
         ids = self.file.column("item")
@@ -572,8 +553,6 @@ class _ParquetReader:
             part[part_name] = self._column(name)
 
     def _numbers(self, name: str, width: int) -> Floats:
-        import polars as pl
-
         series, array_type = self.file.column(name), pl.Array(pl.Float64, width)
         try:
             series = series if series.dtype == array_type else series.cast(array_type)
@@ -588,24 +567,18 @@ class _ParquetReader:
         return numbers
 
     def _column(self, name: str) -> NDArray[Any]:
-        import polars as pl
-
         series = self.file.column(name)
         if (series.dtype.is_numeric() or series.dtype.is_decimal()) and name not in self.header.objects:
             return self._rows(series.cast(pl.Float64).to_numpy())
         return self._rows(to_objects(series, name in self.header.json))
 
     def _texts(self, series: pl.Series) -> Objects:
-        import polars as pl
-
         if series.dtype != pl.String:
             raise InputError(f"texts are wanted, not {series.dtype}", field=series.name)
         return self._rows(to_objects(series))
 
     def _lists(self, name: str, width: int) -> Objects:
         """Return a column of lists as items x width; an item without a list has none of the values."""
-        import polars as pl
-
         series = self.file.column(name)
         if isinstance(series.dtype, pl.Array):
             series = series.arr.to_list()
@@ -626,8 +599,6 @@ class _ParquetReader:
         return values if self.in_order else values[self.order]
 
     def _judgements(self, name: str) -> Ratings | Preferences:
-        import polars as pl
-
         series = self.file.column(name)
         if not isinstance(series.dtype, pl.List) or not isinstance(series.dtype.inner, pl.Struct):
             raise InputError(f"lists of records are wanted, not {series.dtype}", field=name)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Objects
 from sparingly.base.errors import DataError, InputError, UnknownNameError, UsageError
+from sparingly.base.lazy import LazyModule
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.columns import (
@@ -51,6 +52,8 @@ from sparingly.data.values import EXACT
 
 if TYPE_CHECKING:
     import polars as pl
+else:
+    pl = LazyModule("polars")
 
 __all__ = [
     "LongTable",
@@ -127,8 +130,6 @@ class _RatingColumns:
 
     def _scores(self, column: str, comments: Objects) -> tuple[Floats, Objects]:
         """Return the scores, and the comments with the texts that stand where a score was to be."""
-        import polars as pl
-
         series = self.source.column(column)
         if series.dtype != pl.String:
             self.worded |= {column} if series.dtype == pl.Boolean else set()
@@ -145,8 +146,6 @@ class _RatingColumns:
         return numbers(parsed, self.source), comments
 
     def _comments(self) -> Objects:
-        import polars as pl
-
         column = self.roles.single.get("comment")
         if column is None:
             return np.full(self.count, None, object)
@@ -159,8 +158,6 @@ class _RatingColumns:
         return numbers(self.source.column(column), self.source)
 
     def _coded(self, part: str) -> tuple[list[str], Codes]:
-        import polars as pl
-
         column = self.roles.single.get(part)
         if column is None:
             return [], np.full(self.count, -1, np.int32)
@@ -282,8 +279,6 @@ class _LongTableReader:
         return ratings
 
     def _texts(self, column: str) -> pl.Series:
-        import polars as pl
-
         series = self.source.column(column)
         if series.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
             return series.cast(pl.String)
@@ -302,8 +297,6 @@ class _LongTableReader:
 
     def _column(self, column: str, name: str | None = None) -> pl.Series:
         """Return a column with null where missing, as texts or numbers if its name in the set wants them."""
-        import polars as pl
-
         series = self.source.column(column)
         if name in fields.TEXT_COLUMNS:
             return series.cast(pl.String)
@@ -313,8 +306,6 @@ class _LongTableReader:
         return series.fill_nan(None) if series.dtype.is_float() else series
 
     def _take_column(self, name: str, values: pl.Series) -> None:
-        import polars as pl
-
         if name in self.columns:
             raise UsageError(_TWICE.format(name))
         self.columns[name] = values.cast(pl.Float64).to_numpy() if is_numeric(values) else to_objects(values)
@@ -342,8 +333,6 @@ class _LongTableReader:
 
     def _means_numbers(self, series: pl.Series) -> bool:
         """Say whether a further column holds numbers, or texts most of which are numbers."""
-        import polars as pl
-
         return mostly_numbers(series, self.source) if series.dtype == pl.String else is_numeric(series)
 
 
@@ -357,8 +346,6 @@ def to_frame(data: EvalSet) -> pl.DataFrame:
     ``cell:NAME``, ``metric:NAME`` and ``aspect:NAME``. Ratings, preferences and what people said of the
     references have no place in it.
     """
-    import polars as pl
-
     if not data.models:
         raise DataError("The set has no models, and a table has a row for each item and model.")
     order, width = data.file_order, len(data.models)
@@ -394,8 +381,6 @@ def changed_by_writing(data: EvalSet) -> list[str]:
 
 
 def _references(data: EvalSet) -> list[pl.Series]:
-    import polars as pl
-
     texts = data.reference_texts
     if texts is None:
         return [pl.Series(f"reference:{name}", [None] * len(data), pl.String) for name in data.references]
@@ -416,16 +401,12 @@ def _cells(data: EvalSet) -> list[pl.Series]:
 
 def _values(name: str, values: NDArray[Any]) -> pl.Series:
     """Return values with null where missing."""
-    import polars as pl
-
     series = to_series(name, values)[0]
     return series.fill_nan(None) if series.dtype == pl.Float64 else series
 
 
 def _as_whole_numbers(series: pl.Series) -> pl.Series:
     """Return numbers as whole ones where all of them are."""
-    import polars as pl
-
     if series.dtype != pl.Float64 or not series.drop_nulls().is_between(-EXACT, EXACT).all():
         return series
     return series.cast(pl.Int64) if bool((series.drop_nulls() % 1 == 0).all()) else series

@@ -176,39 +176,43 @@ def draw_quality(items: SyntheticItems, abilities: Floats, aspects: int, seed: i
         if place:
             noise = rng.generator(seed, "synthetic", "aspect", str(place)).standard_normal(shape)
             aspect_fit = ASPECT_SHARE * fit + np.sqrt(1 - ASPECT_SHARE**2) * noise
-        quality = FIT_SPREAD * aspect_fit
-        qualities.append(np.round(BEST / (1.0 + np.exp(-(ability + quality))), DIGITS))
+        qualities.append(np.round(BEST / (1.0 + np.exp(-(ability + FIT_SPREAD * aspect_fit))), DIGITS))
     return qualities
 
 
-def draw_metric(quality: Floats, quality_share: float, name: str, missing: float, seed: int) -> Floats:
-    """Draw a metric whose correlation with quality, pooled within items, is as wanted.
+def draw_metric(quality: Floats, correlation: float, name: str, missing: float, seed: int) -> Floats:
+    """Draw a metric whose correlation with quality, pooled within items, is as given.
 
     With z the quality about its item's mean, scaled to unit variance over all outputs, the metric is
-    ``item bias + wanted · z + √(1 − wanted²) · e``. The error e holds noise that is larger on some items, and
-    a bias for or against each model; it has unit variance within items and is uncorrelated with z.
+    ``item bias + r · z + √(1 − r²) · e`` with r the correlation. The error e holds noise
+    that is larger on some items, and a bias for or against each model; it has unit variance within items and
+    is uncorrelated with z.
     """
     random = rng.generator(seed, "synthetic", "metric", name)
     item_centred = quality - quality.mean(axis=1, keepdims=True)
     spread = np.sqrt((item_centred * item_centred).mean()) or 1.0
     error = _metric_error(item_centred / spread, random)
-    scores = quality_share * item_centred
+    scores = correlation * item_centred
     scores /= spread
-    scores += np.sqrt(1.0 - quality_share * quality_share) * error
+    scores += np.sqrt(1.0 - correlation * correlation) * error
     # Metrics know which items are hard about as well as they know which outputs are good.
     level = quality.mean(axis=1)
-    variance_known = (level - level.mean()) / (level.std() or 1.0)
+    item_level = (level - level.mean()) / (level.std() or 1.0)
     unknown = random.standard_normal(len(quality))
-    item = quality_share * variance_known + np.sqrt(1.0 - quality_share * quality_share) * unknown
+    item = correlation * item_level + np.sqrt(1.0 - correlation * correlation) * unknown
     scores += ITEM_BIAS * item[:, None]
-    return _with_holes(np.round(50.0 + 10.0 * scores, DIGITS), missing, name, seed)
+    scores = np.asarray(np.round(50.0 + 10.0 * scores, DIGITS))
+    if missing > 0.0:
+        holes = rng.generator(seed, "synthetic", "missing", name).random(scores.shape) < missing
+        scores[holes] = np.nan
+    return scores
 
 
-def _metric_error(within: Floats, random: np.random.Generator) -> Floats:
-    items, models = within.shape
+def _metric_error(centred: Floats, random: np.random.Generator) -> Floats:
+    items, models = centred.shape
     error = random.standard_normal((items, models))
     error *= np.exp(random.normal(0.0, METRIC_NOISE_SPREAD, items))[:, None]
-    error += _model_bias(within.mean(axis=0), random)
+    error += _model_bias(centred.mean(axis=0), random)
     error -= error.mean(axis=1, keepdims=True)
     return error / (np.sqrt((error * error).mean()) or 1.0)
 
@@ -219,14 +223,6 @@ def _model_bias(strength: Floats, random: np.random.Generator) -> Floats:
     bias -= bias.mean()
     power = strength @ strength
     return bias - strength * (bias @ strength / power) if power > 0 else bias
-
-
-def _with_holes(scores: Floats, share: float, name: str, seed: int) -> Floats:
-    """Return the scores with a share of the cells missing, at random."""
-    if share == 0.0:
-        return scores
-    random = rng.generator(seed, "synthetic", "missing", name)
-    return np.where(random.random(scores.shape) < share, np.nan, scores)
 
 
 # --- Made-up raters -------------------------------------------------------------------------------
