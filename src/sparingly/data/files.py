@@ -19,17 +19,16 @@ from sparingly.base.errors import InputError, UsageError
 
 # --- How much a file may become -------------------------------------------------------------------
 # The limits are far above what evaluation data need. ``SPARINGLY_LIMITS=off`` in the environment turns all
-# of them off, for files that one trusts.
-
+# of them off, for trusted files.
 
 VARIABLE = "SPARINGLY_LIMITS"
 TRUST_FIX = f"If you trust the file, turn the limits off: {VARIABLE}=off"
-# A packed file, or a table, may become so many times as large as it is, and any may become so large.
+# A packed file or table may unpack to this many times its size, and any file to this many bytes.
 MOST_TIMES = 100
 UNPACKED_BYTES = 32 * 2**20
 # A JSON value is held as a whole, and takes up to thirty times its bytes.
 JSON_BYTES = 2**30
-# Scores of items × models are held as a table with a place for every one of them.
+# Scores of items × models are held as a table with a place for each cell.
 TABLE_BYTES = 2**30
 MOST_COLUMNS = 10_000
 _CELL_BYTES = 8
@@ -37,7 +36,7 @@ _BLOCK = 2**16
 
 
 def limits_are_on() -> bool:
-    """Say whether the limits hold."""
+    """Return whether the limits hold."""
     switch = os.environ.get(VARIABLE, "on").strip().lower() or "on"
     if switch not in ("on", "off"):
         raise UsageError(f"{VARIABLE} is on or off, not {switch}.")
@@ -45,7 +44,7 @@ def limits_are_on() -> bool:
 
 
 def most_bytes(packed: int, minimum: int = UNPACKED_BYTES) -> float:
-    """Return how many bytes a file of some size may become."""
+    """Return how many bytes a packed file of some size may unpack to."""
     return max(minimum, MOST_TIMES * packed) if limits_are_on() else math.inf
 
 
@@ -58,7 +57,7 @@ class Unpacked(io.RawIOBase):
         self._most, self._read = most_bytes(self._packed), 0
 
     def readable(self) -> bool:
-        """Say that this is read."""
+        """Return True: it is read."""
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
@@ -146,8 +145,7 @@ def _size(count: float) -> str:
     return f"{count:.0f} bytes"
 
 
-# --- Files ----------------------------------------------------------------------------------------
-
+# --- Reading and writing --------------------------------------------------------------------------
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 MAX_LINE_BYTES = 128 * 2**20
@@ -164,7 +162,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def without_formulas(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
-    """Return a row of a table in whose given columns, the texts of others, no spreadsheet sees a formula."""
+    """Return a row whose texts in the given columns no spreadsheet takes for formulas."""
     guarded = {
         name: f"'{row[name]}"
         for name in columns
@@ -174,7 +172,7 @@ def without_formulas(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str
 
 
 def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], separator: str = ",") -> str:
-    """Return rows as CSV with a header; what is missing stays empty, what is in no column is left out."""
+    """Return rows as CSV with a header; missing values are empty, keys without a column are left out."""
     lines: list[str] = []
 
     class _Lines:
@@ -210,7 +208,7 @@ def open_binary(path: Path) -> IO[bytes]:
 
 
 def _foreign(start: bytes) -> str | None:
-    """Say what a file is that starts like this and cannot be read as text, if that can be told."""
+    """Return what a file is that cannot be read as text, by its first bytes; None where unknown."""
     # Latin letters in UTF-16 have a zero as every other byte, with a byte-order mark or without.
     if len(start) == 8 and (any(start[0::2]), any(start[1::2])) in ((True, False), (False, True)):
         return "UTF-16"
@@ -219,7 +217,7 @@ def _foreign(start: bytes) -> str | None:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Turn complaints of the operating system and the decompressors into a sentence with the file's name."""
+    """Turn errors of the operating system and the decompressors into one sentence that names the file."""
     _check_name(path)
     try:
         yield
@@ -404,7 +402,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 @contextmanager
 def naming_target(path: Path) -> Iterator[None]:
-    """Turn complaints about a file that cannot be written into one sentence."""
+    """Turn errors of writing into one sentence that names the file."""
     _check_name(path)
     try:
         yield

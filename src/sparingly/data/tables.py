@@ -1,4 +1,4 @@
-"""Judgements as they came in: ratings of single outputs and preferences between two, one row each."""
+"""Judgements: ratings of single outputs and preferences between two, one row each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Ratings:
     """Ratings, one row a judgement: who scored which output on which aspect, how, and in how many seconds.
 
     ``item`` is a position in the items of the evaluation set; ``model`` one in its models followed by its
-    references; ``rater`` and ``aspect`` point into the names kept here (a rater of -1 is unknown).
+    references; ``rater`` and ``aspect`` point into ``raters`` and ``aspects`` (a rater of -1 is unknown).
     A row whose score is NaN and whose comment is set is a remark, not a judgement.
     """
 
@@ -59,7 +59,7 @@ class Ratings:
         return 0 if self.comment is None else int(sum(text is not None for text in self.comment))
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_], **changed: Codes) -> Ratings:
-        """Return some rows, with the changed columns put in their place."""
+        """Return some rows, with some columns replaced."""
         return take_rows(self, rows, changed)
 
     def means(self, aspect: str, items: int, models: int) -> Floats:
@@ -80,7 +80,7 @@ class Preferences:
     """Preferences, one row a comparison of two models' outputs for an item.
 
     ``value`` is 1 when the first is better, -1 when the second is, 0 for a tie, and between them for a
-    soft preference. ``rater`` and ``aspect`` point into the names kept here (-1 is unknown).
+    soft preference. ``rater`` and ``aspect`` point into ``raters`` and ``aspects`` (-1 is unknown).
     """
 
     item: Codes = field(default_factory=no_codes)
@@ -101,7 +101,7 @@ class Preferences:
         return len(self.item)
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_], **changed: Codes) -> Preferences:
-        """Return some rows, with the changed columns put in their place."""
+        """Return some rows, with some columns replaced."""
         return take_rows(self, rows, changed)
 
 

@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from sparingly.base.errors import InputError
 from sparingly.data.scale import Scale
 
-# --- Values of further columns as plain ones ------------------------------------------------------
-
-
 EXACT = float(2**53)
 
 
@@ -49,8 +46,7 @@ def canonical(value: Any) -> str | None:
     return None if value is None else json.dumps(value, sort_keys=True, default=str)
 
 
-# --- Values as readers meet them: numbers, texts and ids, checked one by one ----------------------
-
+# --- Checks of single values ----------------------------------------------------------------------
 
 NOT_A_NUMBER = "Write the number without quotes, or null where it is missing"
 NOT_FINITE = "Write a finite number, or null where it is missing"
@@ -58,7 +54,7 @@ MOST_LEVELS = 100
 
 
 def as_number(value: Any, field: str) -> float:
-    """Return a number; missing (null, NaN) is NaN; anything else is an error that shows the value."""
+    """Return a number; null is NaN; anything else is an error."""
     if type(value) is float:
         if math.isinf(value):
             raise InputError(f"{_spelled(value)} is no finite number", field=field, fix=NOT_FINITE)
@@ -101,7 +97,7 @@ def _spelled(number: float) -> str:
 
 
 def check_value(value: Any, field: str, depth: int = 0) -> None:
-    """Complain about a value of any kind that could not be written again: infinite, or nested too deeply."""
+    """Raise InputError for a value that could not be written again: infinite, or nested too deeply."""
     if type(value) is float and math.isinf(value):
         raise InputError(f"{_spelled(value)} is no finite number", field=field, fix=NOT_FINITE)
     if not isinstance(value, dict | list):
@@ -181,7 +177,7 @@ def as_list(value: Any, field: str) -> list[Any]:
 
 
 def shown(value: Any, length: int = 40) -> str:
-    """Return a value for a sentence, cut when long."""
+    """Return a value as an error message shows it, cut when long."""
     if isinstance(value, str):
         return f'"{value}"' if len(value) <= length else f'"{value[:length]}…"'
     if isinstance(value, bool | None):
@@ -194,12 +190,12 @@ def _as_repr(value: Any) -> str:
     try:
         return repr(value)
     except (ValueError, RecursionError):
-        # Python refuses to spell whole numbers of thousands of digits, and lists in lists without end.
+        # Python refuses whole numbers of thousands of digits, and lists nested without end.
         return f"a {type(value).__name__}"
 
 
 def check_version(record: dict[str, Any], kind: str, newest: int) -> None:
-    """Refuse a file of another kind or of a version that is newer than this package."""
+    """Raise InputError for a file of another kind, or of a version newer than this package."""
     if record.get("format") != kind:
         raise InputError(f"this is a {shown(record.get('format'))} file, not {kind}", field="format")
     version = record.get("version")

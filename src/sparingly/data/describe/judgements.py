@@ -37,11 +37,11 @@ class RatingsSummary:
     Attributes:
         count: Ratings that have a score.
         raters: The number of ratings by rater.
-        of_unknown_raters: Ratings of nobody knows whom.
+        of_unknown_raters: Ratings whose rater is unknown.
         aspects: The number of ratings by aspect.
         of_references: Ratings of references rather than of models.
         cells: Distinct (item, model, aspect) that are rated.
-        repeated_share: The share of them that have two or more ratings: what agreement can be told from.
+        repeated_share: The share of them that have two or more ratings: agreement is computed from these.
         duplicates: Ratings beyond the first of the same item, model, rater and aspect.
         comments: Rows with a remark.
         seconds: How long judging took, if known.

@@ -24,9 +24,7 @@ from sparingly.data.io.parquet import MAGIC, Parquet, ParquetFile
 from sparingly.data.io.subset2evaluate import Subset2Evaluate
 from sparingly.data.io.table import LongTable
 
-# --- Every format, in the order in which files are tried ------------------------------------------
-
-
+# Every format, in the order in which files are tried.
 FORMATS: tuple[Format, ...] = (
     JsonLines(),
     Parquet(),

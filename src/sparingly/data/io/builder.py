@@ -1,4 +1,4 @@
-"""Collects an evaluation set piece by piece, as readers meet it, and checks that the pieces fit."""
+"""Collects an evaluation set piece by piece as a file is read, and checks that the pieces fit."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def spread(values: Mapping[int, Any], count: int) -> Objects:
 
 
 class EvalSetBuilder:
-    """Takes what a reader finds; ``build`` puts it together.
+    """Takes the pieces that a reader meets; ``build`` puts them together.
 
     Readers set ``line`` as they go, so that an error names the place; ``field`` arguments name the
     field as the user's file spells it.
@@ -234,12 +234,12 @@ class EvalSetBuilder:
             self._text(f"cell:{name}", item, model, value, name)
 
     def declare(self, kind: Literal["metric", "aspect"], name: Any, field: str) -> None:
-        """Take note of a metric or aspect that may have no score at all."""
+        """Take the name of a metric or aspect that may have no score."""
         _check_name(kind, name, field)
         self._numbers.setdefault((kind, name), ([], [], []))
 
     def declare_empty(self, name: str, field: str) -> None:
-        """Take note of a column, a cell column, sources or outputs that are there without any value."""
+        """Take the name of a column, cell column, sources or outputs without any value."""
         kind, _, column = name.partition(":")
         if kind == "column" and column:
             self._columns.setdefault(column, {})

@@ -24,9 +24,6 @@ else:
     pl = LazyModule("polars")
 
 
-# --- Where the columns of a table come from, and how a row of it is named in an error -------------
-
-
 @dataclass(frozen=True)
 class TableSource:
     """A table: its columns by name, read when asked for.
@@ -68,8 +65,7 @@ def in_file(error: Exception, file: Path | str) -> InputError:
     return InputError(text[:1].lower() + text[1:], file=file)
 
 
-# --- Numbers in the columns of a table, whether the file keeps them as numbers or as texts --------
-
+# --- Numbers, whether the file keeps them as numbers or as texts ----------------------------------
 
 _MISSING = ("", "na", "n/a", "nan", "none", "null")
 
@@ -180,7 +176,6 @@ def typed(series: pl.Series, source: TableSource) -> pl.Series:
 
 # --- Rows of a long table by item and by cell (item x model) --------------------------------------
 
-
 Codes = NDArray[np.int32]
 
 
@@ -286,7 +281,7 @@ class CellGrid:
         return self.cell_count > self.shape[0]
 
     def check_once(self) -> None:
-        """Complain when an item and model are there twice."""
+        """Raise InputError when an item and model have two rows."""
         if not self.repeats:
             return
         cells = self.by_cell.codes

@@ -1,4 +1,4 @@
-"""Comma- and tab-separated text: read as texts, with the line of every row known when something is wrong."""
+"""Comma- and tab-separated text: read as texts; errors name the line."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class CsvText:
                 return io.BytesIO(file.read())
 
     def _check_widths(self) -> None:
-        """Complain about the first line that has another number of fields than the header."""
+        """Raise InputError for the first line that has another number of fields than the header."""
         width = len(self.header)
         for line, record in self.records():
             if record and len(record) != width:

@@ -102,7 +102,7 @@ class Format:
     carries: ClassVar[frozenset[str]] = frozenset()
 
     def recognises(self, head: Head) -> bool:
-        """Say whether a file looks like this format."""
+        """Return whether a file looks like this format."""
         raise InputError(f"the format {self.name} cannot be recognised by its content")
 
     def read(self, path: Path, options: Options) -> EvalSet:
@@ -123,7 +123,7 @@ class Format:
         return [*lost, *(f"scale of {name}" for name in data.scales if name not in lost)]
 
     def check_options(self, options: Options) -> None:
-        """Complain about an option that the format does not have."""
+        """Raise UnknownNameError for an option that the format does not have."""
         for name in options:
             if name not in self.options:
                 raise UnknownNameError(f"option of the format {self.name}", name, self.options)
@@ -152,7 +152,7 @@ def empty_fields(data: EvalSet) -> list[str]:
 
 
 def located(records: Iterator[tuple[int, dict[str, Any]]], path: Path, read: Any) -> None:
-    """Hand every record to a reader and put file and line into the errors that it raises."""
+    """Pass every record to a reader, and name file and line in its errors."""
     for line, record in records:
         try:
             read(line, record)

@@ -20,9 +20,6 @@ else:
     pl = LazyModule("polars")
 
 
-# --- Columns of any Python values as typed columns of a file, and back without a change -----------
-
-
 def to_series(name: str, values: NDArray[Any]) -> tuple[pl.Series, bool]:
     """Return values as a column of one type, and whether they had to be written as JSON for that.
 

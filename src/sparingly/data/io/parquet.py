@@ -42,341 +42,6 @@ if TYPE_CHECKING:
 else:
     pl = LazyModule("polars")
 
-# --- A Parquet file, looked at column by column, so that no more of it is in memory than is being read ---
-
-
-MAGIC = b"PAR1"
-# pandas keeps an index without a name as a column of its own.
-_NAMELESS_INDEX = "__index_level_"
-
-
-class ParquetFile:
-    """The schema, the key-value metadata and the columns of a Parquet file (itself perhaps packed)."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    @cached_property
-    def metadata(self) -> Mapping[str, str]:
-        """The key-value metadata."""
-        with self._naming():
-            return pl.read_parquet_metadata(self._source())
-
-    @cached_property
-    def schema(self) -> Mapping[str, pl.DataType]:
-        """The columns that a person gave the table, with their types."""
-        with self._naming():
-            schema = pl.read_parquet(self._source(), n_rows=0, glob=False).schema
-            files.check_columns(self.path, len(schema))
-            rows = int(pl.scan_parquet(self._source(), glob=False).select(pl.len()).collect().item())
-        files.check_rows(self.path, rows, len(schema), self._size)
-        return {name: kind for name, kind in schema.items() if not name.startswith(_NAMELESS_INDEX)}
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.schema)
-
-    def column(self, name: str) -> pl.Series:
-        """Read one column."""
-        with self._naming():
-            series = pl.read_parquet(self._source(), columns=[name], glob=False).to_series()
-        if series.dtype == pl.String:
-            # A text that stands in the file once may be that of every row.
-            files.check_text(self.path, int(series.str.len_bytes().sum() or 0), self._size, name)
-        return series
-
-    @cached_property
-    def _size(self) -> int:
-        return self.path.stat().st_size
-
-    def _source(self) -> Path | io.BytesIO:
-        if self._content is None:
-            return self.path
-        return io.BytesIO(self._content)
-
-    @cached_property
-    def _content(self) -> bytes | None:
-        """The unpacked bytes of a file that was compressed whole; None for a plain one."""
-        with files.naming(self.path):
-            with self.path.open("rb") as file:
-                if file.read(len(MAGIC)) == MAGIC:
-                    return None
-            with files.open_binary(self.path) as packed:
-                return packed.read()
-
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        damaged: tuple[Any, ...] = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
-        try:
-            yield
-        except damaged as error:
-            reason = str(error).strip().splitlines()[0].rstrip(".")
-            raise InputError(
-                f"the Parquet file cannot be read ({reason})",
-                file=self.path,
-                fix="Is it cut off? Copy or write it again",
-            ) from None
-
-
-def parquet_names(start: bytes, path: Path) -> list[str] | None:
-    """Return the columns of a file that begins like Parquet, or None when it is none or cannot be read."""
-    if not start.startswith(MAGIC):
-        return None
-    try:
-        return ParquetFile(path).names
-    except InputError:
-        return None
-
-
-# --- An evaluation set as a frame with one row an item, and what its header must say to read it back ---
-
-
-SINGLE = ("item", "source", "outputs", "references", "ratings", "preferences")
-KINDS = ("metric", "aspect", "reference_aspect", "cell", "column")
-RATING = ("model", "reference", "rater", "aspect", "score", "seconds", "comment")
-PREFERENCE = ("first", "second", "value", "rater", "aspect", "seconds")
-
-
-def to_rows(data: EvalSet) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Return the rows in the order of the file that the set came from, and the header's further entries."""
-    writer = _Writer(data)
-    columns = [writer.items(), *writer.columns(), *writer.texts(), *writer.scores(), *writer.cells()]
-    columns += [*writer.ratings(), *writer.preferences()]
-    header: dict[str, Any] = {
-        "models": list(data.models),
-        "references": list(data.references),
-        "json": writer.as_json,
-        "objects": writer.as_objects,
-        "scales": {name: list(ends) for name, ends in data.scales.items()},
-    }
-    return pl.DataFrame(columns), {
-        name: json.dumps(value, ensure_ascii=False) for name, value in header.items()
-    }
-
-
-class _Writer:
-    """Makes the columns one kind at a time and remembers which were written in another form."""
-
-    def __init__(self, data: EvalSet) -> None:
-        self.data = data
-        order = data.file_order
-        self.in_order = bool((order == np.arange(len(order))).all())
-        self.order: Ints = order
-        self.as_json: list[str] = []
-        self.as_objects: list[str] = []
-
-    def items(self) -> pl.Series:
-        return self._text("item", self.data.items)
-
-    def columns(self) -> list[pl.Series]:
-        series = []
-        if self.data.sources is not None:
-            series.append(self._text("source", self.data.sources))
-        for name, values in self.data.columns.items():
-            file_name = column_name(name)
-            series.append(self._values(file_name, self._rows(values)))
-            if values.dtype == object and series[-1].dtype.is_numeric():
-                self.as_objects.append(file_name)
-        return series
-
-    def texts(self) -> list[pl.Series]:
-        arrays = {"references": self.data.reference_texts, "outputs": self.data.outputs}
-        return [self._lists(name, texts) for name, texts in arrays.items() if texts is not None]
-
-    def scores(self) -> list[pl.Series]:
-        arrays = {"metric": self.data.metrics, "aspect": self.data.aspects}
-        arrays["reference_aspect"] = self.data.reference_aspects
-        return [
-            pl.Series(f"{kind}:{name}", np.ascontiguousarray(self._rows(scores)))
-            for kind, matrices in arrays.items()
-            for name, scores in matrices.items()
-        ]
-
-    def cells(self) -> list[pl.Series]:
-        return [self._lists(f"cell:{name}", values) for name, values in self.data.cells.items()]
-
-    def ratings(self) -> list[pl.Series]:
-        table = self.data.ratings
-        if not len(table):
-            return []
-        models = [*self.data.models, *[None] * len(self.data.references)]
-        references = [*[None] * len(self.data.models), *self.data.references]
-        columns = {
-            "model": _names_at(models, table.model),
-            "reference": _names_at(references, table.model),
-            "rater": _names_at([*table.raters, None], table.rater),
-            "aspect": _names_at([*table.aspects, None], table.aspect),
-            "score": table.score,
-            "seconds": table.seconds,
-        }
-        if table.comment is not None:
-            columns["comment"] = table.comment
-        return [self._table("ratings", table, columns, RATING)]
-
-    def preferences(self) -> list[pl.Series]:
-        table = self.data.preferences
-        if not len(table):
-            return []
-        columns = {
-            "first": _names_at(self.data.models, table.first),
-            "second": _names_at(self.data.models, table.second),
-            "value": table.value,
-            "rater": _names_at([*table.raters, None], table.rater),
-            "aspect": _names_at([*table.aspects, None], table.aspect),
-            "seconds": table.seconds,
-        }
-        return [self._table("preferences", table, columns, PREFERENCE)]
-
-    def _rows(self, values: NDArray[Any]) -> NDArray[Any]:
-        return values if self.in_order else values[self.order]
-
-    def _text(self, name: str, values: Objects) -> pl.Series:
-        series, as_json = to_series(name, self._rows(values))
-        if as_json:
-            raise DataError(f'The column "{name}" holds something that is not text.')
-        return series
-
-    def _values(self, name: str, values: NDArray[Any]) -> pl.Series:
-        series, as_json = to_series(name, values)
-        if as_json:
-            self.as_json.append(name)
-        return series
-
-    def _lists(self, name: str, values: Objects) -> pl.Series:
-        """Return a list an item, one value a model or reference."""
-        flat = self._values(name, self._rows(values).ravel())
-        return flat.reshape(values.shape).arr.to_list()
-
-    def _table(
-        self,
-        name: str,
-        table: Ratings | Preferences,
-        columns: Mapping[str, NDArray[Any]],
-        reserved: tuple[str, ...],
-    ) -> pl.Series:
-        """Return a list an item, one record a judgement."""
-        extra = {
-            f"extra:{key}" if key in reserved or key.startswith("extra:") else key: values
-            for key, values in table.extra.items()
-        }
-        series = [
-            self._values(f"{name}.{key}", values).alias(key) for key, values in {**columns, **extra}.items()
-        ]
-        place = np.empty(len(self.order), np.int64)
-        place[self.order] = np.arange(len(self.order))
-        records = pl.DataFrame(series).to_struct(name)
-        grouped = (
-            pl.DataFrame([pl.Series("row", place[table.item]), records])
-            .sort("row", maintain_order=True)
-            .group_by("row", maintain_order=True)
-            .agg(pl.col(name))
-        )
-        rows = pl.DataFrame({"row": np.arange(len(self.order))})
-        return rows.join(grouped, on="row", how="left", maintain_order="left").get_column(name)
-
-
-def column_name(name: str) -> str:
-    """Return the name of an item column in a file, kept apart from the names that the format uses."""
-    return f"column:{name}" if name in SINGLE or name.partition(":")[0] in KINDS else name
-
-
-def _names_at(names: Any, codes: NDArray[np.int32]) -> Objects:
-    return np.array(names, object)[codes]
-
-
-# --- Ratings and preferences as records of a Parquet column ---------------------------------------
-
-
-class Records:
-    """The records of a column of judgements."""
-
-    def __init__(
-        self,
-        name: str,
-        frame: pl.DataFrame,
-        models: list[str],
-        references: list[str],
-        json: frozenset[str],
-    ) -> None:
-        self.name, self.frame = name, frame
-        self.models, self.references, self.json = models, references, json
-
-    def ratings(self, item: NDArray[np.int32]) -> Ratings:
-        """Return the records as ratings of the given items."""
-        models = self._codes("model", self.models, "model")
-        references = self._codes("reference", self.references, "reference")
-        if ((models >= 0) == (references >= 0)).any():
-            raise InputError("a rating needs either a model or a reference", field=self.name)
-        (rater, raters), (aspect, aspects) = self._coded("rater"), self._coded("aspect")
-        return Ratings(
-            item=item,
-            model=np.where(models >= 0, models, references + len(self.models)).astype(np.int32),
-            rater=rater,
-            aspect=aspect,
-            score=self._numbers("score"),
-            seconds=self._numbers("seconds"),
-            comment=to_objects(self.frame.get_column("comment")) if "comment" in self.frame.columns else None,
-            raters=raters,
-            aspects=aspects,
-            extra=self._extra(RATING),
-        )
-
-    def preferences(self, item: NDArray[np.int32]) -> Preferences:
-        """Return the records as preferences about the given items."""
-        first = self._codes("first", self.models, "model")
-        second = self._codes("second", self.models, "model")
-        if (first < 0).any() or (second < 0).any():
-            raise InputError("a preference needs its first and its second model", field=self.name)
-        (rater, raters), (aspect, aspects) = self._coded("rater"), self._coded("aspect")
-        return Preferences(
-            item=item,
-            first=first,
-            second=second,
-            value=self._numbers("value"),
-            rater=rater,
-            aspect=aspect,
-            seconds=self._numbers("seconds"),
-            raters=raters,
-            aspects=aspects,
-            extra=self._extra(PREFERENCE),
-        )
-
-    def _numbers(self, key: str) -> Floats:
-        if key not in self.frame.columns:
-            return np.full(len(self.frame), np.nan)
-        series = self.frame.get_column(key)
-        if not (series.dtype.is_numeric() or series.dtype == pl.Null):
-            raise InputError(f"numbers are wanted, not {series.dtype}", field=f"{self.name}.{key}")
-        return np.array(series.cast(pl.Float64).to_numpy())
-
-    def _coded(self, key: str) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-        if key not in self.frame.columns:
-            return np.full(len(self.frame), -1, np.int32), ()
-        names = self.frame.get_column(key).cast(pl.String).drop_nulls().unique().sort().to_list()
-        return self._codes(key, names, key), tuple(names)
-
-    def _codes(self, key: str, names: list[str], kind: str) -> NDArray[np.int32]:
-        """Return positions in the names, -1 where there is none."""
-        if key not in self.frame.columns:
-            return np.full(len(self.frame), -1, np.int32)
-        series = self.frame.get_column(key).cast(pl.String)
-        unknown = set(series.drop_nulls().unique()) - set(names)
-        if unknown:
-            raise UnknownNameError(kind, min(unknown), names)
-        codes = series.cast(pl.Enum(names)).to_physical().cast(pl.Int32)
-        return np.array(codes.fill_null(-1).to_numpy(), np.int32)
-
-    def _extra(self, own_keys: tuple[str, ...]) -> dict[str, Objects]:
-        return {
-            key.removeprefix("extra:"): to_objects(
-                self.frame.get_column(key), f"{self.name}.{key}" in self.json
-            )
-            for key in self.frame.columns
-            if key not in own_keys
-        }
-
-
 _PARTS = {
     "metric": "metrics",
     "aspect": "aspects",
@@ -607,3 +272,336 @@ class _ParquetReader:
         records = frame.get_column(name).struct.unnest()
         table = Records(name, records, self.header.models, self.header.references, self.header.json)
         return table.ratings(item) if name == "ratings" else table.preferences(item)
+
+
+# --- A Parquet file, read column by column to save memory -----------------------------------------
+
+MAGIC = b"PAR1"
+# pandas keeps an index without a name as a column of its own.
+_NAMELESS_INDEX = "__index_level_"
+
+
+class ParquetFile:
+    """The schema, the key-value metadata and the columns of a Parquet file (itself perhaps packed)."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def metadata(self) -> Mapping[str, str]:
+        """The key-value metadata."""
+        with self._naming():
+            return pl.read_parquet_metadata(self._source())
+
+    @cached_property
+    def schema(self) -> Mapping[str, pl.DataType]:
+        """The columns that a person gave the table, with their types."""
+        with self._naming():
+            schema = pl.read_parquet(self._source(), n_rows=0, glob=False).schema
+            files.check_columns(self.path, len(schema))
+            rows = int(pl.scan_parquet(self._source(), glob=False).select(pl.len()).collect().item())
+        files.check_rows(self.path, rows, len(schema), self._size)
+        return {name: kind for name, kind in schema.items() if not name.startswith(_NAMELESS_INDEX)}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema)
+
+    def column(self, name: str) -> pl.Series:
+        """Read one column."""
+        with self._naming():
+            series = pl.read_parquet(self._source(), columns=[name], glob=False).to_series()
+        if series.dtype == pl.String:
+            # A text that stands in the file once may be that of every row.
+            files.check_text(self.path, int(series.str.len_bytes().sum() or 0), self._size, name)
+        return series
+
+    @cached_property
+    def _size(self) -> int:
+        return self.path.stat().st_size
+
+    def _source(self) -> Path | io.BytesIO:
+        if self._content is None:
+            return self.path
+        return io.BytesIO(self._content)
+
+    @cached_property
+    def _content(self) -> bytes | None:
+        """The unpacked bytes of a file that was compressed whole; None for a plain one."""
+        with files.naming(self.path):
+            with self.path.open("rb") as file:
+                if file.read(len(MAGIC)) == MAGIC:
+                    return None
+            with files.open_binary(self.path) as packed:
+                return packed.read()
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        damaged: tuple[Any, ...] = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+        try:
+            yield
+        except damaged as error:
+            reason = str(error).strip().splitlines()[0].rstrip(".")
+            raise InputError(
+                f"the Parquet file cannot be read ({reason})",
+                file=self.path,
+                fix="Is it cut off? Copy or write it again",
+            ) from None
+
+
+def parquet_names(start: bytes, path: Path) -> list[str] | None:
+    """Return the columns of a file that begins like Parquet, or None when it is none or cannot be read."""
+    if not start.startswith(MAGIC):
+        return None
+    try:
+        return ParquetFile(path).names
+    except InputError:
+        return None
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+SINGLE = ("item", "source", "outputs", "references", "ratings", "preferences")
+KINDS = ("metric", "aspect", "reference_aspect", "cell", "column")
+RATING = ("model", "reference", "rater", "aspect", "score", "seconds", "comment")
+PREFERENCE = ("first", "second", "value", "rater", "aspect", "seconds")
+
+
+def to_rows(data: EvalSet) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Return the rows in the order of the file that the set came from, and the header's further entries."""
+    writer = _Writer(data)
+    columns = [writer.items(), *writer.columns(), *writer.texts(), *writer.scores(), *writer.cells()]
+    columns += [*writer.ratings(), *writer.preferences()]
+    header: dict[str, Any] = {
+        "models": list(data.models),
+        "references": list(data.references),
+        "json": writer.as_json,
+        "objects": writer.as_objects,
+        "scales": {name: list(ends) for name, ends in data.scales.items()},
+    }
+    return pl.DataFrame(columns), {
+        name: json.dumps(value, ensure_ascii=False) for name, value in header.items()
+    }
+
+
+class _Writer:
+    """Makes the columns one kind at a time and remembers which were written in another form."""
+
+    def __init__(self, data: EvalSet) -> None:
+        self.data = data
+        order = data.file_order
+        self.in_order = bool((order == np.arange(len(order))).all())
+        self.order: Ints = order
+        self.as_json: list[str] = []
+        self.as_objects: list[str] = []
+
+    def items(self) -> pl.Series:
+        return self._text("item", self.data.items)
+
+    def columns(self) -> list[pl.Series]:
+        series = []
+        if self.data.sources is not None:
+            series.append(self._text("source", self.data.sources))
+        for name, values in self.data.columns.items():
+            file_name = column_name(name)
+            series.append(self._values(file_name, self._rows(values)))
+            if values.dtype == object and series[-1].dtype.is_numeric():
+                self.as_objects.append(file_name)
+        return series
+
+    def texts(self) -> list[pl.Series]:
+        arrays = {"references": self.data.reference_texts, "outputs": self.data.outputs}
+        return [self._lists(name, texts) for name, texts in arrays.items() if texts is not None]
+
+    def scores(self) -> list[pl.Series]:
+        arrays = {"metric": self.data.metrics, "aspect": self.data.aspects}
+        arrays["reference_aspect"] = self.data.reference_aspects
+        return [
+            pl.Series(f"{kind}:{name}", np.ascontiguousarray(self._rows(scores)))
+            for kind, matrices in arrays.items()
+            for name, scores in matrices.items()
+        ]
+
+    def cells(self) -> list[pl.Series]:
+        return [self._lists(f"cell:{name}", values) for name, values in self.data.cells.items()]
+
+    def ratings(self) -> list[pl.Series]:
+        table = self.data.ratings
+        if not len(table):
+            return []
+        models = [*self.data.models, *[None] * len(self.data.references)]
+        references = [*[None] * len(self.data.models), *self.data.references]
+        columns = {
+            "model": _names_at(models, table.model),
+            "reference": _names_at(references, table.model),
+            "rater": _names_at([*table.raters, None], table.rater),
+            "aspect": _names_at([*table.aspects, None], table.aspect),
+            "score": table.score,
+            "seconds": table.seconds,
+        }
+        if table.comment is not None:
+            columns["comment"] = table.comment
+        return [self._table("ratings", table, columns, RATING)]
+
+    def preferences(self) -> list[pl.Series]:
+        table = self.data.preferences
+        if not len(table):
+            return []
+        columns = {
+            "first": _names_at(self.data.models, table.first),
+            "second": _names_at(self.data.models, table.second),
+            "value": table.value,
+            "rater": _names_at([*table.raters, None], table.rater),
+            "aspect": _names_at([*table.aspects, None], table.aspect),
+            "seconds": table.seconds,
+        }
+        return [self._table("preferences", table, columns, PREFERENCE)]
+
+    def _rows(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values if self.in_order else values[self.order]
+
+    def _text(self, name: str, values: Objects) -> pl.Series:
+        series, as_json = to_series(name, self._rows(values))
+        if as_json:
+            raise DataError(f'The column "{name}" holds something that is not text.')
+        return series
+
+    def _values(self, name: str, values: NDArray[Any]) -> pl.Series:
+        series, as_json = to_series(name, values)
+        if as_json:
+            self.as_json.append(name)
+        return series
+
+    def _lists(self, name: str, values: Objects) -> pl.Series:
+        """Return a list an item, one value a model or reference."""
+        flat = self._values(name, self._rows(values).ravel())
+        return flat.reshape(values.shape).arr.to_list()
+
+    def _table(
+        self,
+        name: str,
+        table: Ratings | Preferences,
+        columns: Mapping[str, NDArray[Any]],
+        reserved: tuple[str, ...],
+    ) -> pl.Series:
+        """Return a list an item, one record a judgement."""
+        extra = {
+            f"extra:{key}" if key in reserved or key.startswith("extra:") else key: values
+            for key, values in table.extra.items()
+        }
+        series = [
+            self._values(f"{name}.{key}", values).alias(key) for key, values in {**columns, **extra}.items()
+        ]
+        place = np.empty(len(self.order), np.int64)
+        place[self.order] = np.arange(len(self.order))
+        records = pl.DataFrame(series).to_struct(name)
+        grouped = (
+            pl.DataFrame([pl.Series("row", place[table.item]), records])
+            .sort("row", maintain_order=True)
+            .group_by("row", maintain_order=True)
+            .agg(pl.col(name))
+        )
+        rows = pl.DataFrame({"row": np.arange(len(self.order))})
+        return rows.join(grouped, on="row", how="left", maintain_order="left").get_column(name)
+
+
+def column_name(name: str) -> str:
+    """Return the name of an item column in a file, kept apart from the names that the format uses."""
+    return f"column:{name}" if name in SINGLE or name.partition(":")[0] in KINDS else name
+
+
+def _names_at(names: Any, codes: NDArray[np.int32]) -> Objects:
+    return np.array(names, object)[codes]
+
+
+# --- Reading judgements ---------------------------------------------------------------------------
+
+
+class Records:
+    """The records of a column of judgements."""
+
+    def __init__(
+        self,
+        name: str,
+        frame: pl.DataFrame,
+        models: list[str],
+        references: list[str],
+        json: frozenset[str],
+    ) -> None:
+        self.name, self.frame = name, frame
+        self.models, self.references, self.json = models, references, json
+
+    def ratings(self, item: NDArray[np.int32]) -> Ratings:
+        """Return the records as ratings of the given items."""
+        models = self._codes("model", self.models, "model")
+        references = self._codes("reference", self.references, "reference")
+        if ((models >= 0) == (references >= 0)).any():
+            raise InputError("a rating needs either a model or a reference", field=self.name)
+        (rater, raters), (aspect, aspects) = self._coded("rater"), self._coded("aspect")
+        return Ratings(
+            item=item,
+            model=np.where(models >= 0, models, references + len(self.models)).astype(np.int32),
+            rater=rater,
+            aspect=aspect,
+            score=self._numbers("score"),
+            seconds=self._numbers("seconds"),
+            comment=to_objects(self.frame.get_column("comment")) if "comment" in self.frame.columns else None,
+            raters=raters,
+            aspects=aspects,
+            extra=self._extra(RATING),
+        )
+
+    def preferences(self, item: NDArray[np.int32]) -> Preferences:
+        """Return the records as preferences about the given items."""
+        first = self._codes("first", self.models, "model")
+        second = self._codes("second", self.models, "model")
+        if (first < 0).any() or (second < 0).any():
+            raise InputError("a preference needs its first and its second model", field=self.name)
+        (rater, raters), (aspect, aspects) = self._coded("rater"), self._coded("aspect")
+        return Preferences(
+            item=item,
+            first=first,
+            second=second,
+            value=self._numbers("value"),
+            rater=rater,
+            aspect=aspect,
+            seconds=self._numbers("seconds"),
+            raters=raters,
+            aspects=aspects,
+            extra=self._extra(PREFERENCE),
+        )
+
+    def _numbers(self, key: str) -> Floats:
+        if key not in self.frame.columns:
+            return np.full(len(self.frame), np.nan)
+        series = self.frame.get_column(key)
+        if not (series.dtype.is_numeric() or series.dtype == pl.Null):
+            raise InputError(f"numbers are wanted, not {series.dtype}", field=f"{self.name}.{key}")
+        return np.array(series.cast(pl.Float64).to_numpy())
+
+    def _coded(self, key: str) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+        if key not in self.frame.columns:
+            return np.full(len(self.frame), -1, np.int32), ()
+        names = self.frame.get_column(key).cast(pl.String).drop_nulls().unique().sort().to_list()
+        return self._codes(key, names, key), tuple(names)
+
+    def _codes(self, key: str, names: list[str], kind: str) -> NDArray[np.int32]:
+        """Return positions in the names, -1 where there is none."""
+        if key not in self.frame.columns:
+            return np.full(len(self.frame), -1, np.int32)
+        series = self.frame.get_column(key).cast(pl.String)
+        unknown = set(series.drop_nulls().unique()) - set(names)
+        if unknown:
+            raise UnknownNameError(kind, min(unknown), names)
+        codes = series.cast(pl.Enum(names)).to_physical().cast(pl.Int32)
+        return np.array(codes.fill_null(-1).to_numpy(), np.int32)
+
+    def _extra(self, own_keys: tuple[str, ...]) -> dict[str, Objects]:
+        return {
+            key.removeprefix("extra:"): to_objects(
+                self.frame.get_column(key), f"{self.name}.{key}" in self.json
+            )
+            for key in self.frame.columns
+            if key not in own_keys
+        }

@@ -16,8 +16,8 @@ from sparingly.data.io.format import Head
 from sparingly.data.values import shown
 
 # --- Texts that belong together because they stand on the same line of their files ----------------
-# Formats of one segment a line hold no ids. Their readers make ids from the places and refuse files of
-# unequal length, so that a lost line is noticed and never shifts the texts against each other.
+# Formats with one segment a line have no ids: ids are made from the line numbers. Files of unequal length are
+# refused, so that a lost line never shifts the texts against each other.
 
 
 _EXTENSION = re.compile(r"\.[A-Za-z]+")
@@ -99,7 +99,7 @@ def read_records(path: Path) -> Iterator[tuple[int, Record]]:
 def array_records(path: Path) -> Iterator[tuple[int, Record]]:
     """Yield the objects of a JSON array with the lines on which they begin."""
     text = "\n".join(line for _, line in files.text_lines(path))
-    # The same strictness as everywhere: a key that is there twice is an error.
+    # As everywhere, a repeated key is an error.
     decoder = json.JSONDecoder(object_pairs_hook=files._unique_keys)
     place, line = _past(text, 0, "[", path), 1
     counted_to = 0

@@ -1,4 +1,4 @@
-"""Which column of a long table plays which part: told by options, by a prefix, or by a usual name."""
+"""Which column of a long table plays which part: by options, by a prefix, or by a usual name."""
 
 from __future__ import annotations
 

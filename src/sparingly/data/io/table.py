@@ -55,14 +55,119 @@ if TYPE_CHECKING:
 else:
     pl = LazyModule("polars")
 
-__all__ = [
-    "LongTable",
-    "from_frame",
-    "source_of",
-    "to_frame",
-]
+_COLUMNS = {
+    "item": "the column of the items",
+    "model": "the column of the models",
+    "output": "the column of the outputs",
+    "source": "the column of the sources",
+    "reference": "the column of the references",
+    "document": "the column of the documents",
+    "position": "the column of the places in the document",
+    "domain": "the column of the domains",
+    "cost": "the column of the costs",
+    "weight": "the column of the importance weights",
+    "rater": "the column of the raters; rows are then ratings",
+    "score": "the column of the ratings' scores",
+    "aspect": "the column of the ratings' aspects",
+    "seconds": "the column of the ratings' seconds",
+    "comment": "the column of the ratings' comments",
+    "metrics": "the columns of the metrics: a,b,c (further numbers unless said; empty for none)",
+    "aspects": "the columns of what people judged: a,b,c",
+    "columns": "the further columns to keep: a,b,c (all unless said)",
+}
+_TEXT = {
+    "separator": "what separates the fields of a text file: a character, or comma, tab, semicolon, pipe",
+    "quote": 'the quote character of a text file (" unless said); empty when there is no quoting',
+}
 
-# --- The ratings in a long table whose rows are judgements by raters ------------------------------
+
+class LongTable(Format):
+    """One row for each item and model, or for each rating of them."""
+
+    name: ClassVar[str] = "table"
+    summary: ClassVar[str] = "CSV, TSV or Parquet with one row for each item and model"
+    extensions: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
+    options: ClassVar[dict[str, str]] = {**_COLUMNS, **_TEXT}
+    writes: ClassVar[bool] = True
+    carries: ClassVar[frozenset[str]] = frozenset(
+        {"metric:*", "aspect:*", "column:*", "cell:*", "sources", "outputs", "references", "empty"}
+    )
+
+    def recognises(self, head: Head) -> bool:
+        """Take tables that no other format knows: by their extension, or by columns of items and models."""
+        if head.is_directory or head.content.startswith((b"{", b"[")):
+            return False
+        if head.start.startswith(MAGIC):
+            names = parquet_names(head.start, head.path)
+            return names is not None and not _is_known(names) and not is_ours(head.path)
+        return not _is_known(head.header) and (head.extension in self.extensions or looks_long(head.header))
+
+    def read(self, path: Path, options: Options) -> EvalSet:
+        """Read the table column by column."""
+        return read_long(source_of(path, options), options)
+
+    def write(self, data: EvalSet, path: Path) -> None:
+        """Write a row for each item and model, items in the order of the file that they came from."""
+        frame, kind = to_frame(data), files.extension(path)
+        if kind == ".parquet":
+            files.write_atomically(path, frame.write_parquet)
+        else:
+            separator = "\t" if kind == ".tsv" else ","
+            files.write_atomically(path, lambda file: frame.write_csv(file, separator=separator))
+
+    def losses(self, data: EvalSet) -> list[str]:
+        """Return what a table has no room for, and columns whose values turn into texts."""
+        return [*super().losses(data), *changed_by_writing(data)]
+
+
+def _is_known(names: list[str]) -> bool:
+    """Say whether the columns are those of inspect_ai's samples or of comparisons of two models."""
+    return are_samples(names) or {"model_a", "model_b"} <= set(names)
+
+
+def from_frame(frame: Any, **options: Any) -> EvalSet:
+    """Make an evaluation set of a long frame: one row for each item and model.
+
+    Args:
+        frame: A frame of pandas or polars, or an Arrow table.
+        options: Which column is what, as for a long table in a file: ``item``, ``model``, ``output``,
+            ``source``, ``reference``, ``document``, ``position``, ``domain``, ``cost``, ``weight``,
+            ``metrics``, ``aspects``, ``rater``, ``score``, ``aspect``, ``seconds``, ``comment``, ``columns``.
+
+    Examples:
+        >>> import polars
+        >>> import sparingly
+        >>> frame = polars.DataFrame({
+        ...     "segment_id": ["a", "a", "b", "b"], "system": ["tiny", "large", "tiny", "large"],
+        ...     "chrF": [40.0, 60.0, 55.0, 50.0],
+        ... })
+        >>> sparingly.from_frame(frame)
+        EvalSet(2 items x 2 models; metrics: chrF)
+    """
+    for name in options:
+        if name not in _COLUMNS:
+            raise UnknownNameError("option of from_frame", name, _COLUMNS)
+    converted = to_polars(frame)
+    polars_frame = converted.frame
+    return read_long(
+        TableSource("the frame", polars_frame.columns, polars_frame.get_column), options, converted.clashes
+    )
+
+
+def source_of(path: Path, options: Options) -> TableSource:
+    """Open a table file, whichever kind it is."""
+    if Head(path).start.startswith(MAGIC):
+        file = ParquetFile(path)
+        return TableSource(path, file.names, file.column)
+    separator, quote = options.get("separator"), options.get("quote", '"')
+    separator = SEPARATORS.get(str(separator), separator)
+    for name, value in (("separator", separator), ("quote", quote or None)):
+        if value is not None and len(value) != 1:
+            raise UsageError(f'The {name} "{value}" is not one character.')
+    return CsvText(path, separator, quote or None).source()
+
+
+# --- Reading ratings ------------------------------------------------------------------------------
 
 
 def rating_table(
@@ -180,8 +285,7 @@ def _is_present(values: Objects) -> NDArray[np.bool_]:
     return np.fromiter((value is not None for value in values), bool, len(values))
 
 
-# --- An evaluation set from a long table ----------------------------------------------------------
-
+# --- Reading --------------------------------------------------------------------------------------
 
 REFERENCE = "reference"
 _TWICE = 'Two columns are to be "{}". Leave one out with columns=.'
@@ -336,7 +440,7 @@ class _LongTableReader:
         return mostly_numbers(series, self.source) if series.dtype == pl.String else is_numeric(series)
 
 
-# --- An evaluation set as a long frame: one row for each item and model ---------------------------
+# --- Writing --------------------------------------------------------------------------------------
 
 
 def to_frame(data: EvalSet) -> pl.DataFrame:
@@ -410,115 +514,3 @@ def _as_whole_numbers(series: pl.Series) -> pl.Series:
     if series.dtype != pl.Float64 or not series.drop_nulls().is_between(-EXACT, EXACT).all():
         return series
     return series.cast(pl.Int64) if bool((series.drop_nulls() % 1 == 0).all()) else series
-
-
-_COLUMNS = {
-    "item": "the column of the items",
-    "model": "the column of the models",
-    "output": "the column of the outputs",
-    "source": "the column of the sources",
-    "reference": "the column of the references",
-    "document": "the column of the documents",
-    "position": "the column of the places in the document",
-    "domain": "the column of the domains",
-    "cost": "the column of the costs",
-    "weight": "the column of the importance weights",
-    "rater": "the column of the raters; rows are then ratings",
-    "score": "the column of the ratings' scores",
-    "aspect": "the column of the ratings' aspects",
-    "seconds": "the column of the ratings' seconds",
-    "comment": "the column of the ratings' comments",
-    "metrics": "the columns of the metrics: a,b,c (further numbers unless said; empty for none)",
-    "aspects": "the columns of what people judged: a,b,c",
-    "columns": "the further columns to keep: a,b,c (all unless said)",
-}
-_TEXT = {
-    "separator": "what separates the fields of a text file: a character, or comma, tab, semicolon, pipe",
-    "quote": 'the quote character of a text file (" unless said); empty when there is no quoting',
-}
-
-
-class LongTable(Format):
-    """One row for each item and model, or for each rating of them."""
-
-    name: ClassVar[str] = "table"
-    summary: ClassVar[str] = "CSV, TSV or Parquet with one row for each item and model"
-    extensions: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
-    options: ClassVar[dict[str, str]] = {**_COLUMNS, **_TEXT}
-    writes: ClassVar[bool] = True
-    carries: ClassVar[frozenset[str]] = frozenset(
-        {"metric:*", "aspect:*", "column:*", "cell:*", "sources", "outputs", "references", "empty"}
-    )
-
-    def recognises(self, head: Head) -> bool:
-        """Take tables that no other format knows: by their extension, or by columns of items and models."""
-        if head.is_directory or head.content.startswith((b"{", b"[")):
-            return False
-        if head.start.startswith(MAGIC):
-            names = parquet_names(head.start, head.path)
-            return names is not None and not _is_known(names) and not is_ours(head.path)
-        return not _is_known(head.header) and (head.extension in self.extensions or looks_long(head.header))
-
-    def read(self, path: Path, options: Options) -> EvalSet:
-        """Read the table column by column."""
-        return read_long(source_of(path, options), options)
-
-    def write(self, data: EvalSet, path: Path) -> None:
-        """Write a row for each item and model, items in the order of the file that they came from."""
-        frame, kind = to_frame(data), files.extension(path)
-        if kind == ".parquet":
-            files.write_atomically(path, frame.write_parquet)
-        else:
-            separator = "\t" if kind == ".tsv" else ","
-            files.write_atomically(path, lambda file: frame.write_csv(file, separator=separator))
-
-    def losses(self, data: EvalSet) -> list[str]:
-        """Return what a table has no room for, and columns whose values turn into texts."""
-        return [*super().losses(data), *changed_by_writing(data)]
-
-
-def _is_known(names: list[str]) -> bool:
-    """Say whether the columns are those of inspect_ai's samples or of comparisons of two models."""
-    return are_samples(names) or {"model_a", "model_b"} <= set(names)
-
-
-def from_frame(frame: Any, **options: Any) -> EvalSet:
-    """Make an evaluation set of a long frame: one row for each item and model.
-
-    Args:
-        frame: A frame of pandas or polars, or an Arrow table.
-        options: Which column is what, as for a long table in a file: ``item``, ``model``, ``output``,
-            ``source``, ``reference``, ``document``, ``position``, ``domain``, ``cost``, ``weight``,
-            ``metrics``, ``aspects``, ``rater``, ``score``, ``aspect``, ``seconds``, ``comment``, ``columns``.
-
-    Examples:
-        >>> import polars
-        >>> import sparingly
-        >>> frame = polars.DataFrame({
-        ...     "segment_id": ["a", "a", "b", "b"], "system": ["tiny", "large", "tiny", "large"],
-        ...     "chrF": [40.0, 60.0, 55.0, 50.0],
-        ... })
-        >>> sparingly.from_frame(frame)
-        EvalSet(2 items x 2 models; metrics: chrF)
-    """
-    for name in options:
-        if name not in _COLUMNS:
-            raise UnknownNameError("option of from_frame", name, _COLUMNS)
-    converted = to_polars(frame)
-    polars_frame = converted.frame
-    return read_long(
-        TableSource("the frame", polars_frame.columns, polars_frame.get_column), options, converted.clashes
-    )
-
-
-def source_of(path: Path, options: Options) -> TableSource:
-    """Open a table file, whichever kind it is."""
-    if Head(path).start.startswith(MAGIC):
-        file = ParquetFile(path)
-        return TableSource(path, file.names, file.column)
-    separator, quote = options.get("separator"), options.get("quote", '"')
-    separator = SEPARATORS.get(str(separator), separator)
-    for name, value in (("separator", separator), ("quote", quote or None)):
-        if value is not None and len(value) != 1:
-            raise UsageError(f'The {name} "{value}" is not one character.')
-    return CsvText(path, separator, quote or None).source()

@@ -13,8 +13,6 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.tables import Ratings
 
-# --- What a made-up evaluation set is asked to be, checked ----------------------------------------
-
 
 @dataclass(frozen=True)
 class Recipe:
@@ -86,7 +84,6 @@ def _check_share(name: str, share: float) -> None:
 # The quality of model m's output for item i is ``100 · σ(level + aᵢ (θₘ − bᵢ) + cᵢₘ)``: ability θ,
 # difficulty b and discrimination a as in item response theory, and the fit c of this very model to this
 # very item. Items of high discrimination tell models apart; they are what a selector looks for.
-
 
 BEST = 100.0
 DIGITS = 4
@@ -229,7 +226,6 @@ def _model_bias(strength: Floats, random: np.random.Generator) -> Floats:
 # A rating is ``quality + severity of the rater + noise of the rater``, a whole number from 0 to 100. A
 # rater takes a model's outputs for a whole document, as shared tasks hand them out, so that severity does
 # not cancel within an item.
-
 
 SEVERITY, NOISE, NOISE_SPREAD = 4.0, 9.0, 0.25
 SPEED_SPREAD, TIME_SPREAD = 0.3, 0.45

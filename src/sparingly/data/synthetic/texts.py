@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Objects
 
-# --- The words of made-up texts, by domain, and the invented language that their sources are written in ---
-
-
 DETERMINERS = ("the", "a", "this", "every", "another", "one")
 PREPOSITIONS = ("in", "near", "under", "behind", "beside", "after", "before", "without", "beyond", "around")
 CONJUNCTIONS = ("and", "but", "while", "because", "although", "so", "until", "unless")
