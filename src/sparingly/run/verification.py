@@ -56,12 +56,12 @@ def version_notes(kind: str, version: str) -> tuple[str, ...]:
     )
 
 
-def same_numbers(given: Floats | None, right: Floats | None) -> bool:
+def same_numbers(stated: Floats | None, right: Floats | None) -> bool:
     """Compare numbers up to what sums may differ by between machines."""
-    if given is None or right is None:
-        present = given if right is None else right
+    if stated is None or right is None:
+        present = stated if right is None else right
         return present is None or bool(np.isnan(present).all())
-    if given.shape != right.shape:
+    if stated.shape != right.shape:
         return False
     scale = float(np.abs(right[np.isfinite(right)]).max(initial=0.0))
-    return bool(np.allclose(given, right, rtol=1e-9, atol=1e-9 * scale, equal_nan=True))
+    return bool(np.allclose(stated, right, rtol=1e-9, atol=1e-9 * scale, equal_nan=True))

@@ -71,12 +71,12 @@ def verify_selection(selection: Selection, data: EvalSet) -> Verification:
     if first.problems:
         return Verification(first.problems, notes)
     try:
-        again = _select_again(selection, data, _as_pool(selection, first.selection))
+        rederived = _select_again(selection, data, _as_pool(selection, first.selection))
     except SparinglyError as error:
         return Verification((f"The method cannot be run on this data: {error}",), notes)
     with_probabilities = selection.pool is None or first.selection is not None
-    late = (note for note in again.notes if is_of_judged(note) and note not in selection.notes)
-    return Verification(tuple(differences(selection, again, with_probabilities)), (*notes, *late))
+    late = (note for note in rederived.notes if is_of_judged(note) and note not in selection.notes)
+    return Verification(tuple(differences(selection, rederived, with_probabilities)), (*notes, *late))
 
 
 def _pool_problems(selection: Selection, data: EvalSet) -> list[str]:
@@ -128,16 +128,16 @@ def _first_phase(selection: Selection, data: EvalSet) -> _FirstPhase:
     try:
         # Who is judged plays no part in what is chosen, and of a pool only its signature is here.
         crowd = signature.crowd or None
-        again = select(
+        rederived = select(
             data, signature.method, signature.budget, seed=signature.seed, crowd=crowd, judge="all"
         )
     except SparinglyError as error:
         return _FirstPhase(notes=(f"The first phase cannot be re-derived from this data: {error}",))
-    if (again.signature.inputs, again.signature.labels) != (signature.inputs, signature.labels):
+    if (rederived.signature.inputs, rederived.signature.labels) != (signature.inputs, signature.labels):
         return _FirstPhase(notes=("The first phase read other data than this: verify its own selection.",))
-    if set(again.items) != set(selection.pool):
+    if set(rederived.items) != set(selection.pool):
         return _FirstPhase(problems=("The pool is not what its signature gives.",))
-    return _FirstPhase(again, notes=version_notes("selection", signature.version))
+    return _FirstPhase(rederived, notes=version_notes("selection", signature.version))
 
 
 def _as_pool(selection: Selection, first: Selection | None) -> Selection | None:
@@ -165,27 +165,29 @@ def _select_again(selection: Selection, data: EvalSet, pool: Selection | None) -
     )
 
 
-def differences(selection: Selection, again: Selection, with_probabilities: bool) -> list[str]:
+def differences(selection: Selection, rederived: Selection, with_probabilities: bool) -> list[str]:
     """Compare the data that was read, the sizes and the rows."""
-    old, new = selection.signature, again.signature
+    old, new = selection.signature, rederived.signature
     if old.inputs != new.inputs:
         return [f"The data that the method reads is different: digest {new.inputs}, not {old.inputs}."]
     if old.labels != new.labels:
         return [f"The labels that the method uses are different: digest {new.labels}, not {old.labels}."]
-    problems = [*_size_problems(selection, again), *_item_problems(selection, again)]
+    problems = [*_size_problems(selection, rederived), *_item_problems(selection, rederived)]
     if problems:
         return problems
     columns = [
-        ("utilities", selection.utility, again.utility),
-        ("costs", selection.cost, again.cost),
-        ("cluster weights", selection.cluster_weight, again.cluster_weight),
+        ("utilities", selection.utility, rederived.utility),
+        ("costs", selection.cost, rederived.cost),
+        ("cluster weights", selection.cluster_weight, rederived.cluster_weight),
     ]
     if with_probabilities:
-        columns.append(("inclusion probabilities", selection.probability, again.probability))
+        columns.append(("inclusion probabilities", selection.probability, rederived.probability))
         if _tells_phases(selection):
-            columns.append(("probabilities of the pool", selection.pool_probability, again.pool_probability))
-    differing = [name for name, given, right in columns if not same_numbers(given, right)]
-    differing += [name for name, given, right in _texts(selection, again) if given != right]
+            columns.append(
+                ("probabilities of the pool", selection.pool_probability, rederived.pool_probability)
+            )
+    differing = [name for name, stated, right in columns if not same_numbers(stated, right)]
+    differing += [name for name, stated, right in _texts(selection, rederived) if stated != right]
     return [f"The {name} are not those that the method gives." for name in differing]
 
 
@@ -194,43 +196,43 @@ def _tells_phases(selection: Selection) -> bool:
     return selection.pool_probability is not None or selection.signature.version == __version__
 
 
-def _texts(selection: Selection, again: Selection) -> Iterator[tuple[str, object, object]]:
+def _texts(selection: Selection, rederived: Selection) -> Iterator[tuple[str, object, object]]:
     """Yield what is told in words: what to judge always, why only where the version is the same."""
     for name, words in _COLUMNS_OF_WORDS.items():
-        yield words, _as_list(getattr(selection, name)), _as_list(getattr(again, name))
-    if selection.signature.version == again.signature.version:
-        yield "reasons", [row.reason for row in selection], [row.reason for row in again]
+        yield words, _as_list(getattr(selection, name)), _as_list(getattr(rederived, name))
+    if selection.signature.version == rederived.signature.version:
+        yield "reasons", [row.reason for row in selection], [row.reason for row in rederived]
         # Sources are chosen before the models are known, and what is to be minded of these comes later.
         notes, right_notes = (
-            [note for note in result.notes if not is_of_judged(note)] for result in (selection, again)
+            [note for note in result.notes if not is_of_judged(note)] for result in (selection, rederived)
         )
         yield "notes", notes, right_notes
-        yield "units of cost", selection.cost_unit, again.cost_unit
+        yield "units of cost", selection.cost_unit, rederived.cost_unit
 
 
 def _as_list(column: Any) -> list[Any] | None:
     return None if column is None else list(column)
 
 
-def _size_problems(selection: Selection, again: Selection) -> list[str]:
+def _size_problems(selection: Selection, rederived: Selection) -> list[str]:
     old, problems = selection.signature, []
     if len(selection) != old.n:
         problems.append(f"There are {len(selection)} rows, but the signature says {old.n}.")
-    if again.signature.of != old.of:
-        problems.append(f"The items were {again.signature.of}, but the signature says {old.of}.")
+    if rederived.signature.of != old.of:
+        problems.append(f"The items were {rederived.signature.of}, but the signature says {old.of}.")
     return problems
 
 
-def _item_problems(selection: Selection, again: Selection) -> list[str]:
+def _item_problems(selection: Selection, rederived: Selection) -> list[str]:
     problems = []
-    given, right = set(selection.items), set(again.items)
-    wrong = [name for name in selection.items if name not in right]
-    missing = [name for name in again.items if name not in given]
-    if wrong:
-        problems.append(f'{counted(len(wrong), "item")} should not be there, such as "{wrong[0]}".')
+    stated, right = set(selection.items), set(rederived.items)
+    extra = [name for name in selection.items if name not in right]
+    missing = [name for name in rederived.items if name not in stated]
+    if extra:
+        problems.append(f'{counted(len(extra), "item")} should not be there, such as "{extra[0]}".')
     if missing:
         problems.append(f'{counted(len(missing), "item")} missing, such as "{missing[0]}".')
-    if not problems and list(selection.items) != list(again.items):
+    if not problems and list(selection.items) != list(rederived.items):
         problems.append("The items are the right ones, but in another order.")
     return problems
 
@@ -259,12 +261,12 @@ def verify_pool(selection: Selection, pool: ScoredPool) -> Verification:
     """
     notes = (*version_notes("selection", selection.signature.version), *pool.checksum_notes)
     try:
-        again = _select_pool_again(selection, pool)
+        rederived = _select_pool_again(selection, pool)
     except SparinglyError as error:
         return Verification((f"The selection cannot be drawn from this pool: {error}",), notes)
-    problems = differences(selection, again, with_probabilities=True)
-    if not problems and again.signature.method != selection.signature.method:
-        problems = [f"The parameters are others: {again.signature.method}."]
+    problems = differences(selection, rederived, with_probabilities=True)
+    if not problems and rederived.signature.method != selection.signature.method:
+        problems = [f"The parameters are others: {rederived.signature.method}."]
     return Verification(tuple(problems), notes)
 
 
@@ -332,7 +334,7 @@ def _verify_round_of(
     """Return how a round differs from the one that is picked again with a given size."""
     signature = selection.signature
     try:
-        again = next_round(
+        rederived = next_round(
             data,
             spell_saved(signature.method),
             signature.budget,
@@ -343,9 +345,9 @@ def _verify_round_of(
         )
     except SparinglyError as error:
         return (f"The strategy cannot be run on this data: {error}",)
-    if isinstance(again, Finished):
-        return (f"The strategy would have asked for nothing more: {again.reason}",)
-    return tuple(differences(selection, again, with_probabilities=True))
+    if isinstance(rederived, Finished):
+        return (f"The strategy would have asked for nothing more: {rederived.reason}",)
+    return tuple(differences(selection, rederived, with_probabilities=True))
 
 
 def _round_sizes(selection: Selection, data: EvalSet) -> list[int | None]:
@@ -359,15 +361,15 @@ def _round_sizes(selection: Selection, data: EvalSet) -> list[int | None]:
     if selection.models is None or not count:
         return [count, None]
     widths = [len(data.models) if names is None else len(names) for names in selection.models]
-    filled = [-(-sum(widths) // width) for width in (len(data.models), max(widths))]
-    return list(dict.fromkeys([None, *(least + more for least in filled for more in range(3)), count]))
+    smallest_sizes = [-(-sum(widths) // width) for width in (len(data.models), max(widths))]
+    return list(dict.fromkeys([None, *(size + more for size in smallest_sizes for more in range(3)), count]))
 
 
 # Estimates and rankings.
 
 
 Kind = Literal["estimate", "ranking"]
-# Name, what was given, what is right.
+# A name, the value of the result, and the value that was derived again.
 Part = tuple[str, Any, Any]
 _NUMBERS = {
     "scores": "scores",
@@ -419,50 +421,52 @@ _BY_VERSION = (
 _OF_CLAIM = ("question", "model", "against", "margin", "difference", "error", "p_value", "alpha")
 
 
-def verify_estimate(given: Estimate, data: EvalSet) -> Verification:
+def verify_estimate(result: Estimate, data: EvalSet) -> Verification:
     """Estimate again, by the signature, from the selection that the estimate names, and compare."""
-    signature = given.signature
+    signature = result.signature
     if signature is None:
         raise UsageError("An estimate from plain arrays has no signature, so it cannot be re-derived.")
-    return _verify_scores("estimate", given, signature, data, lambda: _estimate_again(given, signature, data))
+    return _verify_scores(
+        "estimate", result, signature, data, lambda: _estimate_again(result, signature, data)
+    )
 
 
-def verify_ranking(given: Ranking, data: EvalSet) -> Verification:
+def verify_ranking(result: Ranking, data: EvalSet) -> Verification:
     """Rank again, by the signature, from the selection that the ranking names, and compare."""
-    signature = given.signature
+    signature = result.signature
     if signature is None:
         raise UsageError("A ranking of plain arrays has no signature, so it cannot be re-derived.")
     if signature.groups_by not in get_args(GroupsBy):
         return Verification((_EARLIER,), version_notes("ranking", signature.version))
     return _verify_scores(
-        "ranking", given, signature.scores, data, lambda: _rank_again(given, signature, data)
+        "ranking", result, signature.scores, data, lambda: _rank_again(result, signature, data)
     )
 
 
 def _verify_scores(
     kind: Kind,
-    given: Estimate | Ranking,
+    result: Estimate | Ranking,
     signature: EstimateSignature,
     data: EvalSet,
-    again: Callable[[], Estimate | Ranking],
+    derive: Callable[[], Estimate | Ranking],
 ) -> Verification:
     """Verify the selection first: scores of a selection that was shopped for are no better than it."""
     notes = version_notes(kind, signature.version)
-    if given.selection is None and signature.selection is not None:
+    if result.selection is None and signature.selection is not None:
         return Verification((f"The {kind} does not hold the selection that its signature names.",), notes)
-    if given.selection is not None:
-        first = verify_selection(given.selection, data)
+    if result.selection is not None:
+        first = verify_selection(result.selection, data)
         notes = tuple(dict.fromkeys((*notes, *first.notes)))
         if not first.ok:
             return Verification(tuple(f"Its selection: {problem}" for problem in first.problems), notes)
     try:
-        right = again()
+        right = derive()
     except SparinglyError as error:
         return Verification((f"The {kind} cannot be made from this data: {error}",), notes)
-    problems = _signed_problems(kind, _score_signature(given), _score_signature(right))
+    problems = _signed_problems(kind, _score_signature(result), _score_signature(right))
     if problems:
         return Verification(tuple(problems), notes)
-    differing = list(dict.fromkeys(_differing_parts(given, right)))
+    differing = list(dict.fromkeys(_differing_parts(result, right)))
     if differing and signature.version != __version__ and all(_is_by_version(name) for name in differing):
         difference = (
             f"Made by {signature.version}; {__version__} computes intervals and p-values otherwise. "
@@ -475,10 +479,10 @@ def _verify_scores(
     )
 
 
-def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet) -> Estimate:
-    again = estimate(
+def _estimate_again(result: Estimate, signature: EstimateSignature, data: EvalSet) -> Estimate:
+    rederived = estimate(
         data.without_scales(),
-        given.selection,
+        result.selection,
         signature.aspect,
         estimator=signature.estimator,
         target=_requested_target(signature),
@@ -488,13 +492,13 @@ def _estimate_again(given: Estimate, signature: EstimateSignature, data: EvalSet
         by=signature.by,
         seed=signature.seed,
     )
-    return again if signature.raters is None else with_rater_errors(again, data)
+    return rederived if signature.raters is None else with_rater_errors(rederived, data)
 
 
-def _rank_again(given: Ranking, signature: RankingSignature, data: EvalSet) -> Ranking:
+def _rank_again(result: Ranking, signature: RankingSignature, data: EvalSet) -> Ranking:
     ranking = rank(
         data.without_scales(),
-        given.selection,
+        result.selection,
         signature.scores.aspect,
         estimator=signature.scores.estimator,
         target=_ranking_target(signature),
@@ -538,15 +542,15 @@ def _signed_problems(kind: Kind, old: EstimateSignature, new: EstimateSignature)
     ]
 
 
-def _differing_parts(given: Estimate | Ranking, right: Estimate | Ranking) -> Iterator[str]:
+def _differing_parts(result: Estimate | Ranking, right: Estimate | Ranking) -> Iterator[str]:
     """Compare every number; yield what those that differ are called."""
-    if isinstance(given, Estimate) and isinstance(right, Estimate):
-        parts = [*_estimate_parts(given, right)]
+    if isinstance(result, Estimate) and isinstance(right, Estimate):
+        parts = [*_estimate_parts(result, right)]
     else:
-        parts = [*_ranking_parts(cast("Ranking", given), cast("Ranking", right))]
-    if _score_signature(given).version == _score_signature(right).version:
-        parts.append(("notes", _comparable_notes(given.notes), _comparable_notes(right.notes)))
-    yield from (name for name, value, expected in parts if not _same(value, expected))
+        parts = [*_ranking_parts(cast("Ranking", result), cast("Ranking", right))]
+    if _score_signature(result).version == _score_signature(right).version:
+        parts.append(("notes", _comparable_notes(result.notes), _comparable_notes(right.notes)))
+    yield from (name for name, value, expected in parts if not _is_same(value, expected))
 
 
 def _is_by_version(name: str) -> bool:
@@ -554,41 +558,41 @@ def _is_by_version(name: str) -> bool:
     return name.partition(" in the group ")[0] in _BY_VERSION
 
 
-def _score_signature(given: Estimate | Ranking) -> EstimateSignature:
-    signature = given.signature
+def _score_signature(result: Estimate | Ranking) -> EstimateSignature:
+    signature = result.signature
     return cast(
         "EstimateSignature", signature.scores if isinstance(signature, RankingSignature) else signature
     )
 
 
-def _estimate_parts(given: Estimate, right: Estimate, where: str = "") -> Iterator[Part]:
-    yield f"models{where}", given.models, right.models
+def _estimate_parts(result: Estimate, right: Estimate, scope: str = "") -> Iterator[Part]:
+    yield f"models{scope}", result.models, right.models
     for name in (*_FACTS, "level", "freedom"):
-        yield f"{_plural(name)}{where}", getattr(given, name), getattr(right, name)
+        yield f"{_plural(name)}{scope}", getattr(result, name), getattr(right, name)
     for name, words in _NUMBERS.items():
-        yield f"{words}{where}", getattr(given, name), getattr(right, name)
-    yield f"kinds of intervals{where}", given.intervals, right.intervals
-    yield f"counts of intervals{where}", given.outcome, right.outcome
-    yield "groups", sorted(given.groups), sorted(right.groups)
-    for name in sorted(set(given.groups) & set(right.groups)):
-        yield from _estimate_parts(given.groups[name], right.groups[name], f' in the group "{name}"')
+        yield f"{words}{scope}", getattr(result, name), getattr(right, name)
+    yield f"kinds of intervals{scope}", result.intervals, right.intervals
+    yield f"counts of intervals{scope}", result.outcome, right.outcome
+    yield "groups", sorted(result.groups), sorted(right.groups)
+    for name in sorted(set(result.groups) & set(right.groups)):
+        yield from _estimate_parts(result.groups[name], right.groups[name], f' in the group "{name}"')
 
 
-def _ranking_parts(given: Ranking, right: Ranking) -> Iterator[Part]:
-    yield "models", [row.model for row in given.models], [row.model for row in right.models]
+def _ranking_parts(result: Ranking, right: Ranking) -> Iterator[Part]:
+    yield "models", [row.model for row in result.models], [row.model for row in right.models]
     for name in (*_FACTS, "scores_of", "test", "groups_by", "alpha", "freedom", "certain"):
-        yield _plural(name), getattr(given, name), getattr(right, name)
+        yield _plural(name), getattr(result, name), getattr(right, name)
     for name, words in _OF_MODELS.items():
-        yield words, *(_column([getattr(row, name) for row in result.models]) for result in (given, right))
+        yield words, *(_column([getattr(row, name) for row in ranking.models]) for ranking in (result, right))
     for name, words in _OF_PAIRS.items():
         # A file of before they had this meaning says nothing of what judging everything would show.
-        if name != _OF_FULL_SET or getattr(given, name) is not None:
-            yield words, getattr(given, name), getattr(right, name)
-    yield "claims", given.claim is None, right.claim is None
-    if given.claim is not None and right.claim is not None:
+        if name != _OF_FULL_SET or getattr(result, name) is not None:
+            yield words, getattr(result, name), getattr(right, name)
+    yield "claims", result.claim is None, right.claim is None
+    if result.claim is not None and right.claim is not None:
         for name in _OF_CLAIM:
             words = "p-values of claims" if name == "p_value" else "claims"
-            yield words, getattr(given.claim, name), getattr(right.claim, name)
+            yield words, getattr(result.claim, name), getattr(right.claim, name)
 
 
 def _plural(name: str) -> str:
@@ -606,13 +610,13 @@ def _column(values: list[Any]) -> Any:
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
-def _same(given: Any, right: Any) -> bool:
-    if isinstance(given, np.ndarray) or isinstance(right, np.ndarray):
-        return same_numbers(given, right)
-    if isinstance(given, float) and isinstance(right, float):
+def _is_same(result: Any, right: Any) -> bool:
+    if isinstance(result, np.ndarray) or isinstance(right, np.ndarray):
+        return same_numbers(result, right)
+    if isinstance(result, float) and isinstance(right, float):
         # Infinite and missing numbers are equal to themselves.
-        return same_numbers(np.array([given]), np.array([right]))
-    return bool(given == right)
+        return same_numbers(np.array([result]), np.array([right]))
+    return bool(result == right)
 
 
 # Any result.

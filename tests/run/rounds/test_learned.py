@@ -9,8 +9,8 @@ import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.learning import (
+    ExpectedSizes,
     LabelPredictions,
-    ResidualSizes,
     item_effects,
     learn,
     learn_sizes,
@@ -79,7 +79,7 @@ def test_equal_residuals_earn_nothing() -> None:
     assert supported_tau(np.zeros(0), np.zeros(0)) == 0.0
     noise = np.random.default_rng(1).exponential(size=(2, 40))
     assert supported_tau(noise[0], noise[1] / noise[1].mean()) == 0.0
-    assert ResidualSizes(np.ones(9), 0.0).chances(np.arange(6), 2) == pytest.approx(np.full(6, 1 / 3))
+    assert ExpectedSizes(np.ones(9), 0.0).chances(np.arange(6), 2) == pytest.approx(np.full(6, 1 / 3))
 
 
 def test_what_is_not_taught_gives_equal_chances() -> None:

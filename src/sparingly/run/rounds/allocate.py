@@ -17,7 +17,7 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.pair_tests import pair_errors
-from sparingly.run.rounds.learning import AUTO, ResidualSizes, regressor_fields, resolve_regressor, waves_of
+from sparingly.run.rounds.learning import AUTO, ExpectedSizes, regressor_fields, resolve_regressor, waves_of
 from sparingly.run.rounds.stop.base import after_rounds, look_from, pair_question
 from sparingly.run.rounds.stop.rules import chance_to_settle, information_at_end
 from sparingly.run.rounds.stop.sequential import Look, SettledPairs, Valid, no_settled_pairs, settle_pairs
@@ -319,7 +319,7 @@ class Allocate(Strategy):
         active = [
             number for number in range(len(going)) if counts[number] > 1 and open_rows[fold == number].any()
         ]
-        sizes = ResidualSizes(np.ones(len(state.data)), 0.0)
+        sizes = ExpectedSizes(np.ones(len(state.data)), 0.0)
         if active and not in_pilot(self, state):
             sizes = sizes_of(self, state, history, continuing, "ranking")
         cells = self._cells(state, int(counts.max()))

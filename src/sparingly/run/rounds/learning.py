@@ -134,7 +134,7 @@ def _relevant_sizes(residual: Floats, goal: Goal) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualSizes:
+class ExpectedSizes:
     """How large the residual of every item is expected to be, and the share of the chances that goes by it.
 
     Attributes:
@@ -162,7 +162,7 @@ def learn_sizes(
     tau: float | None,
     models: Mask,
     seed: int,
-) -> ResidualSizes:
+) -> ExpectedSizes:
     """Learn how large residuals are where, and whether unequal chances are worth it.
 
     |e_ij| is learned from the metrics as scores are; û_i² = Σ_j â_ij² over the models that go on. τ minimises
@@ -181,7 +181,7 @@ def learn_sizes(
     """
     residual = predictions.residual[:, models]
     if regressor is None or not predictions.is_fitted or tau == 0.0:
-        return ResidualSizes(np.ones(len(residual)), 0.0)
+        return ExpectedSizes(np.ones(len(residual)), 0.0)
     sizes = np.full(data.shape, np.nan)
     sizes[:, models] = _relevant_sizes(residual, goal)
     predicted = _cross_fitted(data, sizes, regressor, seed)[:, models]
@@ -190,7 +190,7 @@ def learn_sizes(
     labelled = ~np.isnan(residual).any(axis=1)
     squares = np.where(labelled, residual_squares(residual, goal), 0.0) * stands_for
     share = supported_tau(squares[labelled], (expected / expected.mean())[labelled]) if tau is None else tau
-    return ResidualSizes(expected, share)
+    return ExpectedSizes(expected, share)
 
 
 def supported_tau(squares: Floats, even: Floats) -> float:

@@ -22,8 +22,8 @@ from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.learning import (
     AUTO,
+    ExpectedSizes,
     Goal,
-    ResidualSizes,
     learn,
     learn_sizes,
     regressor_fields,
@@ -112,7 +112,7 @@ def draw_wave(design: str, state: State, rows: Ints, chances: Floats, part: int 
 
 def sizes_of(
     method: InWaves, state: State, history: Sequence[Wave], models: Mask, goal: Goal
-) -> ResidualSizes:
+) -> ExpectedSizes:
     """Return the sizes of residuals that all labels so far let expect."""
     predictions = learn(state.data, state.labels, method.regressor, state.seed)
     stands = combine(history, state.labels, state.data.importance).stands_for
@@ -197,11 +197,11 @@ class Waves(Strategy):
         """Return the waves so far, each with predictions from the earlier ones."""
         return waves_of(state, self.regressor)
 
-    def _sizes(self, state: State) -> ResidualSizes:
+    def _sizes(self, state: State) -> ExpectedSizes:
         """Return the expected sizes of residuals, and how far chances go by them."""
         everyone = np.ones(len(state.data.models), bool)
         if in_pilot(self, state):
-            return ResidualSizes(np.ones(len(state.data)), 0.0)
+            return ExpectedSizes(np.ones(len(state.data)), 0.0)
         return sizes_of(self, state, self.history(state), everyone, self.goal)
 
 
