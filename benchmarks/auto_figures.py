@@ -15,8 +15,7 @@ from pathlib import Path
 from benchmarks.leaderboard.board import BoardRow, Span, board
 from benchmarks.leaderboard.ranges import Range
 from benchmarks.leaderboard.results import read_results
-from benchmarks.papers.markdown import replaced
-from benchmarks.papers.work import write_whole
+from benchmarks.pages import replaced, write_whole
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "auto.md"
 MARKER = "auto"

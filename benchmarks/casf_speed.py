@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import sparingly
-from benchmarks.papers.ruan.runs import chosen_rows
-from benchmarks.papers.ruan.sets import CASES, EIGHT, Case
+from benchmarks.papers.ruan.sets import CASES, EIGHT, Case, chosen_rows
 from benchmarks.papers.work import Work
 from sparingly import EvalSet
 

@@ -16,9 +16,9 @@ from datetime import date
 from pathlib import Path
 
 import sparingly
-from benchmarks.papers.markdown import replaced
+from benchmarks.pages import replaced, write_whole
 from benchmarks.papers.ruan import methods, phases, regressors
-from benchmarks.papers.work import FULL, Work, write_whole
+from benchmarks.papers.work import FULL, Work
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "casf.md"

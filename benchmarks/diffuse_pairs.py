@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import sparingly
+from benchmarks.pages import replaced, write_whole
 from benchmarks.papers.ashury import curves, iterative
-from benchmarks.papers.markdown import replaced
-from benchmarks.papers.work import FULL, Work, write_whole
+from benchmarks.papers.work import FULL, Work
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, RESULTS = ROOT / "docs" / "pairs.md", ROOT / "benchmarks" / "results" / "diffuse_pairs.json"

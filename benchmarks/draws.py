@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._data import SEED
-from benchmarks._timing import peak_megabytes
+from benchmarks.peers.data import SEED
+from benchmarks.peers.timing import peak_megabytes
 from sparingly.base.arrays import Floats
 from sparingly.choose.design.draws import draw_cube, draw_local_pivotal, draw_pivotal, draw_systematic
 from sparingly.choose.design.probability import inclusion_probabilities

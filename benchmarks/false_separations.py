@@ -30,9 +30,8 @@ from typing import NamedTuple
 import numpy as np
 
 import sparingly
-from benchmarks._resume import FinishedParts, Row
-from benchmarks.papers.markdown import folded, replaced, table
-from benchmarks.papers.work import write_whole
+from benchmarks.pages import folded, replaced, table, write_whole
+from benchmarks.resume import FinishedParts, Row
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.multiple_tests import holm

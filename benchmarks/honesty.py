@@ -20,12 +20,21 @@ from pathlib import Path
 from typing import Any
 
 import sparingly
-from benchmarks import _honesty_coverage, _honesty_errors
-from benchmarks._honesty_cases import COVERAGE, MAIN, OTHERS, Case, Kept
-from benchmarks._honesty_picture import draw
-from benchmarks._honesty_tables import coverage_blocks, error_blocks
-from benchmarks.papers.markdown import replaced
-from benchmarks.papers.work import write_whole
+from benchmarks.honesty_page import coverage_blocks, draw, error_blocks
+from benchmarks.honesty_runs import (
+    COVERAGE,
+    MAIN,
+    OTHERS,
+    Case,
+    Kept,
+    coverage_figures,
+    error_figures,
+    rows_of,
+)
+from benchmarks.pages import replaced, write_whole
+
+# --- the command -----------------------------------------------------------------------------------------
+
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "results-honesty.md"
@@ -84,9 +93,7 @@ def errors(cases: Sequence[Case], asked: argparse.Namespace) -> list[dict[str, A
     is_main = cases is MAIN
     draws = asked.draws if is_main else asked.draws_others
     return [
-        _honesty_errors.case_figures(
-            case, asked.data, Kept(asked.keep), draws, *_honesty_errors.rows_of(is_main)
-        )
+        error_figures(case, asked.data, Kept(asked.keep), draws, *rows_of(is_main))
         for case in _named(cases, asked)
     ]
 
@@ -94,8 +101,7 @@ def errors(cases: Sequence[Case], asked: argparse.Namespace) -> list[dict[str, A
 def coverage(asked: argparse.Namespace) -> list[dict[str, Any]]:
     """Return what claims hold on every set."""
     return [
-        _honesty_coverage.case_figures(case, asked.data, Kept(asked.keep), asked.parts)
-        for case in _named(COVERAGE, asked)
+        coverage_figures(case, asked.data, Kept(asked.keep), asked.parts) for case in _named(COVERAGE, asked)
     ]
 
 

@@ -17,9 +17,9 @@ from typing import Any, get_args
 
 import numpy as np
 
-from benchmarks._data import MODELS, USUAL, prepared
-from benchmarks._peer_env import FOLDER
-from benchmarks._timing import peak_megabytes, timed
+from benchmarks.peers.data import MODELS, USUAL, prepared
+from benchmarks.peers.environment import FOLDER
+from benchmarks.peers.timing import peak_megabytes, timed
 from benchmarks.run import ONE_THREAD, print_table
 
 SIZES = (1_000, 100_000, 1_000_000)

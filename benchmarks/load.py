@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._data import MODELS, SEED, item_ids, model_ids
-from benchmarks._peer_env import FOLDER
-from benchmarks._timing import peak_megabytes
+from benchmarks.peers.data import MODELS, SEED, item_ids, model_ids
+from benchmarks.peers.environment import FOLDER
+from benchmarks.peers.timing import peak_megabytes
 
 METRICS = ("chrF", "COMET", "MetricX")
 KINDS = {"our Parquet": "parquet", "long table in Parquet": "long.parquet"}

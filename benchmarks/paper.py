@@ -17,8 +17,9 @@ from pathlib import Path
 
 from benchmarks.analyses.__main__ import ANALYSES
 from benchmarks.analyses.__main__ import main as analyse
+from benchmarks.pages import write_whole
 from benchmarks.papers.catalogue import names, paper_table
-from benchmarks.papers.work import EFFORTS, Work, write_whole
+from benchmarks.papers.work import EFFORTS, Work
 from sparingly.base.errors import SparinglyError
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -28,14 +28,14 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import date
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import sparingly
-from benchmarks.papers.markdown import replaced, table
+from benchmarks.pages import replaced, table
+from benchmarks.resume import code_digest
 from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook, order_chances
 from sparingly.infer.plan.pilot import pilot_of
 from sparingly.infer.rank.decisions import decide
@@ -75,10 +75,8 @@ SIZES = (12, 16, 20, 30, 50, 100, 200)
 PILOT, CHUNK = 60, 25
 LOW, HIGH = 0.9, 1.15
 # What decides about the figures: about what is printed, and about plans besides.
-_CODE: dict[str, tuple[str, ...]] = {
-    "draws": ("base/rng.py", "base/stats", "choose", "infer/estimate", "signals/predict")
-}
-_CODE["plan"] = (*_CODE["draws"], "infer/plan")
+_CODE_OF_DRAWS = ("base", "choose", "infer/estimate", "signals")
+_CODE = {"draws": _CODE_OF_DRAWS, "plan": (*_CODE_OF_DRAWS, "infer/plan")}
 _ON_PAGE, _POWERS_ON_PAGE = "plan-holds", "plan-power"
 # Standard deviations of differences, models, and runs that know a share to about one point.
 QUESTIONS = ((0.3, 2), (0.6, 2), (1.0, 2), (0.3, 8), (0.6, 8), (1.0, 8))
@@ -128,7 +126,7 @@ def printed(folder: Path, name: str, n: int, first: int, draws: int) -> dict[str
     return {"halves": halves, "winners": winners, "pairs": pairs}
 
 
-# --- differences without data -------------------------------------------------------------------------
+# --- differences without data ----------------------------------------------------------------------------
 
 
 def powers(runs: dict[int, int]) -> dict[str, Any]:
@@ -181,14 +179,7 @@ def outside_powers(results: dict[str, Any]) -> list[str]:
     ]
 
 
-# --- work that resumes --------------------------------------------------------------------------------
-
-
-def digest(kind: str) -> str:
-    """Return a digest of the code that decides about draws or about plans."""
-    source = Path(sparingly.__file__).parent
-    files = sorted(path for part in _CODE[kind] for path in [source / part, *(source / part).rglob("*.py")])
-    return blake2b(b"".join(path.read_bytes() for path in files if path.is_file()), digest_size=8).hexdigest()
+# --- work that resumes -----------------------------------------------------------------------------------
 
 
 def finished(code: dict[str, str], folder: Path, work: tuple[Any, ...]) -> dict[str, Any]:
@@ -255,7 +246,7 @@ def _median_error(halves: np.ndarray[Any, np.dtype[np.float64]]) -> float:
     return float(np.std(again))
 
 
-# --- the table ----------------------------------------------------------------------------------------
+# --- the table -------------------------------------------------------------------------------------------
 
 
 def shown(results: dict[str, Any]) -> str:
@@ -315,7 +306,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.power:
         return _powers(asked.docs)
     names = asked.only or list(FURTHER if asked.further else SETS)
-    code = {kind: digest(kind) for kind in _CODE}
+    code = {kind: code_digest(_CODE[kind]) for kind in _CODE}
     results: dict[str, Any] = {
         "draws": asked.draws,
         "pilots": asked.pilots,

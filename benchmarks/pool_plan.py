@@ -26,11 +26,9 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from benchmarks._process_tree import watched
 from benchmarks.make_pool import write_pool
-from benchmarks.papers.markdown import replaced
-from benchmarks.papers.work import write_whole
-from benchmarks.pool_scale import COMMAND, train
+from benchmarks.pages import replaced, write_whole
+from benchmarks.pool_scale import COMMAND, train, watched
 from sparingly.choose.pool.candidates import read_frame
 from sparingly.choose.pool.embeddings import embedding_of
 from sparingly.choose.pool.groups import build_tree, nearest_leaves

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import sparingly
-from benchmarks.papers.markdown import replaced, table
+from benchmarks.pages import replaced, table
 from benchmarks.papers.saldias.raters import number, share
 from sparingly.run.raters.report import RaterReport
 

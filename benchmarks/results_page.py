@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import sparingly
-from benchmarks.papers.markdown import replaced
-from benchmarks.papers.work import FULL, QUICK, Work, write_whole
+from benchmarks.pages import replaced, write_whole
+from benchmarks.papers.work import FULL, QUICK, Work
 from benchmarks.papers.zouhar import appendix, crowd, diffuse, parity, spa
 
 ROOT = Path(__file__).resolve().parent.parent

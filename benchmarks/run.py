@@ -20,10 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._answers import compare_answers
-from benchmarks._data import USUAL, Kind, prepared
-from benchmarks._peer_env import FOLDER, peer_python
-from benchmarks._rows import PY_IRT, ROWS, SUBSET2EVALUATE, Row
+from benchmarks.peers.data import USUAL, Kind, prepared
+from benchmarks.peers.environment import FOLDER, peer_python
+from benchmarks.peers.rows import PY_IRT, ROWS, SUBSET2EVALUATE, Row, compare_answers
 
 ROOT = Path(__file__).resolve().parent.parent
 ONE_THREAD = dict.fromkeys(
@@ -41,7 +40,7 @@ GROWTH_WORK = ("metric_cons", "metric_cons_spearman", "metric_var", "agreement",
 GROWTH_SIZES = (1_000, 10_000, 100_000, 1_000_000)
 # Of py-irt; so many that a quick run ends soon.
 EPOCHS, QUICK_EPOCHS = 1000, 100
-SCRIPTS = {SUBSET2EVALUATE: "_theirs", PY_IRT: "_py_irt"}
+SCRIPTS = {SUBSET2EVALUATE: "subset2evaluate", PY_IRT: "py_irt"}
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Session:
     def ours(self, work: str, kind: Kind, items: int, noise: float = USUAL) -> dict[str, Any]:
         """Measure us."""
         data = prepared(FOLDER / "data", kind, items, noise, for_peer=False)
-        return self._measured(Path(sys.executable), "_ours", work, data)
+        return self._measured(Path(sys.executable), "ours", work, data)
 
     def theirs(self, peer: str, work: str, kind: Kind, items: int, noise: float) -> dict[str, Any]:
         """Measure a peer."""
@@ -67,7 +66,7 @@ class Session:
         outcome = self.folder / f"{script}-{work}-{data.stem}.json"
         epochs = QUICK_EPOCHS if self.is_quick else EPOCHS
         targets = self.folder / f"{data.stem}.targets"
-        command = [python, "-m", f"benchmarks.{script}", work, data, outcome, targets, epochs]
+        command = [python, "-m", f"benchmarks.peers.{script}", work, data, outcome, targets, epochs]
         environment = {**os.environ, **ONE_THREAD, "HF_HUB_OFFLINE": "1", "PYTHONHASHSEED": "0"}
         if not outcome.exists():
             done = subprocess.run(

@@ -25,15 +25,14 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from datetime import date
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import sparingly
-from benchmarks.papers.markdown import replaced, table
-from benchmarks.papers.work import write_whole
+from benchmarks.pages import replaced, table, write_whole
+from benchmarks.resume import code_digest
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet
@@ -176,11 +175,7 @@ def biased(found: Figures) -> list[tuple[str, str, int]]:
 
 def code() -> str:
     """Return a digest of the code that decides about the figures."""
-    total = blake2b(Path(__file__).read_bytes(), digest_size=8)
-    for floor in ("infer", "run/rounds"):
-        for path in sorted((ROOT / "src" / "sparingly" / floor).rglob("*.py")):
-            total.update(path.read_bytes())
-    return total.hexdigest()
+    return code_digest(("infer", "run/rounds"), ("unequal_depths.py",))
 
 
 def computed(

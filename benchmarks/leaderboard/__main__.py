@@ -18,9 +18,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.leaderboard import write
-from benchmarks.leaderboard.markdown import MARKER
-from benchmarks.papers.markdown import replaced
-from benchmarks.papers.work import write_whole
+from benchmarks.leaderboard.page import MARKER
+from benchmarks.pages import replaced, write_whole
 from sparingly.bench.grid import Grid, grid_from_text, grid_of, read_grid, standard_grid
 from sparingly.bench.play import play
 

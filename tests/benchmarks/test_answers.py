@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks._answers import compare_answers
-from benchmarks._data import MODELS, arrays, item_ids, model_ids, responses, vectors
-from benchmarks._rows import ROWS
+from benchmarks.peers.data import MODELS, arrays, item_ids, model_ids, responses, vectors
+from benchmarks.peers.rows import ROWS, compare_answers
 
 BY_NAME = {row.name: row for row in ROWS}
 

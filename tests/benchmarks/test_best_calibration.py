@@ -7,9 +7,20 @@ import numpy as np
 import pytest
 
 from benchmarks import best_calibration
-from benchmarks._best_replays import AS_IT_IS, BEST_SET, NEIGHBOURS, PRIORS, Said
-from benchmarks.best_calibration import Sums, blocks, chosen_without, deviations, missed, tally
-from benchmarks.papers.markdown import block
+from benchmarks.best_calibration import (
+    BEST_SET,
+    NEIGHBOURS,
+    PRIORS,
+    USED_PRIOR,
+    Said,
+    Sums,
+    blocks,
+    chosen_without,
+    deviations,
+    missed,
+    tally,
+)
+from benchmarks.pages import block
 
 
 def said(prior: str, chance: float, share: float, question: str = BEST_SET) -> dict[str, Any]:
@@ -20,8 +31,8 @@ def said(prior: str, chance: float, share: float, question: str = BEST_SET) -> d
 
 
 def test_bands_hold_what_was_said_against_what_was_so() -> None:
-    sums = Sums([{"family": "a", "sums": {"one": said(AS_IT_IS, 0.72, 0.75)}}])
-    rows = deviations(sums.by_set(BEST_SET, AS_IT_IS))
+    sums = Sums([{"family": "a", "sums": {"one": said(USED_PRIOR, 0.72, 0.75)}}])
+    rows = deviations(sums.by_set(BEST_SET, USED_PRIOR))
     assert [row["cases"] for row in rows] == [0] * 7 + [400] + [0] * 2
     assert rows[7]["off"] == pytest.approx(0.03)
     assert missed({f"{BEST_SET}|left out": rows}) == []
@@ -33,13 +44,13 @@ def test_bands_hold_what_was_said_against_what_was_so() -> None:
 
 def test_a_prior_is_chosen_without_the_family_that_it_is_checked_on() -> None:
     other = list(PRIORS)[1]
-    right, wrong = said(AS_IT_IS, 0.55, 0.55) | said(other, 0.55, 0.8), said(AS_IT_IS, 0.55, 0.9)
+    right, wrong = said(USED_PRIOR, 0.55, 0.55) | said(other, 0.55, 0.8), said(USED_PRIOR, 0.55, 0.9)
     rows = [
         {"family": "a", "sums": {"one": right}},
         {"family": "b", "sums": {"two": wrong | said(other, 0.55, 0.55)}},
     ]
     families = ["a", "b"]
-    assert chosen_without(Sums(rows), (BEST_SET,), "b", families) == AS_IT_IS
+    assert chosen_without(Sums(rows), (BEST_SET,), "b", families) == USED_PRIOR
     assert chosen_without(Sums(rows), (BEST_SET,), "a", families) == other
 
 

@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 
 from benchmarks import coverage_grid
-from benchmarks._coverage_cells import DESIGNS, run_cell
-from benchmarks._coverage_real import SOURCES, real_families
-from benchmarks._coverage_scores import FAMILIES
-from benchmarks._coverage_table import blocks
-from benchmarks._coverage_tally import Tally, ring
-from benchmarks.papers.markdown import block, marker
+from benchmarks.coverage_grid import DESIGNS, Tally, blocks, ring, run_cell
+from benchmarks.coverage_sets import FAMILIES, SOURCES, real_families
+from benchmarks.pages import block, marker
 
 
 def counted() -> Tally:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from benchmarks._data import (
+from benchmarks.peers.data import (
     DIMENSIONS,
     MODELS,
     USUAL,
@@ -21,8 +21,8 @@ from benchmarks._data import (
     prepared,
     vectors,
 )
-from benchmarks._ours import Given
-from benchmarks._timing import timed_anew
+from benchmarks.peers.ours import Given
+from benchmarks.peers.timing import timed_anew
 
 
 def test_outputs_are_as_long_as_sentences_of_the_news() -> None:

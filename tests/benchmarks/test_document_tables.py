@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 import sparingly
-from benchmarks import _document_tables_errors as errors
-from benchmarks import _document_tables_pages as pages
 from benchmarks import document_tables
-from benchmarks._document_tables_methods import METHODS, SHARES
-from benchmarks.papers.knowles.draws import BUDGETED, FIXED, RUNS
-from benchmarks.papers.knowles.sets import DEMO_SET as DEMO
-from benchmarks.papers.knowles.sets import HUMAN
-from benchmarks.papers.markdown import block
+from benchmarks import document_tables as errors
+from benchmarks import document_tables as pages
+from benchmarks.document_tables import METHODS, SHARES
+from benchmarks.pages import block
+from benchmarks.papers.lo_knowles import BUDGETED, FIXED, HUMAN, RUNS
+from benchmarks.papers.lo_knowles import DEMO_SET as DEMO
 from sparingly.infer.rank.stability import stability, stability_over_sets
 
 

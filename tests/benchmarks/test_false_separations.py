@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import false_separations
 from benchmarks.false_separations import FAMILIES, Cell, above, blocks, run_cell
-from benchmarks.papers.markdown import block, marker
+from benchmarks.pages import block, marker
 
 
 def test_families_are_what_they_say() -> None:

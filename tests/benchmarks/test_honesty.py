@@ -11,12 +11,21 @@ import numpy as np
 import pytest
 
 import sparingly
-from benchmarks import _honesty_cases, _honesty_coverage, _honesty_errors, honesty
-from benchmarks._honesty_cases import Case, Kept, mean_with_interval, ratio_with_interval
-from benchmarks._honesty_coverage import COUNTS, OURS, RANDOM, TOP, Claims, usual_claims
-from benchmarks._honesty_picture import LABELS, draw
-from benchmarks._honesty_tables import MISSED, OPEN, REACHED, accuracy_of_cons, over_sets, verdict
-from benchmarks.papers.markdown import block, marker
+from benchmarks import honesty, honesty_runs
+from benchmarks.honesty_page import LABELS, MISSED, OPEN, REACHED, accuracy_of_cons, draw, over_sets, verdict
+from benchmarks.honesty_runs import (
+    COUNTS,
+    OURS,
+    RANDOM,
+    TOP,
+    Case,
+    Claims,
+    Kept,
+    mean_with_interval,
+    ratio_with_interval,
+    usual_claims,
+)
+from benchmarks.pages import block, marker
 
 SMALL = Case("made", "overall", "learned", "a made set", shares=(0.25, 0.5))
 MARKERS = (
@@ -113,10 +122,10 @@ def test_top_of_a_biased_list_loses_coverage_and_draws_keep_it(data_folder: Path
     data = SMALL.data(data_folder)
     values = data.truth(SMALL.truth)
     told = data.with_metric("learned", values)
-    top = _honesty_coverage.Way(TOP, "metric_avg:metric=learned", is_ours=False)
-    ours = _honesty_coverage.Way(OURS, "local_pivotal", is_ours=True)
+    top = honesty_runs.Way(TOP, "metric_avg:metric=learned", is_ours=False)
+    ours = honesty_runs.Way(OURS, "local_pivotal", is_ours=True)
     runs = [
-        np.mean([_honesty_coverage.replicate(SMALL, told, way, seed) for seed in range(4)], axis=0)
+        np.mean([honesty_runs.replicate(SMALL, told, way, seed) for seed in range(4)], axis=0)
         for way in (top, ours)
     ]
     scores, told_share = COUNTS.index("scores"), COUNTS.index("scores told")
@@ -130,7 +139,7 @@ def row(
     method: str, ratio: tuple[float, float], spa: tuple[float, float], *, ours: bool = True
 ) -> dict[str, Any]:
     interval = {"mean": sum(spa) / 2, "low": spa[0], "high": spa[1]}
-    forms = _honesty_errors.FORMS if ours else ("plain",)
+    forms = honesty_runs.FORMS if ours else ("plain",)
     return {
         "method": method,
         "ours": ours,
@@ -204,9 +213,9 @@ def test_command_writes_figures_page_and_picture(
     monkeypatch.setattr(honesty, "MAIN", (SMALL, SMALL))
     monkeypatch.setattr(honesty, "OTHERS", (replace(SMALL, metric="noisy"),))
     monkeypatch.setattr(honesty, "COVERAGE", (SMALL,))
-    monkeypatch.setattr(_honesty_errors, "RANDOM_RUNS", 3)
-    monkeypatch.setattr(_honesty_errors, "SELECTORS", _honesty_errors.SELECTORS[:3])
-    monkeypatch.setattr(_honesty_errors, "DESIGNS", _honesty_errors.FEW)
+    monkeypatch.setattr(honesty_runs, "RANDOM_RUNS", 3)
+    monkeypatch.setattr(honesty_runs, "SELECTORS", honesty_runs.SELECTORS[:3])
+    monkeypatch.setattr(honesty_runs, "DESIGNS", honesty_runs.FEW)
     monkeypatch.setenv("SPARINGLY_CACHE", "off")
     page, results, picture = tmp_path / "page.md", tmp_path / "figures.json", tmp_path / "picture.svg"
     page.write_text("".join(f"{marker(name)}\n<!-- end -->\n" for name in MARKERS), encoding="utf-8")
@@ -228,10 +237,10 @@ def test_command_writes_figures_page_and_picture(
     figures = json.loads(results.read_text(encoding="utf-8"))
     random = figures["errors"]["main"][0]["random"]
     own = [one for one in figures["errors"]["main"][0]["rows"] if one["ours"]]
-    assert len(own) == len(_honesty_errors.DESIGNS)
+    assert len(own) == len(honesty_runs.DESIGNS)
     assert random["mae"]["mean"] > 0
     assert all(0 < one["ratio"]["mean"] < 2 for one in own)
-    assert all(0.5 < one["spa"][form]["mean"] <= 1 for one in own for form in _honesty_errors.FORMS)
+    assert all(0.5 < one["spa"][form]["mean"] <= 1 for one in own for form in honesty_runs.FORMS)
     text = page.read_text(encoding="utf-8")
     assert "`local_pivotal:utility=(metric_avg),tau=0.5`, `greg`" in block(text, "honesty-errors")
     assert "2 draws" in block(text, "honesty-runs")
@@ -256,13 +265,13 @@ def test_page_shows_the_figures() -> None:
 
 
 def test_rows_name_methods_that_there_are() -> None:
-    for one in (*_honesty_errors.SELECTORS, *_honesty_errors.DESIGNS):
+    for one in (*honesty_runs.SELECTORS, *honesty_runs.DESIGNS):
         kind = sparingly.parse_method(one.text(SMALL)).kind
         assert kind == "design" if one.is_ours else kind in ("utility", "selector")
 
 
 def test_metrics_were_fixed_by_a_rule() -> None:
-    for case in (*_honesty_cases.MAIN, *_honesty_cases.OTHERS, *_honesty_cases.COVERAGE):
+    for case in (*honesty_runs.MAIN, *honesty_runs.OTHERS, *honesty_runs.COVERAGE):
         learned = {"wmt20_ende_notext": "bleurt-combi", "summeval_llm12": "gpt4_rts_sum"}
         fixed = "MetricX-23" if case.file.startswith("wmt23") else learned.get(case.file, "chrF")
         assert case.metric == fixed

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import labels_to_settle
-from benchmarks._settle_learn import teach
-from benchmarks._settle_runs import STRATEGIES, Run, looks_at
+from benchmarks.labels_to_settle import STRATEGIES, Run, looks_at, teach
 from sparingly.base.arrays import Floats
 
 

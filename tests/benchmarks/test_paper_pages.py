@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from benchmarks import casf_tables, diffuse_pairs
-from benchmarks.papers.ashury.stops import RISKS
-from benchmarks.papers.ashury.tally import BUDGETS, RULES
-from benchmarks.papers.markdown import replaced
+from benchmarks.pages import replaced
+from benchmarks.papers.ashury.sets import BUDGETS, RISKS, RULES
 
 
 @pytest.mark.parametrize("caller", [casf_tables, diffuse_pairs])

@@ -10,7 +10,7 @@ import pytest
 
 import sparingly
 from benchmarks import plan_holds
-from benchmarks.papers.markdown import block
+from benchmarks.pages import block
 
 CODE = {"plan": "this", "draws": "this"}
 

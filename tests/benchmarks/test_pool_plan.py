@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.papers.markdown import block
+from benchmarks.pages import block
 from benchmarks.pool_plan import PAGE, PLANS, RESULTS, Assumed, plan_of, plans_block, rates_block
 
 RATES: dict[str, Any] = {

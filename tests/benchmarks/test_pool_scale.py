@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._process_tree import watched
 from benchmarks.make_pool import SCRIPTS, write_pool
-from benchmarks.pool_scale import block_of
+from benchmarks.pool_scale import block_of, watched
 from sparingly.choose.pool.score import score_pool
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import sparingly
 from benchmarks import rater_tables
-from benchmarks.papers.markdown import block
+from benchmarks.pages import block
 
 
 def test_demo(capsys: pytest.CaptureFixture[str]) -> None:

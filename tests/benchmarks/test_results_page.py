@@ -10,8 +10,8 @@ import pytest
 
 import sparingly
 from benchmarks import results_page
-from benchmarks.papers.markdown import block, marker
-from benchmarks.papers.settings import Setting
+from benchmarks.pages import block, marker
+from benchmarks.papers.work import Setting
 from benchmarks.papers.zouhar import diffuse
 from benchmarks.papers.zouhar.spa import ROWS
 from sparingly.base.registry import registered

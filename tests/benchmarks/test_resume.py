@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks._resume import FinishedParts
+from benchmarks.resume import FinishedParts
 
-_CODE, _BESIDE = ("base/rng.py", "base/stats"), ("_resume.py",)
+_CODE, _BESIDE = ("base/rng.py", "base/stats"), ("resume.py",)
 
 
 def test_finished_parts_are_read_and_others_computed(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import _ours, run
-from benchmarks._answers import COMPARED
-from benchmarks._data import KINDS
-from benchmarks._peer_env import requirements
-from benchmarks._rows import PY_IRT, ROWS, SUBSET2EVALUATE, Row
+from benchmarks import run
+from benchmarks.peers import ours
+from benchmarks.peers.data import KINDS
+from benchmarks.peers.environment import requirements
+from benchmarks.peers.rows import COMPARED, PY_IRT, ROWS, SUBSET2EVALUATE, Row
 
 BENCHMARKS = Path(run.__file__).parent
 # The least ratios that are promised. A row that misses one is to become faster, not to be asked for less.
@@ -33,7 +33,7 @@ PROMISED = {
 
 def works_of(peer: str) -> set[str]:
     """What a peer's script can be asked for; it cannot be imported here."""
-    tree = ast.parse((BENCHMARKS / f"{run.SCRIPTS[peer]}.py").read_text(encoding="utf-8"))
+    tree = ast.parse((BENCHMARKS / "peers" / f"{run.SCRIPTS[peer]}.py").read_text(encoding="utf-8"))
     tables = [node.value for node in tree.body if isinstance(node, ast.AnnAssign)]
     (table,) = [value for value in tables if isinstance(value, ast.Dict)]
     return {key.value for key in table.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
@@ -51,7 +51,7 @@ def test_ratios_are_the_promised_ones() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_row_asks_for_what_is_there(row: Row) -> None:
-    assert row.our_work in _ours.WORK
+    assert row.our_work in ours.WORK
     assert row.compared in COMPARED
     assert row.data in KINDS
     assert row.quick_items < row.items

@@ -12,13 +12,10 @@ import pytest
 
 import sparingly
 from benchmarks import score_errors
-from benchmarks._score_errors_bars import bars, set_figures
-from benchmarks._score_errors_ours import OURS, our_draws, our_method
-from benchmarks._score_errors_page import blocks
-from benchmarks._score_errors_work import Work, load_cases
-from benchmarks.papers.markdown import block, marker
+from benchmarks.pages import block, marker
 from benchmarks.papers.saldias.cases import Case, Cases
 from benchmarks.papers.saldias.methods import BASE, BEST_PUBLISHED, PUBLISHED
+from benchmarks.score_errors import OURS, Work, bars, blocks, load_cases, our_draws, our_method, set_figures
 from sparingly.choose.design.balanced import LocalPivotal
 from sparingly.choose.utility.metric import MetricAvg
 from sparingly.infer.estimate.draw import sample_from

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._serve_raters import ORGANISER_PAGES
-from benchmarks.serve_load import measure
+from benchmarks.serve_load import ORGANISER_PAGES, measure
 from tests.postgres import need_postgres
 
 

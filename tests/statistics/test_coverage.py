@@ -13,11 +13,8 @@ import numpy as np
 import pytest
 
 import sparingly
-from benchmarks._coverage_cells import WITH_METRICS, Target, run_cell
-from benchmarks._coverage_real import SOURCES, real_families
-from benchmarks._coverage_scores import FAMILIES
-from benchmarks._coverage_tally import Cell
-from benchmarks.coverage_grid import missed_bars
+from benchmarks.coverage_grid import WITH_METRICS, Cell, Target, missed_bars, run_cell
+from benchmarks.coverage_sets import FAMILIES, SOURCES, real_families
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.scale import bernstein_sequence, betting_interval, betting_sequence
 

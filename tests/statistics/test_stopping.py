@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks._stopping_runs import (
+from benchmarks.stopping import (
     ALPHA,
     CASES,
     VALID,

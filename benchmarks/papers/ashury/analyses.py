@@ -12,10 +12,9 @@ from benchmarks.analyses.clusters import Cluster, cluster_norms
 from benchmarks.analyses.difference_map import difference_map
 from benchmarks.analyses.distances import winning_distances
 from benchmarks.analyses.success import success_by_norm
-from benchmarks.papers.ashury.sets import EMBEDDING, FILES, SUMMEVAL, Source, drawn_pairs, sources
-from benchmarks.papers.ashury.tally import Figures
-from benchmarks.papers.base import PaperTable
-from benchmarks.papers.markdown import table
+from benchmarks.pages import table
+from benchmarks.papers.ashury.sets import EMBEDDING, FILES, SUMMEVAL, Figures, Source, drawn_pairs, sources
+from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.work import Work, rounded
 from sparingly.base.stats.correlation import spearman
 

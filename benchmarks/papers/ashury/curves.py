@@ -7,19 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.pages import signed, table
 from benchmarks.papers.ashury.iterative import runs_text
-from benchmarks.papers.ashury.sets import FILES, MOST_PAIRS, SUMMEVAL, sources
-from benchmarks.papers.ashury.tally import (
+from benchmarks.papers.ashury.sets import (
     BUDGETS,
+    FILES,
     HUMAN,
     METHODS,
     METRICS,
+    MOST_PAIRS,
+    SUMMEVAL,
     Figures,
     metric_curves,
     pair_figures,
+    sources,
 )
-from benchmarks.papers.base import PaperTable
-from benchmarks.papers.markdown import signed, table
+from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.work import Work
 from sparingly.base.arrays import Floats
 from sparingly.infer.rank.winners import PairWinner, winners

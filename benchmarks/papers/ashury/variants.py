@@ -9,11 +9,20 @@ from typing import Literal
 
 import numpy as np
 
+from benchmarks.pages import table
 from benchmarks.papers.ashury.iterative import runs_text
-from benchmarks.papers.ashury.sets import FILES, SHARE, Source, drawn_pairs, outputs, sources
-from benchmarks.papers.ashury.tally import Figures, added, truths
-from benchmarks.papers.base import PaperTable
-from benchmarks.papers.markdown import table
+from benchmarks.papers.ashury.sets import (
+    FILES,
+    SHARE,
+    Figures,
+    Source,
+    added,
+    drawn_pairs,
+    outputs,
+    sources,
+    truths,
+)
+from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.work import Work
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints

@@ -6,18 +6,23 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from benchmarks.papers.base import PaperTable
-from benchmarks.papers.markdown import bold, table
+from benchmarks.pages import bold, table
+from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.ruan import published
-from benchmarks.papers.ruan.runs import (
+from benchmarks.papers.ruan.sets import (
+    CASES,
+    ORDERINGS,
+    TASKS,
+    Case,
     Figures,
     beside,
+    cases,
+    files,
     mean_text,
     over_aspects,
     runs_of,
     set_figures,
 )
-from benchmarks.papers.ruan.sets import CASES, ORDERINGS, TASKS, Case, cases, files
 from benchmarks.papers.work import Work
 
 _CASES = tuple(case for case in CASES if case.orderings)

@@ -6,19 +6,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from benchmarks.papers.base import PaperTable
-from benchmarks.papers.markdown import bold, folded, table
+from benchmarks.pages import bold, folded, table
+from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.ruan import published
-from benchmarks.papers.ruan.runs import (
+from benchmarks.papers.ruan.sets import (
     MEASURES,
+    TASKS,
     Figures,
     beside,
+    cases,
+    files,
     mean_text,
     over_aspects,
     runs_of,
     set_figures,
 )
-from benchmarks.papers.ruan.sets import TASKS, cases, files
 from benchmarks.papers.work import Work
 from sparingly.base.arrays import Floats
 

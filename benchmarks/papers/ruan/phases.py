@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.papers.base import PaperTable
-from benchmarks.papers.markdown import table
+from benchmarks.pages import table
+from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.ruan import published
-from benchmarks.papers.ruan.runs import (
+from benchmarks.papers.ruan.sets import (
     Figures,
     beside,
+    cases,
+    files,
     mean_text,
     over_aspects,
     runs_of,
     set_figures,
 )
-from benchmarks.papers.ruan.sets import cases, files
 from benchmarks.papers.work import Work
 
 PHASES = tuple(range(2, 11))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.papers.base import PaperTable
-from benchmarks.papers.markdown import bold, table
+from benchmarks.pages import bold, table
+from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.ruan import published
-from benchmarks.papers.ruan.runs import (
+from benchmarks.papers.ruan.sets import (
     MEASURES,
     Figures,
     beside,
+    cases,
+    files,
     mean_text,
     over_aspects,
     runs_of,
     set_figures,
 )
-from benchmarks.papers.ruan.sets import cases, files
 from benchmarks.papers.work import Work
 
 REGRESSORS = published.REGRESSORS

@@ -7,20 +7,24 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.papers.base import PaperTable
-from benchmarks.papers.markdown import bold, table
+from benchmarks.pages import bold, table
+from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.ruan import published
-from benchmarks.papers.ruan.runs import (
+from benchmarks.papers.ruan.sets import (
+    CASES,
+    LARGER,
     Budget,
+    Case,
     Figures,
     Run,
     beside,
+    cases,
+    files,
     mean_text,
     over_aspects,
     runs_of,
     set_figures,
 )
-from benchmarks.papers.ruan.sets import CASES, LARGER, Case, cases, files
 from benchmarks.papers.work import Work
 
 _PHASES = 5

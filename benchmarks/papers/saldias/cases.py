@@ -7,15 +7,130 @@ judgement of every system takes their place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from benchmarks.pages import table
+from benchmarks.papers.saldias.published import TABLE_5, Bound, Line, Lines, ratio
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.predictions import known_metrics, metric_scores
+from sparingly.infer.estimate.sample import JudgedSample
+
+# --- tables 1 to 6 as Markdown ---------------------------------------------------------------------------
+
+
+Figures = Mapping[str, Any]
+
+_HEAD = (
+    "method",
+    "paper: error",
+    "sd",
+    "win %",
+    "ratio",
+    "here: error",
+    "sd",
+    "win %",
+    "ratio",
+    "95 % interval",
+)
+_NONE = "–"
+
+
+def error_text(computed: Figures, published: Lines, why: str) -> str:
+    """Return a table for every set, how it was made, and why the figures differ."""
+    parts = [_made(computed)]
+    for one in computed["sets"]:
+        parts += [f"**{one['direction']}, here {one['title']}**: {_about(one)}", _errors(one, published)]
+    return "\n\n".join([*parts, why])
+
+
+def _made(computed: Figures) -> str:
+    return (
+        f"{computed['draws']} draws of each share of 5, 10, … 50 % (the paper: 100). *Error* is the mean of "
+        "the distance from the mean of all judgements, *sd* its deviation between draws, *win %* how many "
+        "simulations and shares have a mean error below that of the baseline, *ratio* the error over it."
+    )
+
+
+def _about(one: Figures) -> str:
+    low, high = one["items"]
+    items = str(low) if low == high else f"{low}–{high}"
+    systems, raters = f"{one['systems']} systems", one["raters"]
+    by_rater = f"{raters} rater{'s' if raters > 1 else ''} × {systems}"
+    who = by_rater if raters else f"{systems} by their mean judgement"
+    return f"{who}, {items} items each; metrics {', '.join(one['shown'])}."
+
+
+def _errors(one: Figures, published: Lines) -> str:
+    lines = {line["method"]: line for line in one["lines"]}
+    rows = []
+    for method in published:
+        there, here = published[method].get(one["direction"]), lines.get(method)
+        if there is None and here is None:
+            continue
+        share = ratio(published, method, one["direction"])
+        rows.append([method, *_there(there), _NONE if share is None else f"{share:.2f}", *_here(here)])
+    return table(_HEAD, rows)
+
+
+def _there(line: Line | None) -> list[str]:
+    if line is None:
+        return [_NONE] * 3
+    return [f"{line.error:.3f}", f"{line.sd:.3f}", _NONE if line.win is None else f"{line.win:.1f}"]
+
+
+def _here(line: Figures | None) -> list[str]:
+    if line is None:
+        return [_NONE] * 5
+    win = _NONE if line["win"] is None else f"{100 * line['win']:.1f}"
+    ends = f"{line['low']:.2f}–{line['high']:.2f}"
+    return [f"{line['error']:.3f}", f"{line['sd']:.3f}", win, f"{line['ratio']:.2f}", ends]
+
+
+def bound_text(computed: Figures, why: str) -> str:
+    """Return Table 5 for every set: the bounds with the paper's range and with the range of the scores."""
+    parts = [
+        f"{computed['draws']} draws of each share (the paper: 100). *Cal* is the share of draws, in percent, "
+        "whose error kept to the 95 % bound, *slack* the mean of bound minus error, *t* the bound."
+    ]
+    for one in computed["sets"]:
+        parts += [f"**{one['direction']}, here {one['title']}**: {_about(one)}", _bounds(one)]
+    return "\n\n".join([*parts, why])
+
+
+def _bounds(one: Figures) -> str:
+    names = list(dict.fromkeys(line["bound"] for line in one["bounds"]))
+    chosen = next((name for name in names if "R =" in name), None)
+    lines = {(line["share"], line["method"], line["bound"]): line for line in one["bounds"]}
+    rows = []
+    for share, methods in TABLE_5.items():
+        for method, by_direction in methods.items():
+            own = [lines.get((share, method, name)) for name in (chosen, "Hoeffding", "Bernstein")]
+            cells = [*_bound_there(by_direction[one["direction"]]), *_bound_here(own[0])]
+            cells += [part for line in own[1:] for part in _bound_here(line)[::2]]
+            rows.append([f"{share:.0%}", method, *cells])
+    head = ["share", "method", "paper: cal %", "slack", "t", "here, the paper's R: cal %", "slack", "t"]
+    head += ["Hoeffding, own R: cal %", "t", "Bernstein, own R: cal %", "t"]
+    return table(head, rows, texts=2)
+
+
+def _bound_there(one: Bound) -> list[str]:
+    return [str(one.calibration), f"{one.slack:.2f}", f"{one.width:.2f}"]
+
+
+def _bound_here(line: Figures | None) -> list[str]:
+    if line is None:
+        return [_NONE] * 3
+    return [f"{100 * line['calibration']:.0f}", f"{line['slack']:.2f}", f"{line['width']:.2f}"]
+
+
+# --- what the errors of scores are measured on -----------------------------------------------------------
+
 
 FEWEST_ITEMS = 100
 # What was judged in the end, where it is not the first aspect of the file.
@@ -141,3 +256,66 @@ def _correlation(case: Case, name: str) -> float:
     y = case.truth - case.means
     scale = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
     return float(np.divide((x * y).sum(axis=0), scale, out=np.zeros(len(scale)), where=scale > 0).mean())
+
+
+# --- kNN predictions from metrics for many draws of one case ---------------------------------------------
+
+
+NEIGHBOURS = 25
+# How much deeper than expected neighbours are looked for at first.
+_DEEPER = 1.5
+
+
+class Neighbours:
+    """kNN predictions for many draws: all items in the order of their distance, sorted once."""
+
+    def __init__(self, variates: Floats) -> None:
+        self.order = [_nearest_first(variates[:, :, model].T) for model in range(variates.shape[2])]
+        # Whose how-manieth neighbour an item is.
+        self.rank = [np.argsort(order, axis=1).astype(np.int32) for order in self.order]
+
+    def predictions(self, sample: JudgedSample, neighbours: int = NEIGHBOURS) -> Floats:
+        """Return the mean score of the nearest judged items, for every item and system (in sample)."""
+        told = np.zeros((sample.size, sample.models))
+        for model in range(sample.models):
+            seen = sample.judged[:, model]
+            told[:, model] = self._mean_of_nearest(
+                model, sample.rows[seen], sample.scores[seen, model], neighbours
+            )
+        return told
+
+    def _mean_of_nearest(
+        self, model: int, rows: NDArray[np.int64], scores: Floats, neighbours: int
+    ) -> Floats:
+        total, count = len(self.order[model]), len(rows)
+        if count <= neighbours:
+            return np.full(total, scores.mean())
+        depth = int(_DEEPER * neighbours * total / count)
+        if count <= depth:
+            near = np.argpartition(self.rank[model][:, rows], neighbours - 1, axis=1)[:, :neighbours]
+            return np.asarray(scores[near].mean(axis=1))
+        judged, values = np.zeros(total, bool), np.zeros(total)
+        judged[rows], values[rows] = True, scores
+        return _mean_along(self.order[model], judged, values, neighbours, depth)
+
+
+def _nearest_first(points: Floats) -> NDArray[np.int32]:
+    squares = (points**2).sum(axis=1)
+    distance = squares[:, None] + squares - 2.0 * (points @ points.T)
+    np.fill_diagonal(distance, -1.0)
+    return np.asarray(np.argsort(distance, axis=1, kind="stable"), np.int32)
+
+
+def _mean_along(
+    order: NDArray[np.int32], judged: NDArray[np.bool_], values: Floats, neighbours: int, depth: int
+) -> Floats:
+    """Return the mean of the first judged ones along each row, looked for deeper until there are enough."""
+    while True:
+        near = order[:, :depth]
+        there = judged[near]
+        rank = there.cumsum(axis=1, dtype=np.int32)
+        if depth >= len(judged) or int(rank[:, -1].min()) >= neighbours:
+            break
+        depth *= 2
+    used = there & (rank <= neighbours)
+    return np.asarray(np.where(used, values[near], 0.0).sum(axis=1) / neighbours)

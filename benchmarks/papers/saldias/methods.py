@@ -11,9 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from benchmarks.papers.saldias.cases import Case, Cases, Shown
+from benchmarks.papers.saldias.cases import Case, Cases, Neighbours, Shown
 from benchmarks.papers.saldias.draws import Draw, Strata, stratified_draws, uniform_draws
-from benchmarks.papers.saldias.neighbours import Neighbours
 from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.estimators import ControlVariate, inverse_products
 from sparingly.infer.estimate.predictions import Split, standardise, variates_of

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.papers.base import Figures, PaperTable
-from benchmarks.papers.markdown import table
+from benchmarks.pages import table
+from benchmarks.papers.catalogue import Figures, PaperTable
 from benchmarks.papers.saldias.published import MEAN_SCORES, TABLE_12_MEANS
 from benchmarks.papers.saldias.published import TABLE_12 as PUBLISHED
-from benchmarks.papers.settings import DEMO
-from benchmarks.papers.work import Work
+from benchmarks.papers.work import DEMO, Work
 from sparingly.run.raters.predictability import predictability
 
 # Sets with raters' names, some of whom judged the same outputs, and what they judged.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from benchmarks.papers.base import PaperTable
+from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.saldias import published
+from benchmarks.papers.saldias.cases import bound_text, error_text
 from benchmarks.papers.saldias.published import EN_DE, EN_RU, ZH_EN, Lines
 from benchmarks.papers.saldias.simulated import Place, bounds, error_figures
-from benchmarks.papers.saldias.text import bound_text, error_text
 
 _PAPER = "Saldías et al. 2022"
 DEVELOPMENT = (

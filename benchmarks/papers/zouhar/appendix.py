@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.papers.base import PaperTable
-from benchmarks.papers.markdown import points, table
-from benchmarks.papers.settings import HUMAN, WMT23, Setting
-from benchmarks.papers.work import Work
-from benchmarks.papers.zouhar.beside import OTHER_METHODS, OTHER_SETS, page, random_note, why
+from benchmarks.pages import points, table
+from benchmarks.papers.catalogue import PaperTable
+from benchmarks.papers.work import HUMAN, WMT23, Setting, Work
+from benchmarks.papers.zouhar.sets import OTHER_METHODS, OTHER_SETS, page, random_note, why
 from benchmarks.papers.zouhar.spa import Row, mark, setting_figures
 
 Figures = dict[str, Any]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.papers.base import PaperTable
-from benchmarks.papers.markdown import points, signed, table
-from benchmarks.papers.settings import MAIN, Setting
-from benchmarks.papers.work import Work, rounded
-from benchmarks.papers.zouhar.beside import NO_SOURCE_MODELS, OTHER_METHODS, page, why
+from benchmarks.pages import points, signed, table
+from benchmarks.papers.catalogue import PaperTable
+from benchmarks.papers.work import MAIN, Setting, Work, rounded
+from benchmarks.papers.zouhar.sets import NO_SOURCE_MODELS, OTHER_METHODS, page, why
 from sparingly.infer.rank.crowd import crowd
 
 Figures = dict[str, Any]

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.papers.markdown import folded, signed, table
-from benchmarks.papers.settings import UNSEEN
-from benchmarks.papers.work import Interval, Work
+from benchmarks.pages import folded, signed, table
+from benchmarks.papers.work import UNSEEN, Interval, Work
 from benchmarks.papers.zouhar.spa import Row, mark, setting_figures
 from sparingly.base.arrays import Floats
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.papers.markdown import WORSE, bold, table
-from benchmarks.papers.settings import MAIN, SUMMEVAL_ASPECTS, SUMMEVAL_JUDGE, WMT23, Setting
-from benchmarks.papers.work import Work, rounded
+from benchmarks.pages import WORSE, bold, table
+from benchmarks.papers.work import MAIN, SUMMEVAL_ASPECTS, SUMMEVAL_JUDGE, WMT23, Setting, Work, rounded
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.compare import full_set, judged_part

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.papers.markdown import CLEARLY_WORSE, WORSE, bold, folded, points, table
-from benchmarks.papers.settings import MAIN, Setting
-from benchmarks.papers.work import Interval, Work, at_marks, averages, rounded
+from benchmarks.pages import CLEARLY_WORSE, WORSE, bold, folded, points, table
+from benchmarks.papers.work import MAIN, Interval, Setting, Work, at_marks, averages, rounded
 from sparingly.base.arrays import Floats
 
 Figures = dict[str, Any]

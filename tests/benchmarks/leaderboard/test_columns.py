@@ -8,8 +8,7 @@ from typing import cast
 import pytest
 
 from benchmarks.leaderboard.board import BoardRow
-from benchmarks.leaderboard.column import Column
-from benchmarks.leaderboard.columns import ALL_COLUMNS, COLUMNS, OTHER_COLUMNS, STOP_COLUMNS
+from benchmarks.leaderboard.columns import ALL_COLUMNS, COLUMNS, OTHER_COLUMNS, STOP_COLUMNS, Column
 from benchmarks.leaderboard.ranges import NAN, Range
 
 ROW = cast(BoardRow, None)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.leaderboard.crossing import Places, error_exponent, reached
+from benchmarks.leaderboard.parity import Places, error_exponent, reached
 from sparingly.infer.rank.curve import Rule
 
 PLACES = Places(np.array([100.0, 200.0, 300.0, 1000.0]), smallest=10.0, exponent=0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.leaderboard.draws import freedom_of, mean_draws, resample_moves
+from benchmarks.leaderboard.ranges import freedom_of, mean_draws, resample_moves
 from benchmarks.leaderboard.results import SPA
 from tests.benchmarks.leaderboard.arrays import runs_of
 

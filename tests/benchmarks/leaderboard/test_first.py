@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.leaderboard.first import first_shares, over_sets, scores
+from benchmarks.leaderboard.board import first_shares, over_sets, scores
 from sparingly.base.stats.multiple_tests import holm
 from tests.benchmarks.leaderboard.arrays import results_of, runs_of
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.leaderboard.honesty import clustered_rate, honesty, plain_means
+from benchmarks.leaderboard.scores import clustered_rate, honesty, plain_means
 from tests.benchmarks.leaderboard.arrays import entry_info, results_of, runs_of
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.leaderboard.means import difference_on, differences, mean_of, mean_on, run_means
+from benchmarks.leaderboard.ranges import difference_on, differences, mean_of, mean_on, run_means
 from tests.benchmarks.leaderboard.arrays import results_of, runs_of
 
 RANDOM = np.array([[0.6, 0.8], [0.7, 0.9], [0.5, 0.8]])

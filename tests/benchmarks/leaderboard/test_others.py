@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.leaderboard.others import OTHERS, others
+from benchmarks.leaderboard.board import OTHERS, others
 from tests.benchmarks.leaderboard.arrays import results_of, runs_of
 
 RANDOM = np.array([[0.2, 0.4], [0.4, 0.6]])

@@ -14,9 +14,7 @@ import pytest
 from benchmarks.leaderboard import write
 from benchmarks.leaderboard.board import Board, board
 from benchmarks.leaderboard.columns import COLUMNS, OTHER_COLUMNS
-from benchmarks.leaderboard.markdown import block, csv_text
-from benchmarks.leaderboard.origin import Origin, today
-from benchmarks.leaderboard.page import page
+from benchmarks.leaderboard.page import Origin, block, csv_text, page, today
 from benchmarks.leaderboard.results import Results, read_results
 from tests.benchmarks.leaderboard.made import MadeEntry, MadeSet, table
 

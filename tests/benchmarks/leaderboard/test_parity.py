@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.leaderboard.parity import Parities
-from benchmarks.leaderboard.random_side import baseline_on
+from benchmarks.leaderboard.parity import Parities, baseline_on
 from benchmarks.leaderboard.results import ANNOTATION_SECONDS, LABELS, SPA, Results, Runs
 from sparingly.base.errors import UnknownNameError
 from tests.benchmarks.leaderboard.arrays import ITEMS, MODELS, results_of, runs_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.leaderboard.results import Runs
-from benchmarks.leaderboard.score_errors import ErrorRatios
+from benchmarks.leaderboard.scores import ErrorRatios
 from tests.benchmarks.leaderboard.arrays import results_of, runs_of
 
 ERROR = "mean_absolute_error"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.leaderboard import __main__ as leaderboard
-from benchmarks.papers.markdown import END, block, marker
+from benchmarks.pages import END, block, marker
 
 
 def test_the_demo_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.leaderboard.results import Results
-from benchmarks.leaderboard.stopping import stopped_on, stops_over
+from benchmarks.leaderboard.scores import stopped_on, stops_over
 from tests.benchmarks.leaderboard.arrays import entry_info, results_of, runs_of
 
 SHARES = [0.1, 0.2, 0.3, 0.4]

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import sparingly
-from benchmarks.papers.settings import Setting
-from benchmarks.papers.work import Effort, Work
+from benchmarks.papers.work import Effort, Setting, Work
 
 SMALL = Setting("small", "overall", "learned", "a small set", shares=(0.1, 0.25, 0.5))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.papers.markdown import block, bold, folded, points, replaced, signed, table
+from benchmarks.pages import block, bold, folded, points, replaced, signed, table
 from sparingly.base.errors import UsageError
 
 PAGE = "# Page\n\n<!-- table: one -->\nold\n<!-- end -->\ntext\n<!-- table: two -->\n<!-- end -->\nend\n"

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import paper
 from benchmarks.analyses.__main__ import ANALYSES
-from benchmarks.papers.base import PaperTable
+from benchmarks.papers.catalogue import PaperTable
 
 
 @pytest.fixture

@@ -10,8 +10,18 @@ import pytest
 from scipy import stats
 
 import sparingly
-from benchmarks.papers.settings import DEMO_SETTING, HUMAN, MAIN, Setting, file_of
-from benchmarks.papers.work import EFFORTS, Interval, Work, at_marks, averages
+from benchmarks.papers.work import (
+    DEMO_SETTING,
+    EFFORTS,
+    HUMAN,
+    MAIN,
+    Interval,
+    Setting,
+    Work,
+    at_marks,
+    averages,
+    file_of,
+)
 from sparingly.base.errors import UsageError
 
 

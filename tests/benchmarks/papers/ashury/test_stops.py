@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.papers.ashury.stops import LEAST, MOST, RISKS, Test, Voters, by_lead, by_test
+from benchmarks.papers.ashury.sets import LEAST, MOST, RISKS, Test, Voters, by_lead, by_test
 from sparingly.published.diffuse_iterative import Step
 
 

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 import sparingly
-from benchmarks.papers.ashury.sets import DEMO_SOURCE, drawn_pairs
-from benchmarks.papers.ashury.stops import RISKS
-from benchmarks.papers.ashury.tally import (
+from benchmarks.papers.ashury.sets import (
     BUDGETS,
+    DEMO_SOURCE,
     HUMAN,
+    RISKS,
     Curve,
     Ends,
     added,
+    drawn_pairs,
     metric_curves,
     pair_figures,
     truths,

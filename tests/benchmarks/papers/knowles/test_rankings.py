@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 
 import sparingly
-from benchmarks.papers.knowles.bands import BANDS, band_figures
-from benchmarks.papers.knowles.draws import BUDGETED, FIXED, SEGMENTS, Method, seeds_of
-from benchmarks.papers.knowles.rankings import ranking_figures
-from benchmarks.papers.knowles.sets import DEMO_SET as DEMO
-from benchmarks.papers.knowles.sets import HUMAN
+from benchmarks.papers.lo_knowles import (
+    BANDS,
+    BUDGETED,
+    FIXED,
+    HUMAN,
+    SEGMENTS,
+    Method,
+    band_figures,
+    ranking_figures,
+    seeds_of,
+)
+from benchmarks.papers.lo_knowles import DEMO_SET as DEMO
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.papers import lo_knowles
 from benchmarks.papers.catalogue import paper_table
-from benchmarks.papers.knowles import tables
-from benchmarks.papers.knowles.bands import band_figures
-from benchmarks.papers.knowles.draws import BUDGETED, FIXED
+from benchmarks.papers.lo_knowles import BUDGETED, FIXED, band_figures
 from benchmarks.papers.work import QUICK, Work
 
 NAMES = [f"s2-table{number}" for number in range(1, 5)]
@@ -38,7 +37,7 @@ def test_a_table_is_computed_and_shown(name: str, tmp_path: Path) -> None:
 
 def test_one_draw_for_all_changes_fewer_rankings() -> None:
     work = Work(Path(), effort=QUICK, is_demo=True)
-    drawn = tables.change_figures(work, 2)["sets"]["demo"]["drawn"]
+    drawn = lo_knowles.change_figures(work, 2)["sets"]["demo"]["drawn"]
     means = {title: np.mean(changes["human score"]) for title, changes in drawn.items()}
     assert means["whole documents, one draw for all"] < means["whole documents, a draw for each model"]
 
@@ -48,20 +47,20 @@ def test_counts_are_of_sets_in_the_best_median_and_worst_run() -> None:
         {"drawn": {"x": {"chrF": [0, 2, 2, 0, 3], "BLEU": [0, 0, 0, 0, 0]}}},
         {"drawn": {"x": {"chrF": [0, 0, 2, 2, 2]}}},
     ]
-    assert tables.changed(sets, "x", "chrF") == "0 / 1 / 2 of 2"
-    assert tables.changed(sets, "x", "BLEU") == "0 / 0 / 0 of 1"
-    assert tables.changed(sets, "x", "COMET") == "–"
+    assert lo_knowles.changed(sets, "x", "chrF") == "0 / 1 / 2 of 2"
+    assert lo_knowles.changed(sets, "x", "BLEU") == "0 / 0 / 0 of 1"
+    assert lo_knowles.changed(sets, "x", "COMET") == "–"
 
 
 def test_sets_of_which_a_draw_cannot_be_made_are_left_out_and_named() -> None:
-    title = tables.KINDS[3][0].method.title
-    other = tables.KINDS[3][1].method.title
+    title = lo_knowles.KINDS[3][0].method.title
+    other = lo_knowles.KINDS[3][1].method.title
     runs = {"chrF": [1, 1, 1]}
     sets = {
         "a": {"title": "A", "drawn": {title: runs, other: runs}},
         "b": {"title": "B", "drawn": {title: None, other: runs}},
     }
-    text = tables.TABLE_3.text({"share": 0.6, "runs": 3, "number": 3, "sets": sets})
+    text = lo_knowles.TABLE_3.text({"share": 0.6, "runs": 3, "number": 3, "sets": sets})
     assert "Without B: fixed snippets there cannot be of so many items." in text
     assert "1 / 1 / 1 of 1" in text
     assert "of 2 |" not in text
@@ -69,6 +68,6 @@ def test_sets_of_which_a_draw_cannot_be_made_are_left_out_and_named() -> None:
 
 @pytest.mark.shared_data
 def test_fixed_snippets_have_more_of_short_documents(shared_data: Path) -> None:
-    found = band_figures(Work(shared_data).load("wmt21_ende"), tables.BAND_SHARE, 3)
+    found = band_figures(Work(shared_data).load("wmt21_ende"), lo_knowles.BAND_SHARE, 3)
     assert found[FIXED][0] > found["full"][0]
     assert found[BUDGETED][0] == pytest.approx(found["full"][0], abs=0.01)

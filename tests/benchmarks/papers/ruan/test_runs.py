@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 import sparingly
-from benchmarks.papers.ruan.runs import (
+from benchmarks.papers.ruan.sets import (
+    CASES,
+    DEMO_CASE,
+    LARGER,
+    Case,
+    cases,
     chosen_rows,
     measured,
     over_aspects,
@@ -16,7 +21,6 @@ from benchmarks.papers.ruan.runs import (
     set_figures,
     summed_up,
 )
-from benchmarks.papers.ruan.sets import CASES, DEMO_CASE, LARGER, Case, cases
 from benchmarks.papers.work import Work
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from benchmarks.papers.saldias.cases import Case, Cases
 from benchmarks.papers.saldias.draws import count_of
-from benchmarks.papers.saldias.errors import Errors
-from benchmarks.papers.saldias.figures import Summary, bound_figures, method_figures, ratio
+from benchmarks.papers.saldias.errors import Errors, Summary, bound_figures, method_figures, ratio
 from benchmarks.papers.saldias.methods import BASE, BEST_PUBLISHED
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.papers.saldias.cases import Case, Cases
-from benchmarks.papers.saldias.incremental import (
+from benchmarks.papers.saldias.simulated import (
     Spread,
     incremental_errors,
     path,

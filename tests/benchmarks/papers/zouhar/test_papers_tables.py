@@ -12,9 +12,8 @@ import pytest
 
 import sparingly
 from benchmarks.papers.catalogue import HOMES, IMPOSSIBLE, paper_table
-from benchmarks.papers.settings import DEMO_SETTING, Setting
-from benchmarks.papers.work import QUICK, Work
-from benchmarks.papers.zouhar import beside, costs, measures, metric_curve, savings, selection, sets
+from benchmarks.papers.work import DEMO_SETTING, QUICK, Setting, Work
+from benchmarks.papers.zouhar import savings, selection, sets
 from sparingly.base.errors import UsageError
 
 NAMES = [name for name in HOMES if name.startswith("s0-")]
@@ -76,21 +75,21 @@ def test_what_cannot_be_computed_says_why(name: str) -> None:
 @pytest.mark.parametrize("options", ["", "balance=domain", "unit=document"])
 def test_selectors_are_those_of_the_package(options: str, demo: Work) -> None:
     shown = replace(DEMO_SETTING, columns=("domain", "document", "position"))
-    found = beside.selectors(demo, [shown], options)["settings"][0]
+    found = sets.selectors(demo, [shown], options)["settings"][0]
     data = sparingly.load_demo()
     method = f"metric_var:metric=learned{',' * bool(options)}{options}"
     there = sparingly.curve(data, method, "overall", shares=shown.shares, runs=1)
-    assert found["methods"][1]["method"] == beside.with_options("metric_var", options)
+    assert found["methods"][1]["method"] == sets.with_options("metric_var", options)
     assert found["methods"][1]["mean"] == pytest.approx(there.curve.average, abs=1e-6)
-    assert found["random"]["method"] == beside.with_options("random", options)
+    assert found["random"]["method"] == sets.with_options("random", options)
 
 
 def test_mean_over_settings_stands_beside_the_published() -> None:
-    rows = [{"method": name, "mean": 0.91} for name in beside.METHODS]
+    rows = [{"method": name, "mean": 0.91} for name in sets.METHODS]
     one = {"title": "a", "random": {"method": "random", "mean": 0.9, "low": 0.89}, "methods": rows}
     other = {**one, "title": "b", "methods": [{**row, "mean": 0.87} for row in rows]}
-    published = {name: (90.0 + place,) for place, name in enumerate(beside.SELECTORS)}
-    lines = beside.beside({"settings": [one, other]}, published).splitlines()
+    published = {name: (90.0 + place,) for place, name in enumerate(sets.SELECTORS)}
+    lines = sets.beside({"settings": [one, other]}, published).splitlines()
     assert lines[0] == "| method | published as | published | ours, mean | a | b |"
     assert lines[2] == "| `random` | Random | 90.0 | 90.0 | 90.0 | 90.0 |"
     assert lines[7] == "| `irt` | DiffDisc | 95.0 | 89.0 | 91.0 | 87.0 ▼▼ |"
@@ -99,43 +98,43 @@ def test_mean_over_settings_stands_beside_the_published() -> None:
 def test_legend_of_figure_7_is_the_mean_of_table_10() -> None:
     shown = [row.published for row in sets.ROWS if row.setting.name.startswith("summeval")]
     means = np.mean([row for row in shown[:5]], axis=0)
-    legend = [selection.PUBLISHED_FIG7[name][0] for name in beside.SELECTORS]
+    legend = [selection.PUBLISHED_FIG7[name][0] for name in sets.SELECTORS]
     assert legend == pytest.approx(means, abs=0.05001)
 
 
 def test_costs_are_spent(demo: Work) -> None:
-    part = costs._with_costs(demo.evalset(DEMO_SETTING))
-    seconds, excess = (np.asarray(part.columns[name], float) for name in costs.COSTS)
+    part = savings._with_costs(demo.evalset(DEMO_SETTING))
+    seconds, excess = (np.asarray(part.columns[name], float) for name in savings.COSTS)
     assert excess.min() == 0.0
     assert np.ptp(seconds - excess) == pytest.approx(0.0, abs=1e-9)
     setting = replace(DEMO_SETTING, shares=(0.25,))
-    for cost, each in zip(costs.COSTS, (seconds, excess), strict=True):
+    for cost, each in zip(savings.COSTS, (seconds, excess), strict=True):
         budget = 0.25 * each.sum()
         chosen = sparingly.select(part, f"metric_var:metric=learned,cost={cost}", f"cost:{budget}")
         rows = part.positions(chosen.items)
         assert each[rows].sum() <= budget
         there = sparingly.agree(part, list(chosen.items), "overall").agreement.soft_pairwise_accuracy
-        found = costs._points(part, setting, "metric_var", cost, 0)
+        found = savings._points(part, setting, "metric_var", cost, 0)
         assert found[0] == pytest.approx((there, len(rows) / len(part)))
 
 
 def test_free_items_make_room_for_more(demo: Work) -> None:
-    found = costs.TABLE3.figures(demo)["settings"][0]["methods"][beside.NOISE]
-    assert found[costs.EXCESS]["items"] > found[costs.SECONDS]["items"] > 0.2
+    found = savings.TABLE3.figures(demo)["settings"][0]["methods"][sets.NOISE]
+    assert found[savings.EXCESS]["items"] > found[savings.SECONDS]["items"] > 0.2
 
 
 def test_noise_is_the_same_for_all_models_and_another_for_every_seed(demo: Work) -> None:
     part = demo.evalset(DEMO_SETTING)
-    drawn = beside.noise(part, 0)
+    drawn = sets.noise(part, 0)
     assert np.ptp(drawn, axis=1).max() == 0.0
     assert len(np.unique(drawn[:, 0])) == len(part)
-    assert not np.array_equal(drawn, beside.noise(part, 1))
+    assert not np.array_equal(drawn, sets.noise(part, 1))
 
 
 def test_means_of_parity_are_over_settings() -> None:
-    one = {"title": "a", "stays": dict.fromkeys(beside.METHODS, 0.6), "random": [0.8, 1.2]}
+    one = {"title": "a", "stays": dict.fromkeys(sets.METHODS, 0.6), "random": [0.8, 1.2]}
     one["first_crossing"] = one["stays"]
-    other = {**one, "title": "b", "stays": dict.fromkeys(beside.METHODS, 1.5)}
+    other = {**one, "title": "b", "stays": dict.fromkeys(sets.METHODS, 1.5)}
     text = savings.TABLE5.text({"parity_runs": 3, "settings": [one, other]})
     assert "| `metric_cons` | MetricCons | 71.4 | 90.1 | 60 | 105 ▼ |" in text
     assert "| `random`, 5–95 % of single orders | 80–120 | 80–120 |" in text
@@ -143,7 +142,7 @@ def test_means_of_parity_are_over_settings() -> None:
 
 
 def test_metric_curve_is_parity_by_metric(demo: Work) -> None:
-    found = metric_curve.FIG6.figures(demo)["settings"][0]
+    found = selection.FIG6.figures(demo)["settings"][0]
     data = sparingly.load_demo()
     judge = next(one for one in found["metrics"] if one["metric"] == "judge")
     there = sparingly.parity(data, "metric_var:metric=judge", "overall", shares=DEMO_SETTING.shares, runs=2)
@@ -155,11 +154,11 @@ def test_metric_curve_is_parity_by_metric(demo: Work) -> None:
 
 def test_metrics_are_binned_by_their_correlation() -> None:
     def metric(name: str, pooled: float | None, needed: float) -> dict[str, Any]:
-        return {"metric": name, "pooled": pooled, **dict.fromkeys(metric_curve.METHODS, needed)}
+        return {"metric": name, "pooled": pooled, **dict.fromkeys(selection.METHODS, needed)}
 
     metrics = [metric("BLEU", 0.3, 1.2), metric("chrF", 0.39, 1.0), metric("COMET", 0.41, 0.5)]
     one = {"title": "a", "diversity": 0.7, "metrics": [*metrics, metric("constant", None, 2.0)]}
-    lines = metric_curve.FIG6.text({"parity_runs": 2, "settings": [one]}).splitlines()
+    lines = selection.FIG6.text({"parity_runs": 2, "settings": [one]}).splitlines()
     assert "| 0.3 to 0.4 | 2 | 110 ▼ | 110 ▼ | 110 ▼ | 110 ▼ | 70 |" in lines
     assert "| 0.4 to 0.5 | 1 | 50 | 50 | 50 | 50 | 70 |" in lines
     assert "| BLEU | 0.30 | 1 | 120 ▼ | 120 ▼ | 120 ▼ | 120 ▼ | 70 |" in lines
@@ -171,13 +170,13 @@ def test_errors_are_in_units_of_the_range(demo: Work) -> None:
     there = sparingly.curve(
         data, "metric_var:metric=learned", "overall", shares=shares, measure="mean_absolute_error", runs=1
     )
-    found = measures.TABLE9.figures(demo)["settings"][0]["measures"]["mean_absolute_error"]["metric_var"]
+    found = selection.TABLE9.figures(demo)["settings"][0]["measures"]["mean_absolute_error"]["metric_var"]
     assert found == pytest.approx(there.curve.average / np.ptp(truth[~np.isnan(truth)]), abs=1e-6)
 
 
 def test_table_10_shows_both_and_the_gaps() -> None:
     row = next(row for row in sets.ROWS if row.setting.file == "wmt20_ende_notext")
-    found = [{"method": name, "mean": 0.93} for name in beside.METHODS if name != "diversity"]
+    found = [{"method": name, "mean": 0.93} for name in sets.METHODS if name != "diversity"]
     one = {
         "name": row.setting.name,
         "title": row.setting.title,
@@ -194,7 +193,7 @@ def test_table_10_shows_both_and_the_gaps() -> None:
 def test_sets_of_table_10_are_there_once() -> None:
     names = [row.setting.name for row in sets.ROWS]
     assert len(set(names)) == len(names) == 15
-    assert all(len(row.published) == len(beside.SELECTORS) for row in sets.ROWS)
+    assert all(len(row.published) == len(sets.SELECTORS) for row in sets.ROWS)
 
 
 def test_without_texts_there_is_no_diversity(demo: Work, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,5 +203,5 @@ def test_without_texts_there_is_no_diversity(demo: Work, monkeypatch: pytest.Mon
     setting = Setting("bare", "overall", "learned", "without texts")
     found = sets._setting(replace(demo, data=Path("elsewhere"), kept=None), setting)
     assert [row["method"] for row in found["methods"]] == [
-        name for name in beside.METHODS if name != "diversity"
+        name for name in sets.METHODS if name != "diversity"
     ]

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from benchmarks.papers.settings import Setting
-from benchmarks.papers.work import Work
+from benchmarks.papers.work import Setting, Work
 from benchmarks.papers.zouhar import appendix, diffuse, parity, spa
 
 RANDOM = {

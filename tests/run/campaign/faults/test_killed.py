@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks._onlooker import Onlooker
+from benchmarks.campaign_load import Onlooker
 from sparingly.run.campaign.campaign import Campaign
 from tests.run.campaign.faults.child import KINDS, Killer, work, work_until_killed
 from tests.run.campaign.faults.processes import run_child

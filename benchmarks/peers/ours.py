@@ -1,4 +1,4 @@
-"""One measurement of sparingly, run in its own process: ``_ours.py WORK DATA OUTCOME [TARGETS]``."""
+"""One measurement of sparingly, run in a process of its own: ``ours WORK DATA OUTCOME [TARGETS]``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparingly
-from benchmarks._data import item_ids, model_ids, responses
-from benchmarks._timing import Timing, peak_megabytes, report, timed, timed_anew
+from benchmarks.peers.data import item_ids, model_ids, responses
+from benchmarks.peers.timing import Timing, peak_megabytes, report, timed, timed_anew
 from sparingly import EvalSet
 from sparingly.infer.rank.compare import full_set
 from sparingly.infer.rank.curve import SHARES, SPA, RandomParity, curve, random_curve, sizes_of

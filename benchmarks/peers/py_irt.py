@@ -1,4 +1,4 @@
-"""One measurement of py-irt, in its own environment: ``_py_irt.py WORK DATA OUTCOME TARGETS EPOCHS``."""
+"""One measurement of py-irt, in its own environment: ``py_irt WORK DATA OUTCOME TARGETS EPOCHS``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._data import item_ids, model_ids, responses
-from benchmarks._timing import Timing, peak_megabytes, report, timed_anew
+from benchmarks.peers.data import item_ids, model_ids, responses
+from benchmarks.peers.timing import Timing, peak_megabytes, report, timed_anew
 from sparingly.base.arrays import Floats
 
 # Not installed where types are checked, so imported by name.

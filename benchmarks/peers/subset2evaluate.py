@@ -1,4 +1,4 @@
-"""One measurement of subset2evaluate, in its own environment: ``_theirs.py WORK DATA OUTCOME [TARGETS]``."""
+"""One measurement of subset2evaluate, in its environment: ``subset2evaluate WORK DATA OUTCOME [TARGETS]``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._timing import Timing, peak_megabytes, report, timed
+from benchmarks.peers.timing import Timing, peak_megabytes, report, timed
 
 Items = list[dict[str, Any]]
 Outcome = tuple[Timing, Any]

@@ -1,10 +1,13 @@
-"""Tables as Markdown, and a page in which the parts between markers are replaced."""
+"""Tables as Markdown, and pages of the documentation in which the parts between markers are replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
 
 from sparingly.base.errors import UsageError
+from sparingly.data.files import write_atomically
 
 END = "<!-- end -->"
 WORSE, CLEARLY_WORSE = "▼", "▼▼"
@@ -57,3 +60,13 @@ def replaced(page: str, blocks: Mapping[str, str]) -> str:
 def block(page: str, name: str) -> str:
     """Return what stands between a marker and its end."""
     return page.split(f"{marker(name)}\n", 1)[1].split(END, 1)[0].strip()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that an interruption leaves the old one or the new one; folders are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+    def write(file: IO[bytes]) -> None:
+        file.write(text.encode())
+
+    write_atomically(path, write)

@@ -10,9 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".bench"
-REQUIREMENTS = ROOT / "benchmarks" / "peers"
+REQUIREMENTS = Path(__file__).resolve().parent
 _GIGABYTES = {"subset2evaluate": 1.8, "py-irt": 1.3}
 # The first Python that a peer refuses.
 _TOO_NEW = {"py-irt": (3, 12)}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import sparingly
-from benchmarks.papers.work import write_whole
+from benchmarks.pages import write_whole
 
 Row = dict[str, Any]
 Part = TypeVar("Part")
@@ -26,12 +26,12 @@ class FinishedParts:
     Args:
         folder: Where they are saved.
         package: Modules and folders of the package that decide about the figures, where first draws do not.
-        beside: Modules of this folder that do, too.
+        beside: Modules and folders of the benchmarks that do, too.
     """
 
     def __init__(self, folder: Path, package: Sequence[str] = (), beside: Sequence[str] = ()) -> None:
         """Read the code."""
-        self.folder, self.code = folder, _digest(package, beside)
+        self.folder, self.code = folder, code_digest(package, beside)
 
     def row(
         self, key: Mapping[str, Any], compute: Callable[[], Row], first: Callable[[], Row] | None = None
@@ -92,11 +92,11 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _digest(package: Sequence[str], beside: Sequence[str]) -> str:
-    found = blake2b(digest_size=12)
-    paths = [Path(__file__).with_name(name) for name in beside]
-    for path in (Path(sparingly.__file__).parent / name for name in package):
-        paths += sorted(path.rglob("*.py")) if path.is_dir() else [path]
-    for path in paths:
-        found.update(path.name.encode() + path.read_bytes())
-    return found.hexdigest()
+def code_digest(package: Sequence[str], beside: Sequence[str] = ()) -> str:
+    """Return the digest of modules and folders of the package, and of those of the benchmarks."""
+    own, folder = Path(__file__).parent, Path(sparingly.__file__).parent
+    digest = blake2b(digest_size=12)
+    for path in (*(own / name for name in beside), *(folder / name for name in package)):
+        for module in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(module.name.encode() + module.read_bytes())
+    return digest.hexdigest()
