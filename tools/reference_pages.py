@@ -20,7 +20,7 @@ from typing import Any
 import sparingly
 from sparingly.base.registry import Method, describe_method, registered
 from sparingly.cli.app import build
-from sparingly.data.io import FORMATS
+from sparingly.data.io import formats
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 KIND_TITLES = {
@@ -227,7 +227,7 @@ def _help_block(*command: str) -> str:
 def formats_page() -> str:
     """Return the page of every file format that is read, with its options."""
     parts = ["# Formats", "In the order in which a file is tried. Name one with `--format NAME`."]
-    for each in FORMATS:
+    for each in formats():
         facts = [f"{each.summary[:1].upper()}{each.summary[1:]}."]
         if each.extensions:
             facts.append(f"Extensions: {', '.join(f'`{name}`' for name in each.extensions)}.")

@@ -58,7 +58,7 @@ WORDS = {"metrics", "aspects", "outputs", "sources", "references", "documents", 
 
 def test_the_catalogue_says_where_everything_is_that_we_register() -> None:
     for kind, places in catalogue.CATALOGUE.items():
-        classes = catalogue.registered_classes([kind])
+        classes = catalogue.registered_classes((kind,))
         found = {name: f"{made.__module__}:{made.__qualname__}" for name, made in classes.items()}
         assert places == {name: place for name, place in found.items() if place.startswith("sparingly.")}
     package = Path(catalogue.__file__).parents[1]

@@ -1,18 +1,19 @@
 """What the package ships, by kind and name, and the one way to register more.
 
-``CATALOGUE`` says where every method is defined. Nothing is imported until it is named: a name of ours loads
-its module, and only a name that is not ours, or a listing, loads the modules that other packages name under
-the entry point ``sparingly.methods``. A class says its ``kind`` and is registered by ``@register(name)``.
+``CATALOGUE`` says where every method, format and annotation tool is defined. Nothing is imported until it is
+named: a name of ours loads its module, and only a name that is not ours, or a listing, loads the modules
+that other packages name under the entry point ``sparingly.methods``. A class says its ``kind`` and is
+registered by ``@register(name)``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module, metadata
 from typing import Any, TypeVar
 
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.errors import UsageError
 from sparingly.base.text import NAME
 
 ENTRY_POINTS = "sparingly.methods"
@@ -88,6 +89,33 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "margin_settled": "sparingly.run.rounds.stop.rules:MarginSettled",
         "width_reached": "sparingly.run.rounds.stop.rules:WidthReached",
     },
+    # In the order in which files are tried.
+    "format": {
+        "jsonl": "sparingly.data.io.jsonl:JsonLines",
+        "parquet": "sparingly.data.io.parquet:Parquet",
+        "collection": "sparingly.data.io.collection:Collection",
+        "subset2evaluate": "sparingly.data.io.subset2evaluate:Subset2Evaluate",
+        "alpaca_eval": "sparingly.data.io.alpaca_eval:AlpacaEval",
+        "arena": "sparingly.data.io.arena:Arena",
+        "comet": "sparingly.data.io.comet:Comet",
+        "lm_eval": "sparingly.data.io.lm_eval:LmEvalSamples",
+        "helm": "sparingly.data.io.helm:Helm",
+        "mt_metrics_eval": "sparingly.data.io.mt_metrics_eval:MtMetricsEval",
+        "inspect_ai": "sparingly.data.io.inspect_ai:InspectAiSamples",
+        "lines": "sparingly.data.io.lines:Lines",
+        "table": "sparingly.data.io.table:LongTable",
+    },
+    "annotation tool": {
+        "appraise": "sparingly.run.exchange.appraise:Appraise",
+        "argilla": "sparingly.run.exchange.argilla:Argilla",
+        "csv": "sparingly.run.exchange.csv_table:CsvTable",
+        "inspect": "sparingly.run.exchange.inspect_ai:InspectAi",
+        "label-studio": "sparingly.run.exchange.label_studio:LabelStudio",
+        "lm-eval": "sparingly.run.exchange.lm_eval:LmEval",
+        "pearmut": "sparingly.run.exchange.pearmut:Pearmut",
+        "potato": "sparingly.run.exchange.potato:Potato",
+        "prodigy": "sparingly.run.exchange.prodigy:Prodigy",
+    },
 }
 
 
@@ -112,15 +140,12 @@ def register(name: str) -> Callable[[Registered], Registered]:
     return add
 
 
-def class_named(name: str, kinds: Iterable[str] = METHOD_KINDS, what: str = "method") -> type[Any]:
-    """Return the class registered under a name; an unknown name is an error that suggests the nearest."""
-    kinds = tuple(kinds)
+def find_class(name: str, kinds: tuple[str, ...]) -> type[Any] | None:
+    """Return the class registered under a name of some kinds, ours first; None where there is none."""
     found = _registered_class(name, kinds)
     if found is None:
         load_entry_points()
         found = _registered_class(name, kinds)
-    if found is None:
-        raise UnknownNameError(what, name, names(kinds), "See: sparingly methods.")
     return found
 
 
@@ -133,18 +158,17 @@ def _registered_class(name: str, kinds: tuple[str, ...]) -> type[Any] | None:
     return None
 
 
-def names(kinds: Iterable[str] = METHOD_KINDS) -> list[str]:
-    """Return the names of some kinds in order: those we ship, and those registered so far."""
-    return sorted({name for kind in kinds for name in (*CATALOGUE[kind], *_CLASSES.get(kind, ()))})
+def names(kinds: tuple[str, ...]) -> list[str]:
+    """Return the names of some kinds: ours in the catalogue's order, then others registered so far."""
+    ours = [name for kind in kinds for name in CATALOGUE[kind]]
+    return list(dict.fromkeys([*ours, *(name for kind in kinds for name in _CLASSES.get(kind, ()))]))
 
 
-def registered_classes(kinds: Iterable[str] = METHOD_KINDS) -> dict[str, type[Any]]:
+def registered_classes(kinds: tuple[str, ...]) -> dict[str, type[Any]]:
     """Load everything of some kinds, other packages' included, and return the classes by name."""
     load_entry_points()
-    for kind in (kinds := tuple(kinds)):
-        for place in CATALOGUE[kind].values():
-            import_module(place.partition(":")[0])
-    return dict(sorted(pair for kind in kinds for pair in _CLASSES.get(kind, {}).items()))
+    classes = {name: _registered_class(name, kinds) for name in names(kinds)}
+    return {name: made for name, made in classes.items() if made is not None}
 
 
 @cache

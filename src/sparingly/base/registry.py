@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, TypeVar
 
 from sparingly.base.catalogue import METHOD_KINDS as KINDS
-from sparingly.base.catalogue import class_named, register, registered_classes
+from sparingly.base.catalogue import find_class, names, register, registered_classes
 from sparingly.base.errors import UnknownNameError, UsageError, one_line
 from sparingly.base.text import (
     Bare,
@@ -107,13 +107,15 @@ def parameter(
 
 def registered() -> dict[str, type[Method]]:
     """Load every method, those of other packages too, and return them by name, in order."""
-    return registered_classes(KINDS)
+    return dict(sorted(registered_classes(KINDS).items()))
 
 
 def method_class(name: str, kinds: tuple[str, ...] = KINDS) -> type[Method]:
     """Return the method of a name; an unknown one is an error that names the nearest."""
-    what = " or ".join(kinds) if len(kinds) < len(KINDS) else "method"
-    found: type[Method] = class_named(name, kinds, what)
+    found: type[Method] | None = find_class(name, kinds)
+    if found is None:
+        what = " or ".join(kinds) if len(kinds) < len(KINDS) else "method"
+        raise UnknownNameError(what, name, sorted(names(kinds)), "See: sparingly methods.")
     return found
 
 

@@ -2,44 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from sparingly.base.catalogue import CATALOGUE, find_class, names, registered_classes
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.alpaca_eval import AlpacaEval
-from sparingly.data.io.arena import Arena
-from sparingly.data.io.collection import Collection
-from sparingly.data.io.comet import Comet
 from sparingly.data.io.format import LINES, Format, Head
-from sparingly.data.io.helm import Helm
-from sparingly.data.io.inspect_ai import InspectAiSamples
-from sparingly.data.io.jsonl import JsonLines
-from sparingly.data.io.lines import Lines
-from sparingly.data.io.lm_eval import LmEvalSamples
-from sparingly.data.io.mt_metrics_eval import MtMetricsEval
-from sparingly.data.io.parquet import MAGIC, Parquet, ParquetFile
-from sparingly.data.io.subset2evaluate import Subset2Evaluate
-from sparingly.data.io.table import LongTable
 
-# Every format, in the order in which files are tried.
-FORMATS: tuple[Format, ...] = (
-    JsonLines(),
-    Parquet(),
-    Collection(),
-    Subset2Evaluate(),
-    AlpacaEval(),
-    Arena(),
-    Comet(),
-    LmEvalSamples(),
-    Helm(),
-    MtMetricsEval(),
-    InspectAiSamples(),
-    Lines(),
-    LongTable(),
-)
+KIND = Format.kind
 
 
 def load(
@@ -82,16 +55,22 @@ def save(data: EvalSet, path: str | Path, format: str | None = None) -> list[str
 
 
 def formats() -> tuple[Format, ...]:
-    """Return every format that the package knows."""
-    return FORMATS
+    """Return every format, in the order in which files are tried; those of other packages come last."""
+    return tuple(made() for made in registered_classes((KIND,)).values())
 
 
 def format_named(name: str) -> Format:
     """Return a format by its name."""
-    formats_by_name = {candidate.name: candidate for candidate in FORMATS}
-    if name not in formats_by_name:
-        raise UnknownNameError("format", name, formats_by_name)
-    return formats_by_name[name]
+    made: type[Format] | None = find_class(name, (KIND,))
+    if made is None:
+        raise UnknownNameError(KIND, name, names((KIND,)))
+    return made()
+
+
+def _candidates() -> Iterator[Format]:
+    """Yield the formats in the order in which files are tried; each is loaded when it is its turn."""
+    yield from (format_named(name) for name in CATALOGUE[KIND])
+    yield from formats()[len(CATALOGUE[KIND]) :]
 
 
 def recognise(path: Path) -> Format:
@@ -99,14 +78,14 @@ def recognise(path: Path) -> Format:
     head = Head(path)
     if not head.is_directory and not head.content:
         raise InputError("the file is empty", file=path)
-    for candidate in FORMATS:
+    for candidate in _candidates():
         if candidate.recognises(head):
             return candidate
     _explain(head)
     raise InputError(
         "the format is not recognised",
         file=path,
-        fix=f"Name it: one of {', '.join(format.name for format in FORMATS)}",
+        fix=f"Name it: one of {', '.join(names((KIND,)))}",
     )
 
 
@@ -117,6 +96,8 @@ def _explain(head: Head) -> None:
     elif head.extension in LINES and not head.is_directory:
         value = next((record for _, record in files.json_lines(head.path)), None)
     else:
+        from sparingly.data.io.parquet import MAGIC, ParquetFile
+
         if head.start.startswith(MAGIC):
             # Says why the file cannot be read, where it cannot.
             _ = ParquetFile(head.path).names
@@ -128,14 +109,14 @@ def _explain(head: Head) -> None:
 
 def _by_extension(path: Path) -> Format:
     suffix = files.extension(path)
-    for candidate in FORMATS:
+    for candidate in _candidates():
         if candidate.writes and suffix in candidate.extensions:
             return candidate
     raise UsageError(f'The extension "{suffix}" of {path.name} tells no format to write. {_writable()}')
 
 
 def _writable() -> str:
-    return f"Formats that can be written: {', '.join(format.name for format in FORMATS if format.writes)}."
+    return f"Formats that can be written: {', '.join(format.name for format in formats() if format.writes)}."
 
 
 def flipped(data: EvalSet, metrics: Iterable[str]) -> EvalSet:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
@@ -27,10 +28,10 @@ _PAIR = ("output_1", "generator_1", "output_2", "generator_2", "annotator", "pre
 _OF_ITEM = ("dataset", "datasplit")
 
 
+@register("alpaca_eval")
 class AlpacaEval(Format):
     """Outputs and annotations of AlpacaEval."""
 
-    name: ClassVar[str] = "alpaca_eval"
     summary: ClassVar[str] = "AlpacaEval: model_outputs.json and annotations.json, or a directory of them"
     options: ClassVar[dict[str, str]] = {
         "outputs": "further files of outputs, as a,b",

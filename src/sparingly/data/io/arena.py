@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
@@ -42,10 +43,10 @@ _TEXTS = ("prompt", "response_a", "response_b", "conversation_a", "conversation_
 _OWN_KEYS = frozenset({"question_id", "model_a", "model_b", "winner", *_SPREAD, *_TEXTS, *_OF_ITEM})
 
 
+@register("arena")
 class Arena(Format):
     """Comparisons of two models, one a row."""
 
-    name: ClassVar[str] = "arena"
     summary: ClassVar[str] = "arena-style pairs: model_a, model_b, winner (JSON, JSON Lines, CSV)"
     options: ClassVar[dict[str, str]] = {
         "item": "the field that names the item (otherwise question_id, the prompt, or the conversation's id)",

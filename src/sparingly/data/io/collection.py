@@ -12,6 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, listing
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
@@ -39,10 +40,10 @@ _OWN_KEYS = {
 _OWN_KEYS |= {"comparisons", "comments", "doc"}
 
 
+@register("collection")
 class Collection(Format):
     """JSON Lines with ``scores`` for metrics and ``human`` for what people said."""
 
-    name: ClassVar[str] = "collection"
     summary: ClassVar[str] = "JSON Lines of judged collections: item, outputs, scores, human, ratings"
 
     def recognises(self, head: Head) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
@@ -23,10 +24,10 @@ METRIC = "COMET"
 _OWN_KEYS = ("src", "mt", "ref", METRIC)
 
 
+@register("comet")
 class Comet(Format):
     """The JSON file of COMET's command line."""
 
-    name: ClassVar[str] = "comet"
     summary: ClassVar[str] = "JSON of comet-score --to_json"
     options: ClassVar[dict[str, str]] = {
         "metric": "what to call the score, since the file says COMET whichever checkpoint was used"

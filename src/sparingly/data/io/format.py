@@ -87,13 +87,14 @@ class Head:
 
 
 class Format:
-    """A file format. A subclass is one file in this folder and one line in its ``FORMATS``.
+    """A file format. A subclass is one file, registered by ``@register(name)``.
 
     ``carries`` lists the fields (see ``sparingly.data.fields``) that writing keeps; ``metric:*`` stands for
     every metric, ``scales`` for the lowest and highest possible scores, ``empty`` for
     fields without any value.
     """
 
+    kind: ClassVar[str] = "format"
     name: ClassVar[str]
     summary: ClassVar[str]
     extensions: ClassVar[tuple[str, ...]] = ()

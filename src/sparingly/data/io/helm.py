@@ -25,6 +25,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UnknownNameError, listing
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
@@ -42,10 +43,10 @@ _DESCRIBING = (
 Trials = dict[str, dict[int, dict[str, float]]]
 
 
+@register("helm")
 class Helm(Format):
     """Run folders of HELM."""
 
-    name: ClassVar[str] = "helm"
     summary: ClassVar[str] = "HELM runs: a folder per scenario and model with run_spec.json and the rest"
     options: ClassVar[dict[str, str]] = {
         "perturbation": "the perturbation whose instances are taken (the unperturbed ones unless given)",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UnknownNameError
 from sparingly.base.lazy import LazyModule
 from sparingly.data import fields
@@ -50,10 +51,10 @@ _EPOCHS = "cell:epochs"
 _UNPLACED = "held:"
 
 
+@register("inspect_ai")
 class InspectAiSamples(Format):
     """The samples of inspect_ai's logs as a table."""
 
-    name: ClassVar[str] = "inspect_ai"
     summary: ClassVar[str] = "inspect_ai's samples_df, saved as Parquet or CSV"
     options: ClassVar[dict[str, str]] = {
         "model": 'the column of the models ("model" unless said; eval_id or log keep runs apart)',

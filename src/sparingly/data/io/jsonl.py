@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparingly.base.arrays import Floats
+from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, InputError
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
@@ -40,10 +41,10 @@ _RATING = ("model", "reference", "rater", "aspect", "score", "seconds", "comment
 _PREFERENCE = ("first", "second", "value", "rater", "aspect", "seconds")
 
 
+@register("jsonl")
 class JsonLines(Format):
     """The package's own JSON Lines."""
 
-    name: ClassVar[str] = "jsonl"
     summary: ClassVar[str] = "our own JSON Lines, one line an item"
     extensions: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
     writes: ClassVar[bool] = True

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
@@ -31,10 +32,10 @@ _REFERENCE = re.compile(r"(ref|references?)([a-z]|[A-Z0-9._-].*)?")
 _ESCAPES = {"%": "%25", "/": "%2F", "\\": "%5C"}
 
 
+@register("lines")
 class Lines(Format):
     """Line-aligned text files in a directory."""
 
-    name: ClassVar[str] = "lines"
     summary: ClassVar[str] = "directory of line-aligned text files: source, references, one per model"
     options: ClassVar[dict[str, str]] = {
         "source": "the file of the sources",

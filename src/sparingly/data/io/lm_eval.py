@@ -26,6 +26,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import extension
@@ -42,10 +43,10 @@ _FOLDERS = ("", "*/", "*/*/", "*/*/*/")
 _CHOICES = {"output": ("response", "filtered"), "prompts": ("any",), "runs": ("latest",)}
 
 
+@register("lm_eval")
 class LmEvalSamples(Format):
     """Samples that lm-evaluation-harness logs."""
 
-    name: ClassVar[str] = "lm_eval"
     summary: ClassVar[str] = "lm-evaluation-harness samples: a file per task, in a folder per model"
     options: ClassVar[dict[str, str]] = {
         "model": "the model's name, for the samples of one model (that of its folder unless given)",

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing, nearest
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
@@ -32,10 +33,10 @@ _TEXTS = (".txt", ".jsonl")
 _REFERENCE = re.compile(r"ref[A-Za-z0-9]*", re.IGNORECASE)
 
 
+@register("mt_metrics_eval")
 class MtMetricsEval(Format):
     """The directory of a test set of mt-metrics-eval."""
 
-    name: ClassVar[str] = "mt_metrics_eval"
     summary: ClassVar[str] = "directory tree of mt-metrics-eval: sources, system-outputs, human-scores …"
     options: ClassVar[dict[str, str]] = {
         "language_pair": "which language pair, such as en-de (needed when there are several)",

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints, Objects
+from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, InputError, UnknownNameError
 from sparingly.base.lazy import LazyModule
 from sparingly.data import files
@@ -51,10 +52,10 @@ _PARTS = {
 }
 
 
+@register("parquet")
 class Parquet(Format):
     """The package's own Parquet."""
 
-    name: ClassVar[str] = "parquet"
     summary: ClassVar[str] = "our own Parquet, one row an item; the quickest for many items"
     extensions: ClassVar[tuple[str, ...]] = (".parquet",)
     writes: ClassVar[bool] = True

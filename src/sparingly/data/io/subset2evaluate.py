@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
@@ -32,10 +33,10 @@ _OWN_KEYS = ("i", "src", "ref", "tgt", "scores", "doc")
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
 
 
+@register("subset2evaluate")
 class Subset2Evaluate(Format):
     """JSON Lines of the package subset2evaluate."""
 
-    name: ClassVar[str] = "subset2evaluate"
     summary: ClassVar[str] = "JSON Lines of subset2evaluate: i, src, tgt, scores"
     options: ClassVar[dict[str, str]] = {
         "aspects": "which scores people gave, as a,b (otherwise told by their names)",

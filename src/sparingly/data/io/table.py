@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Objects
+from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, InputError, UnknownNameError, UsageError
 from sparingly.base.lazy import LazyModule
 from sparingly.data import fields, files
@@ -81,10 +82,10 @@ _TEXT = {
 }
 
 
+@register("table")
 class LongTable(Format):
     """One row for each item and model, or for each rating of them."""
 
-    name: ClassVar[str] = "table"
     summary: ClassVar[str] = "CSV, TSV or Parquet with one row for each item and model"
     extensions: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
     options: ClassVar[dict[str, str]] = {**_COLUMNS, **_TEXT}

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sparingly.base import rng
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
 from sparingly.data.scale import Scale
@@ -487,10 +488,10 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _MOST_BATCHES = 2
 
 
+@register("appraise")
 class Appraise(AnnotationTool):
     """Appraise, the tool of the WMT shared tasks: direct, document, ESA, MQM and pairwise assessment."""
 
-    name: ClassVar[str] = "appraise"
     summary: ClassVar[str] = (
         "a manifest and batches for StartNewCampaign, and what ExportSystemScoresToCSV gives"
     )

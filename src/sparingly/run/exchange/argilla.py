@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import (
     list_in,
@@ -51,10 +52,10 @@ _TYPES = {"round": "integer", "inclusion_probability": "float", "position": "flo
 _STATUS = {"discarded": CANCELLED, "draft": DRAFT}
 
 
+@register("argilla")
 class Argilla(AnnotationTool):
     """Argilla 2, which takes records and settings as JSON."""
 
-    name: ClassVar[str] = "argilla"
     summary: ClassVar[str] = "Argilla: records and settings as JSON; records with responses, also flattened"
     kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
     write_options: ClassVar[Mapping[str, str]] = REFERENCE

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.files import without_formulas
 from sparingly.run.exchange.files import json_in, mapping_in, read_csv_rows, seconds_in, spans_in, write_csv
@@ -39,10 +40,10 @@ _RESERVED = frozenset((*_CARRIED, "rater", "token", "label", "output", "left", "
 _RESERVED |= {"after", "reference", "spans", "seconds", "comment"}
 
 
+@register("csv")
 class CsvTable(AnnotationTool):
     """Plain CSV."""
 
-    name: ClassVar[str] = "csv"
     summary: ClassVar[str] = "plain CSV: a row for each output, filled in with a spreadsheet"
     kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
     write_options: ClassVar[Mapping[str, str]] = REFERENCE

@@ -10,16 +10,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, UsageError
 from sparingly.run.exchange.files import write_text
 from sparingly.run.exchange.tasks import KINDS, Kind, Tasks
 from sparingly.run.exchange.tool import AnnotationTool, Options, file_stem
 
 
+@register("inspect")
 class InspectAi(AnnotationTool):
     """inspect_ai, which runs the models on the chosen samples."""
 
-    name: ClassVar[str] = "inspect"
     summary: ClassVar[str] = "inspect_ai: lists for --sample-id with the chosen samples"
     kinds: ClassVar[tuple[Kind, ...]] = KINDS
     reads: ClassVar[bool] = False

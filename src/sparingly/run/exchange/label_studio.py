@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from xml.sax.saxutils import quoteattr
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import (
@@ -171,10 +172,10 @@ TWO_ANSWERS = "a side and a tie were both chosen"
 _SIDES = {LEFT: 1.0, TIE: 0.0, RIGHT: -1.0}
 
 
+@register("label-studio")
 class LabelStudio(AnnotationTool):
     """Label Studio, the open-source labelling server."""
 
-    name: ClassVar[str] = "label-studio"
     summary: ClassVar[str] = "Label Studio: tasks as JSON with a labelling config; exports JSON and JSON_MIN"
     kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
     write_options: ClassVar[Mapping[str, str]] = {

@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError
 from sparingly.run.exchange.files import write_json
 from sparingly.run.exchange.tasks import KINDS, Kind, Tasks
 from sparingly.run.exchange.tool import AnnotationTool, Options
 
 
+@register("lm-eval")
 class LmEval(AnnotationTool):
     """lm-evaluation-harness, which runs the models on the chosen documents."""
 
-    name: ClassVar[str] = "lm-eval"
     summary: ClassVar[str] = "lm-evaluation-harness: a file for --samples with the chosen documents"
     kinds: ClassVar[tuple[Kind, ...]] = KINDS
     reads: ClassVar[bool] = False

@@ -11,6 +11,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
 from sparingly.data.scale import Scale
@@ -253,10 +254,10 @@ _MEDIA = ("<audio ", "<video ", "<img ", "<iframe ")
 GUARD = "\u2060"
 
 
+@register("pearmut")
 class Pearmut(AnnotationTool):
     """Pearmut (Zouhar 2025): direct scores, error spans and several sliders, document by document."""
 
-    name: ClassVar[str] = "pearmut"
     summary: ClassVar[str] = "a campaign for pearmut add, and the annotations it logs"
     kinds: ClassVar[tuple[Kind, ...]] = ("score", "spans")
     write_options: ClassVar[dict[str, str]] = {

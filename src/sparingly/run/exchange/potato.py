@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
 from sparingly.data.scale import Scale
@@ -259,10 +260,10 @@ _SLIDE = "from {} for the worst to {} for the best. Move the slider, then go on.
 _SEVERITIES = ("minor", "major", "critical")
 
 
+@register("potato")
 class Potato(AnnotationTool):
     """Potato (Pei et al. 2022): sliders, pairs with ties and error spans."""
 
-    name: ClassVar[str] = "potato"
     summary: ClassVar[str] = "a configuration with items for potato start, and its user states or exports"
     kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "spans")
     write_options: ClassVar[dict[str, str]] = {

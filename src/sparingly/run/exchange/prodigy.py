@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import mapping_in, moment_in, name_in, read_json_rows, spans_in, write_jsonl
@@ -37,10 +38,10 @@ _SIDES = {"left": 1.0, "tie": 0.0, "right": -1.0}
 _ANSWERS = {"reject": REJECTED, "ignore": CANCELLED}
 
 
+@register("prodigy")
 class Prodigy(AnnotationTool):
     """Prodigy's JSON Lines, which other tools read, too."""
 
-    name: ClassVar[str] = "prodigy"
     summary: ClassVar[str] = "Prodigy-style JSON Lines: choices and spans, with input and task hashes"
     kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "spans")
     write_options: ClassVar[Mapping[str, str]] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from sparingly.base.catalogue import find_class, names, registered_classes
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
@@ -19,18 +19,6 @@ from sparingly.run.exchange.tasks import Kind, Tasks
 from sparingly.run.forms.question import Passage, Question
 
 Options = Mapping[str, str]
-# A tool is one file: its name, and where its class lives. Modules are loaded when they are asked for.
-TOOLS = {
-    "appraise": "appraise:Appraise",
-    "argilla": "argilla:Argilla",
-    "csv": "csv_table:CsvTable",
-    "inspect": "inspect_ai:InspectAi",
-    "label-studio": "label_studio:LabelStudio",
-    "lm-eval": "lm_eval:LmEval",
-    "pearmut": "pearmut:Pearmut",
-    "potato": "potato:Potato",
-    "prodigy": "prodigy:Prodigy",
-}
 PHRASES: dict[Kind, str] = {
     "score": "scores",
     "pair": "pairs",
@@ -47,8 +35,9 @@ HEADINGS = {
 
 
 class AnnotationTool(ABC):
-    """A tool that people judge in. A subclass is one file in this folder and one line in its catalogue."""
+    """A tool that people judge in. A subclass is one file, registered by ``@register(name)``."""
 
+    kind: ClassVar[str] = "annotation tool"
     name: ClassVar[str]
     summary: ClassVar[str]
     kinds: ClassVar[tuple[Kind, ...]] = ("score",)
@@ -96,17 +85,17 @@ def _check_names(tool: str, options: Options, known: Options) -> None:
 
 def tool_named(name: str) -> AnnotationTool:
     """Return an annotation tool; ``label_studio`` is ``label-studio``."""
-    spelled = name.lower().replace("_", "-")
-    if spelled not in TOOLS:
-        raise UnknownNameError("annotation tool", name, TOOLS)
-    module, _, class_name = TOOLS[spelled].partition(":")
-    tool: AnnotationTool = getattr(import_module(f"sparingly.run.exchange.{module}"), class_name)()
-    return tool
+    kind = AnnotationTool.kind
+    made: type[AnnotationTool] | None = find_class(name.lower().replace("_", "-"), (kind,))
+    if made is None:
+        raise UnknownNameError(kind, name, names((kind,)))
+    return made()
 
 
 def annotation_tools() -> list[AnnotationTool]:
     """Return all annotation tools, in the order of their names."""
-    return [tool_named(name) for name in sorted(TOOLS)]
+    tools = registered_classes((AnnotationTool.kind,))
+    return [tools[name]() for name in sorted(tools)]
 
 
 # --- what pages and files of tools share ----------------------------------------------------------------
