@@ -34,7 +34,7 @@ from sparingly.base.arrays import Floats
 from sparingly.bench.grid import Grid, Runs, entry_of
 from sparingly.bench.play import play
 from sparingly.bench.sets import TRUTHS, family_of, open_set, set_files
-from sparingly.choose.distil.corpus import corpus_of, parse_targets
+from sparingly.choose.distil.corpus import build_corpus, parse_targets
 from sparingly.data.evalset import EvalSet
 
 # --- the tables of docs/results-sources.md ---------------------------------------------------------------
@@ -242,7 +242,7 @@ def exported(every: list[Fold], path: Path) -> None:
     """Write the texts and z-scored utilities of every fold, for a learner that runs elsewhere."""
     arrays: dict[str, NDArray[np.generic]] = {}
     for fold in every:
-        corpus = corpus_of(fold.past, parse_targets(TARGETS), "zscore")
+        corpus = build_corpus(fold.past, parse_targets(TARGETS), "zscore")
         places, means = corpus.training(np.ones(len(corpus.text), bool))
         arrays[f"{fold.family}/texts"] = np.array(corpus.texts)[places]
         arrays[f"{fold.family}/utilities"] = means

@@ -28,9 +28,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
 from sparingly.choose.distil.encoder.fitted import EncoderFit  # noqa: E402
-from sparingly.choose.distil.encoder.network import Network, Tokens, best_device, repeatable  # noqa: E402
+from sparingly.choose.distil.encoder.network import EncoderTokenizer, Network, best_device, deterministic  # noqa: E402
 from sparingly.choose.distil.encoder.settings import EncoderTraining  # noqa: E402
-from sparingly.choose.distil.encoder.training import Checkpoint, Course, half_precision, lesson_of  # noqa: E402
+from sparingly.choose.distil.encoder.training import Checkpoint, Trainer, half_precision, prepare_texts  # noqa: E402
 
 # Layers, width and heads.
 SIZES = {"mini": (4, 256, 4), "small": (4, 512, 8), "medium": (8, 512, 8), "base": (12, 768, 12)}
@@ -77,26 +77,26 @@ def _row(size: str, precision: str, given: argparse.Namespace, full: bool) -> di
     """Train once, and return what it took."""
     torch, device = _torch(), best_device()
     texts, targets = made_sources(given.texts, 1)
-    with repeatable(1), tempfile.TemporaryDirectory() as folder:
-        tokens: Tokens = _tokens() if full else PlainTokens()
+    with deterministic(1), tempfile.TemporaryDirectory() as folder:
+        tokens: EncoderTokenizer = _tokens() if full else PlainTokens()
         training = EncoderTraining(
             "made", epochs=given.epochs, step=given.step, rate=RATE, precision=_checked(precision)
         )
-        lesson = lesson_of(tokens, texts, targets, training, 1)
+        lesson = prepare_texts(tokens, texts, targets, training, 1)
         transformer = _transformer(size, full)
         network = Network(transformer, training.hidden, 1, training.dropout)
         network.to(device)
         checkpoint = Checkpoint(None, "")
-        Course(network, _first(lesson, 4 * training.batch), tokens, training, 1, checkpoint).run()
+        Trainer(network, _first(lesson, 4 * training.batch), tokens, training, 1, checkpoint).run()
         _wait(device, reset=True)
         start = time.perf_counter()
-        losses = Course(network, lesson, tokens, training, 1, checkpoint).run()
+        losses = Trainer(network, lesson, tokens, training, 1, checkpoint).run()
         _wait(device)
         seconds = time.perf_counter() - start
         peak = torch.cuda.max_memory_allocated() / 2**30 if device == "cuda" else None
         scale = lesson.centre, lesson.spread
         known = EncoderFit(network, {}, tokens, training.hidden, *scale, "", tuple(losses))
-        read = len(lesson.learned) * len(losses)
+        read = len(lesson.training) * len(losses)
         kind = half_precision(device, precision)
         return {
             "size": size,
@@ -125,10 +125,10 @@ def _told(known: EncoderFit, count: int) -> dict[str, float]:
 
 
 def _checkpoint_seconds(network: Network, folder: Path) -> float:
-    from sparingly.choose.distil.encoder.training import Progress
+    from sparingly.choose.distil.encoder.training import TrainingProgress
 
     start = time.perf_counter()
-    Checkpoint(folder / "one.safetensors", "").write(Progress(), network.weights())
+    Checkpoint(folder / "one.safetensors", "").write(TrainingProgress(), network.weights())
     return time.perf_counter() - start
 
 
@@ -144,16 +144,16 @@ def made_sources(count: int, seed: int) -> tuple[list[str], np.ndarray[Any, np.d
     return [" ".join(f"w{word}" for word in part) for part in parts], (shares + noise)[:, None]
 
 
-def _tokens() -> Tokens:
+def _tokens() -> EncoderTokenizer:
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     known = {"[PAD]": 0, "[UNK]": 1} | {f"w{word}": word + 2 for word in range(WORDS)}
     tokenizer = Tokenizer(models.WordLevel(known, unk_token="[UNK]"))  # noqa: S106 - a token of text
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    return Tokens(tokenizer.to_str(), 0, LONGEST)
+    return EncoderTokenizer(tokenizer.to_str(), 0, LONGEST)
 
 
-class PlainTokens(Tokens):
+class PlainTokens(EncoderTokenizer):
     """Words as numbers, without the package tokenizers."""
 
     def __init__(self) -> None:
@@ -204,7 +204,7 @@ def _plain_transformer(layers: int, width: int, heads: int) -> Any:
 
 def _first(lesson: Any, count: int) -> Any:
     """Return a lesson with fewer texts, to warm up with."""
-    return replace(lesson, learned=lesson.learned[:count], aside=lesson.aside[:16])
+    return replace(lesson, learned=lesson.training[:count], aside=lesson.aside[:16])
 
 
 def _wait(device: str, *, reset: bool = False) -> None:

@@ -12,7 +12,7 @@ from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
 
 if TYPE_CHECKING:
-    from sparingly.choose.distil.apply import Applied
+    from sparingly.choose.distil.apply import AppliedModel
     from sparingly.choose.distil.encoder.settings import EncoderTraining
     from sparingly.data.evalset import EvalSet
 
@@ -255,7 +255,7 @@ def _sources(path: Path, reading: Reading) -> EvalSet:
     return EvalSet.from_arrays(ids, [], sources=[line if line.strip() else None for line in lines])
 
 
-def _write(applied: Applied, out: Path) -> None:
+def _write(applied: AppliedModel, out: Path) -> None:
     """Write the set, or a table with a row for every source."""
     from sparingly.choose.distil.apply import SUFFIX, UNLIKE
     from sparingly.data import io

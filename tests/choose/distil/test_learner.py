@@ -21,7 +21,7 @@ def test_it_learns_words_and_length(boosting: bool) -> None:
     half = np.arange(150) % 2 == 0
     train = [text for text, here in zip(TEXTS, half, strict=True) if here]
     test = [text for text, here in zip(TEXTS, half, strict=True) if not here]
-    known = learner.fit(train, TARGETS[half], None, boosting, 0)
+    known = learner.fit_light(train, TARGETS[half], None, boosting, 0)
     told = known.predict(test)
     for place in range(2):
         assert np.corrcoef(told[:, place], TARGETS[~half, place])[0, 1] > 0.8
@@ -29,7 +29,7 @@ def test_it_learns_words_and_length(boosting: bool) -> None:
 
 @pytest.mark.parametrize("boosting", [False, True])
 def test_blocks_change_no_bit(boosting: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = learner.fit(TEXTS, TARGETS, None, boosting, 0)
+    known = learner.fit_light(TEXTS, TARGETS, None, boosting, 0)
     whole = known.predict(TEXTS)
     monkeypatch.setattr(text_features, "_BLOCK_LETTERS", 100)
     np.testing.assert_array_equal(known.predict(TEXTS), whole)
@@ -38,7 +38,7 @@ def test_blocks_change_no_bit(boosting: bool, monkeypatch: pytest.MonkeyPatch) -
 
 def test_weights_of_ngrams_are_those_of_the_main_directions() -> None:
     """Folded back to n-grams, the ridge says what it said of its features, within single precision."""
-    known = learner.fit(TEXTS, TARGETS, None, False, 0)
+    known = learner.fit_light(TEXTS, TARGETS, None, False, 0)
     base = learner._ngram_base(TEXTS)
     standard = known.linear.standard(Spans(TEXTS))
     size = base.size * np.sqrt(standard.shape[1])
@@ -62,8 +62,8 @@ def test_trees_are_those_of_scikit_learn() -> None:
 def test_unknown_targets_are_left_out() -> None:
     holes = TARGETS.copy()
     holes[:100, 0] = np.nan
-    known = learner.fit(TEXTS, holes, None, True, 0)
-    alone = learner.fit(TEXTS, TARGETS[:, 1:], None, True, 0)
+    known = learner.fit_light(TEXTS, holes, None, True, 0)
+    alone = learner.fit_light(TEXTS, TARGETS[:, 1:], None, True, 0)
     np.testing.assert_allclose(known.predict(TEXTS)[:, 1], alone.predict(TEXTS)[:, 0], atol=1e-9)
     assert np.isfinite(known.predict(TEXTS)).all()
 
@@ -72,6 +72,6 @@ def test_vectors_stand_in_for_ngrams() -> None:
     drawn = np.random.default_rng(2)
     vectors = drawn.normal(size=(150, 5))
     target = (vectors @ [1.0, 0, -1.0, 0, 2.0])[:, None]
-    known = learner.fit(TEXTS, target, vectors, False, 0)
+    known = learner.fit_light(TEXTS, target, vectors, False, 0)
     assert known.linear.characters is None
     assert np.corrcoef(known.predict(TEXTS, vectors)[:, 0], target[:, 0])[0, 1] > 0.99

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from sparingly.base.errors import UsageError
-from sparingly.choose.distil.corpus import Target, parse_targets, scaled, values_in
+from sparingly.choose.distil.corpus import Target, parse_targets, rescale, values_in
 from sparingly.choose.utility.metric import MetricVar
 from tests.choose.distil.made_past import made_past
 
@@ -50,7 +50,7 @@ def test_wrong_ones_are_said() -> None:
 
 def test_scales() -> None:
     given = np.array([1.0, np.nan, 3.0, 8.0])
-    np.testing.assert_allclose(scaled(given, "zscore"), (given - 4.0) / np.nanstd(given))
-    np.testing.assert_allclose(scaled(given, "rank"), norm.ppf([1 / 6, np.nan, 0.5, 5 / 6]), atol=1e-12)
-    np.testing.assert_array_equal(scaled(given, "none"), given)
-    np.testing.assert_array_equal(scaled(np.ones(3), "zscore"), np.zeros(3))
+    np.testing.assert_allclose(rescale(given, "zscore"), (given - 4.0) / np.nanstd(given))
+    np.testing.assert_allclose(rescale(given, "rank"), norm.ppf([1 / 6, np.nan, 0.5, 5 / 6]), atol=1e-12)
+    np.testing.assert_array_equal(rescale(given, "none"), given)
+    np.testing.assert_array_equal(rescale(np.ones(3), "zscore"), np.zeros(3))

@@ -176,7 +176,7 @@ def test_another_embedding_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     from sparingly.choose.distil import corpus
 
     held = {"digest": "one"}
-    monkeypatch.setattr(corpus, "digest_of", lambda name: held["digest"])
+    monkeypatch.setattr(corpus, "embedding_digest", lambda name: held["digest"])
     monkeypatch.setattr(corpus, "embed_texts", lambda texts, name: np.ones((len(texts), 2)))
     assert corpus.vectors_for(["a"], "some/model", "one", 2).shape == (1, 2)
     held["digest"] = "two"

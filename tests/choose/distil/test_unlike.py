@@ -8,10 +8,10 @@ from sparingly.choose.distil.out_of_domain import (
     LENGTH,
     SCRIPT,
     UNSEEN,
-    main_scripts,
+    ngram_bits,
     out_of_domain_reasons,
     script_shares,
-    seen_bits,
+    text_scripts,
     thresholds_of,
     unseen_shares,
 )
@@ -23,12 +23,12 @@ TRAINING = [source(place)[0] for place in range(200)]
 
 def why(*texts: str) -> list[tuple[str, ...]]:
     return out_of_domain_reasons(
-        Spans(texts), seen_bits(TRAINING), script_shares(TRAINING), thresholds_of(TRAINING)
+        Spans(texts), ngram_bits(TRAINING), script_shares(TRAINING), thresholds_of(TRAINING)
     )
 
 
 def test_unseen_shares_by_hand() -> None:
-    bits = seen_bits(["abcd"])
+    bits = ngram_bits(["abcd"])
     # " abc", "abcd", "bcd " are known; of " abce", two are not.
     np.testing.assert_allclose(unseen_shares(Spans(["abcd", "abce", "xyzw"]), bits), [0.0, 2 / 3, 1.0])
 
@@ -47,11 +47,11 @@ def test_few_training_like_texts_are_flagged() -> None:
 
 def test_scripts() -> None:
     texts = ["Hello мир", "мир да", "你好", "123 !", "γειά"]
-    assert main_scripts(Spans(texts)) == ["LATIN", "CYRILLIC", "CJK", "none", "GREEK"]
+    assert text_scripts(Spans(texts)) == ["LATIN", "CYRILLIC", "CJK", "none", "GREEK"]
     assert script_shares(["a", "b", "в"]) == {"LATIN": 2 / 3, "CYRILLIC": 1 / 3}
 
 
 def test_order_of_training_texts_is_nothing() -> None:
     turned = TRAINING[::-1]
     assert thresholds_of(turned) == thresholds_of(TRAINING)
-    np.testing.assert_array_equal(seen_bits(turned), seen_bits(TRAINING))
+    np.testing.assert_array_equal(ngram_bits(turned), ngram_bits(TRAINING))

@@ -1,4 +1,4 @@
-"""What a model says of itself: from what it was learned, how well, and where it should not be used."""
+"""The card of a model: what it was learned from, how well it predicts, and where not to use it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from sparingly.base.errors import UsageError
 from sparingly.choose.distil.out_of_domain import Thresholds
 from sparingly.data import schema
 from sparingly.data.values import check_version
-
-# --- What a model says of itself: from what it was learned, how well, and where it should not be used
-
 
 FORMAT, VERSION = "sparingly/distilled", 1
 NGRAMS, ENCODER = "ngrams", "encoder"
@@ -42,7 +39,7 @@ class LearnedUtility:
         name: Its name in the model.
         method: The utility as text.
         texts: The number of texts that it was learned from.
-        hold_out: How well it is told for texts that were held out.
+        hold_out: How well it is predicted for held-out texts.
     """
 
     name: str
@@ -62,28 +59,28 @@ class TrainingSet:
 
 
 @dataclass(frozen=True)
-class Card:
+class ModelCard:
     """All that is known about a model beside its numbers.
 
     Attributes:
         learner: ``ridge``, ``boosting`` or ``encoder``.
         features: ``ngrams``, the embedding, or the transformer that an encoder started from.
-        embedding_digest: What tells the embedding's model, or that transformer, from others, if it is known.
+        embedding_digest: The digest of the embedding's model, or of that transformer, if known.
         scale: How utilities of several sets were made comparable.
-        seed: Settles folds and what boosting draws.
+        seed: The seed of folds and boosting.
         texts: The number of distinct training texts.
         held_out_by: What was held out: a data set at a time, documents, or items.
         utilities: What was learned.
         data: What it was learned from.
         models: The models whose outputs or scores were used.
-        families: The family of a model, as said or by its name.
-        languages: The languages, where somebody said so.
+        families: The family of a model, as stated or by its name.
+        languages: The languages, if stated.
         scripts: The share of training texts in every script.
         thresholds: When to warn.
         signature: How the model came about, in one line.
         made_by: The version of the package.
         encoder: How an encoder was trained; None for others.
-        unknown: What the file says beyond that; it is kept when the model is saved again.
+        unknown: Further keys of the file; they are written again when the model is saved.
     """
 
     learner: str
@@ -108,7 +105,7 @@ class Card:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the utilities."""
-        return tuple(one.name for one in self.utilities)
+        return tuple(utility.name for utility in self.utilities)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the card as plain values."""
@@ -119,14 +116,14 @@ class Card:
         return {"format": FORMAT, "version": VERSION, **values, **self.unknown}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Card:
+    def from_dict(cls, values: Mapping[str, Any]) -> ModelCard:
         """Read a card from the values of its file."""
         check_version(dict(values), FORMAT, VERSION)
         unknown = schema.unknown_keys(values, cls, "format", "version")
         return schema.read(cls, values, unknown=unknown)
 
 
-# --- Which models belong together by their names, where nobody says so
+# Families of models by their names
 
 
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -148,10 +145,10 @@ def family_of(model: str) -> str | None:
     return first if len(first) >= _FEWEST_LETTERS and first not in _NO_FAMILY else None
 
 
-def families_of(models: Iterable[str], said: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the families of models, as said or by their names; those without one are left out."""
-    known, given = list(models), dict(said or {})
-    for name in sorted(set(given) - set(known)):
+def families_of(models: Iterable[str], stated: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the families of models, as stated or by their names; models without one are left out."""
+    names, families = list(models), dict(stated or {})
+    for name in sorted(set(families) - set(names)):
         raise UsageError(f'A family is given for "{name}", and no training set has that model.')
-    found = {name: given.get(name, family_of(name)) for name in known}
-    return {name: family for name, family in found.items() if family}
+    by_model = {name: families.get(name, family_of(name)) for name in names}
+    return {name: family for name, family in by_model.items() if family}

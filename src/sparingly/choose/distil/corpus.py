@@ -24,129 +24,14 @@ from sparingly.signals.embed import embed_sources, embed_texts
 from sparingly.signals.embed.evalset import is_precomputed
 from sparingly.signals.embed.texts import TFIDF, SentenceModel
 
-# --- What is learned: utilities of past evaluations, computed set by set and made comparable
-
-
 Scale = Literal["zscore", "rank", "none"]
 ASPECT, METRIC = "aspect:", "metric:"
-
-
-@dataclass(frozen=True)
-class Target:
-    """A utility to learn, and the name that it has in the model.
-
-    As text: ``metric_var:metric=COMET``, with a name of its own ``hard=metric_avg:metric=COMET``.
-    ``aspect:overall`` and ``metric:COMET`` are minus the mean of these scores over the models, so that what
-    is hard comes first. What people said can stand where a metric does: ``metric_var:metric=aspect:overall``.
-    """
-
-    name: str
-    utility: Utility
-
-    @classmethod
-    def parse(cls, given: str | Method | Target) -> Target:
-        """Read a target from text, or from a utility."""
-        if isinstance(given, Target):
-            return given
-        if isinstance(given, Method):
-            return cls(given.name, _as_utility(given))
-        name, sign, rest = given.partition("=")
-        own = name if sign and NAME.fullmatch(name) else ""
-        text = rest if own else given
-        shorthand = text.startswith((ASPECT, METRIC))
-        utility = (
-            MetricAvg(metric=text.removeprefix(METRIC)) if shorthand else _as_utility(parse_method(text))
-        )
-        return cls(own or (text if shorthand else utility.name), utility)
-
-    def values(self, data: EvalSet) -> tuple[Floats, frozenset[str]]:
-        """Return the utility of every item of a set, and the fields that it was computed from."""
-        aspects = sorted(_aspects_in(self.utility))
-        for name in aspects:
-            data = data.with_metric(f"{ASPECT}{name}", data.aspects[name])
-        utility = self.utility.resolve(data)
-        read = utility.reads(data)
-        found = utility.values(data.only(read))
-        stand_ins = {fields.metric(f"{ASPECT}{name}"): fields.aspect(name) for name in aspects}
-        return found, frozenset(stand_ins.get(part, part) for part in read)
-
-
-def parse_targets(given: Sequence[str | Method | Target] | str | Method | Target) -> tuple[Target, ...]:
-    """Read one target or several; each needs a name of its own."""
-    several = [given] if isinstance(given, str | Method | Target) else list(given)
-    if not several:
-        raise UsageError("Name at least one utility to learn, such as metric_var:metric=COMET.")
-    found = tuple(Target.parse(one) for one in several)
-    seen: set[str] = set()
-    for target in found:
-        if target.name in seen:
-            raise UsageError(
-                f'Two utilities are called "{target.name}": give one of them another name, '
-                f"as in other={target.utility}."
-            )
-        seen.add(target.name)
-    return found
-
-
-def values_in(data: EvalSet, target: Target, where: str) -> tuple[Floats, frozenset[str]]:
-    """Return the values of a target in a set; an error names the set."""
-    try:
-        return target.values(data)
-    except SparinglyError as error:
-        raise UsageError(f'In the data set "{where}", {target.name} cannot be computed: {error}') from None
-
-
-def scaled(values: Floats, scale: Scale) -> Floats:
-    """Return values of one set on a scale that other sets share.
-
-    With ``zscore`` a value is its distance from the set's mean in standard deviations; with ``rank``, the
-    normal quantile of its rank; ``none`` leaves it as it is.
-    """
-    known = ~np.isnan(values)
-    if scale == "none" or not known.any():
-        return values
-    if scale == "rank":
-        from scipy.special import ndtri
-
-        return np.asarray(ndtri((average_ranks(values) - 0.5) / known.sum()), np.float64)
-    spread = float(np.nanstd(values))
-    # Where all items are alike there is nothing to learn from their differences.
-    return np.asarray((values - np.nanmean(values)) / (spread if spread > 0 else 1.0))
-
-
-def _as_utility(method: Method) -> Utility:
-    if isinstance(method, Utility):
-        return method
-    raise UsageError(f"The {method.kind} {method.name} is no utility, and only utilities can be learned.")
-
-
-def _aspects_in(utility: Utility) -> set[str]:
-    """Return the aspects that stand where a metric is named."""
-    return {
-        text.removeprefix(ASPECT)
-        for part in methods_inside(utility)
-        for text in _texts(part)
-        if text.startswith(ASPECT)
-    }
-
-
-def _texts(method: Method) -> Iterator[str]:
-    for part in dataclasses.fields(method):
-        value: Any = getattr(method, part.name)
-        for text in value if isinstance(value, tuple) else (value,):
-            if isinstance(text, str):
-                yield text
-
-
-# --- The training texts: those of all sets, each once, with what was found out about them in every set
-
-
 FEWEST_TEXTS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class CorpusSet:
-    """One set: its name, what was read of it, and its items as rows.
+    """One set of a corpus.
 
     Attributes:
         name: The name of the set.
@@ -171,7 +56,7 @@ class Corpus:
         text: The text of every row.
         part: The set of every row.
         item: The place of every row in its set.
-        group: What must not be torn apart when items are held out: a document, or the text itself.
+        group: The document, or the text itself; a group is held out as a whole.
         targets: Rows × utilities, on the common scale.
     """
 
@@ -185,13 +70,13 @@ class Corpus:
 
     def training(self, rows: NDArray[np.bool_]) -> tuple[Ints, Floats]:
         """Return the texts of some rows (positions in ``texts``) with the mean of their targets."""
-        there = np.unique(self.text[rows])
-        place = np.searchsorted(there, self.text[rows])
-        known = ~np.isnan(self.targets[rows])
-        total, count = np.zeros((len(there), known.shape[1])), np.zeros((len(there), known.shape[1]))
-        np.add.at(total, place, np.where(known, self.targets[rows], 0.0))
-        np.add.at(count, place, known)
-        return there, np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        texts = np.unique(self.text[rows])
+        place = np.searchsorted(texts, self.text[rows])
+        present = ~np.isnan(self.targets[rows])
+        total, count = np.zeros((len(texts), present.shape[1])), np.zeros((len(texts), present.shape[1]))
+        np.add.at(total, place, np.where(present, self.targets[rows], 0.0))
+        np.add.at(count, place, present)
+        return texts, np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
     @property
     def has_documents(self) -> bool:
@@ -199,7 +84,7 @@ class Corpus:
         return any(fields.DOCUMENT in part.data.columns for part in self.parts)
 
 
-def corpus_of(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: Scale) -> Corpus:
+def build_corpus(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: Scale) -> Corpus:
     """Compute the utilities of all sets and put their texts together."""
     parts = tuple(_corpus_set(name, sets[name], targets) for name in sorted(sets))
     rows: list[tuple[str, int, int]] = []
@@ -215,7 +100,7 @@ def corpus_of(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: Sca
         raise DataError(f"At least {FEWEST_TEXTS} different sources are needed to learn from.")
     texts = tuple(sorted({text for text, _, _ in rows}))
     number = {text: place for place, text in enumerate(texts)}
-    common = [np.stack([scaled(column, scale) for column in part.values.T], axis=1) for part in parts]
+    common = [np.stack([rescale(column, scale) for column in part.values.T], axis=1) for part in parts]
     corpus = Corpus(
         parts=parts,
         texts=texts,
@@ -229,8 +114,8 @@ def corpus_of(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: Sca
     return corpus
 
 
-def folds_of(corpus: Corpus, hold_out: str | None, folds: int, seed: int) -> tuple[str, Ints]:
-    """Return by what rows are held out, and the fold of every row: sets, documents, or items."""
+def assign_folds(corpus: Corpus, hold_out: str | None, folds: int, seed: int) -> tuple[str, Ints]:
+    """Return what is held out (sets, documents or items), and the fold of every row."""
     if hold_out == "sets" and len(corpus.parts) < 2:
         raise UsageError("There is one data set, so it cannot be told by others: use hold_out=items.")
     if len(corpus.parts) > 1 and hold_out != "items":
@@ -245,9 +130,9 @@ def folds_of(corpus: Corpus, hold_out: str | None, folds: int, seed: int) -> tup
 
 
 def _corpus_set(name: str, data: EvalSet, targets: Sequence[Target]) -> CorpusSet:
-    found = [values_in(data, target, name) for target in targets]
-    read = frozenset({"sources"}).union(*(read for _, read in found))
-    return CorpusSet(name, data, read, np.stack([values for values, _ in found], axis=1))
+    computed = [values_in(data, target, name) for target in targets]
+    read = frozenset({"sources"}).union(*(read for _, read in computed))
+    return CorpusSet(name, data, read, np.stack([values for values, _ in computed], axis=1))
 
 
 def _group(part: CorpusSet, row: int, text: str) -> str:
@@ -260,16 +145,126 @@ def _group(part: CorpusSet, row: int, text: str) -> str:
 
 def _check_targets(corpus: Corpus, targets: Sequence[Target]) -> None:
     for column, target in zip(corpus.targets.T, targets, strict=True):
-        known = column[~np.isnan(column)]
-        if len(known) < FEWEST_TEXTS:
+        present = column[~np.isnan(column)]
+        if len(present) < FEWEST_TEXTS:
             raise DataError(
-                f"Only {len(known)} sources have a {target.name}, and {FEWEST_TEXTS} are needed to learn it."
+                f"Only {len(present)} sources have a {target.name}, and {FEWEST_TEXTS} are needed to learn "
+                "it."
             )
-        if known.min() == known.max():
+        if present.min() == present.max():
             raise DataError(f"The utility {target.name} is the same for all items: nothing can be learned.")
 
 
-# --- The embedding of sources that a model learned from, made again for others
+# Targets
+
+
+@dataclass(frozen=True)
+class Target:
+    """A utility to learn, and the name that it has in the model.
+
+    As text: ``metric_var:metric=COMET``, with a name of its own ``hard=metric_avg:metric=COMET``.
+    ``aspect:overall`` and ``metric:COMET`` are minus the mean of these scores over the models, so that hard
+    items come first. Human scores can stand in for a metric: ``metric_var:metric=aspect:overall``.
+    """
+
+    name: str
+    utility: Utility
+
+    @classmethod
+    def parse(cls, target: str | Method | Target) -> Target:
+        """Read a target from text, or from a utility."""
+        if isinstance(target, Target):
+            return target
+        if isinstance(target, Method):
+            return cls(target.name, _as_utility(target))
+        name, sign, after_name = target.partition("=")
+        custom_name = name if sign and NAME.fullmatch(name) else ""
+        text = after_name if custom_name else target
+        shorthand = text.startswith((ASPECT, METRIC))
+        utility = (
+            MetricAvg(metric=text.removeprefix(METRIC)) if shorthand else _as_utility(parse_method(text))
+        )
+        return cls(custom_name or (text if shorthand else utility.name), utility)
+
+    def values(self, data: EvalSet) -> tuple[Floats, frozenset[str]]:
+        """Return the utility of every item of a set, and the fields that it was computed from."""
+        aspects = sorted(_aspects_in(self.utility))
+        for name in aspects:
+            data = data.with_metric(f"{ASPECT}{name}", data.aspects[name])
+        utility = self.utility.resolve(data)
+        read = utility.reads(data)
+        values = utility.values(data.only(read))
+        stand_ins = {fields.metric(f"{ASPECT}{name}"): fields.aspect(name) for name in aspects}
+        return values, frozenset(stand_ins.get(part, part) for part in read)
+
+
+def parse_targets(targets: Sequence[str | Method | Target] | str | Method | Target) -> tuple[Target, ...]:
+    """Read one target or several; each needs a name of its own."""
+    all_targets = [targets] if isinstance(targets, str | Method | Target) else list(targets)
+    if not all_targets:
+        raise UsageError("Name at least one utility to learn, such as metric_var:metric=COMET.")
+    parsed = tuple(Target.parse(text) for text in all_targets)
+    names: set[str] = set()
+    for target in parsed:
+        if target.name in names:
+            raise UsageError(
+                f'Two utilities are called "{target.name}": give one of them another name, '
+                f"as in other={target.utility}."
+            )
+        names.add(target.name)
+    return parsed
+
+
+def values_in(data: EvalSet, target: Target, set_name: str) -> tuple[Floats, frozenset[str]]:
+    """Return the values of a target in a set; an error names the set."""
+    try:
+        return target.values(data)
+    except SparinglyError as error:
+        raise UsageError(f'In the data set "{set_name}", {target.name} cannot be computed: {error}') from None
+
+
+def rescale(values: Floats, scale: Scale) -> Floats:
+    """Return values of one set on a scale that other sets share.
+
+    With ``zscore`` a value is its distance from the set's mean in standard deviations; with ``rank``, the
+    normal quantile of its rank; ``none`` leaves it as it is.
+    """
+    present = ~np.isnan(values)
+    if scale == "none" or not present.any():
+        return values
+    if scale == "rank":
+        from scipy.special import ndtri
+
+        return np.asarray(ndtri((average_ranks(values) - 0.5) / present.sum()), np.float64)
+    spread = float(np.nanstd(values))
+    return np.asarray((values - np.nanmean(values)) / (spread if spread > 0 else 1.0))
+
+
+def _as_utility(method: Method) -> Utility:
+    if isinstance(method, Utility):
+        return method
+    raise UsageError(f"The {method.kind} {method.name} is no utility, and only utilities can be learned.")
+
+
+def _aspects_in(utility: Utility) -> set[str]:
+    """Return the aspects that stand in for a metric."""
+    return {
+        text.removeprefix(ASPECT)
+        for part in methods_inside(utility)
+        for text in _texts(part)
+        if text.startswith(ASPECT)
+    }
+
+
+def _texts(method: Method) -> Iterator[str]:
+    for part in dataclasses.fields(method):
+        value: Any = getattr(method, part.name)
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str):
+                yield text
+
+
+# Vectors
 
 
 def check_embedding(name: str) -> str:
@@ -282,20 +277,20 @@ def check_embedding(name: str) -> str:
     return name
 
 
-def digest_of(name: str) -> str | None:
-    """Return what tells the model behind an embedding from any other; None for given vectors."""
+def embedding_digest(name: str) -> str | None:
+    """Return the digest of the model behind an embedding; None for precomputed vectors."""
     return None if is_precomputed(name) else SentenceModel(name).digest
 
 
 def corpus_vectors(corpus: Corpus, name: str) -> Floats:
     """Return a vector for every text of a corpus: the mean of the vectors of its rows."""
     rows = [embed_sources(part.data, name) for part in corpus.parts]
-    if len({found.vectors.shape[1] for found in rows}) > 1:
+    if len({embedded.vectors.shape[1] for embedded in rows}) > 1:
         raise DataError("The embedding gives some data sets longer vectors than others.")
-    for part, found in zip(corpus.parts, rows, strict=True):
-        used = corpus.item[corpus.part == corpus.parts.index(part)]
-        if not found.present[used].all():
-            lost = part.data.items[used[~found.present[used]][0]]
+    for part, embedded in zip(corpus.parts, rows, strict=True):
+        used_items = corpus.item[corpus.part == corpus.parts.index(part)]
+        if not embedded.present[used_items].all():
+            lost = part.data.items[used_items[~embedded.present[used_items]][0]]
             raise DataError(f'The item "{lost}" of "{part.name}" has a source but no vector.')
     total = np.zeros((len(corpus.texts), rows[0].vectors.shape[1]))
     for place, (text, item) in enumerate(zip(corpus.text, corpus.item, strict=True)):
@@ -303,15 +298,17 @@ def corpus_vectors(corpus: Corpus, name: str) -> Floats:
     return total / np.bincount(corpus.text, minlength=len(total))[:, None]
 
 
-def vectors_for(data: EvalSet | Sequence[str], name: str, wanted: str | None, dimensions: int) -> Floats:
-    """Return vectors of new sources, by the very embedding that a model learned from."""
-    if wanted is not None and digest_of(name) != wanted:
+def vectors_for(
+    data: EvalSet | Sequence[str], name: str, expected_digest: str | None, dimensions: int
+) -> Floats:
+    """Return vectors of new sources by the same embedding as in training."""
+    if expected_digest is not None and embedding_digest(name) != expected_digest:
         raise DataError(
             f'The embedding "{name}" is not the one that the model learned from: it has changed since.'
         )
     if isinstance(data, EvalSet):
-        found = embed_sources(data, name)
-        vectors = np.where(found.present[:, None], found.vectors, np.nan)
+        embedded = embed_sources(data, name)
+        vectors = np.where(embedded.present[:, None], embedded.vectors, np.nan)
     elif is_precomputed(name):
         raise UsageError(
             f'The vectors "{name}" belong to items, and texts alone have none: give an evaluation set.'

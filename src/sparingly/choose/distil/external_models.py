@@ -1,6 +1,8 @@
-"""Checkpoints of the COMET family: found by name or folder, loaded once, and asked in one call.
+"""Published models of others that predict utilities: COMET-instant-confidence, PreCOMET, Sentinel.
 
-The packages here are forks of one program, so they are called in the same way: ``download_model`` fetches a
+Nothing of them is part of this package: they work if their package and weights are installed, else the error
+says what to install. Their checkpoints are read by their own packages, with pickle: load none that you do not
+trust. The packages are forks of one program, so they are called in the same way: ``download_model`` fetches a
 checkpoint of the hub, ``load_from_checkpoint`` reads it, and ``predict`` takes a list of samples.
 """
 
@@ -25,9 +27,6 @@ from sparingly.base.stats.moments import row_means
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet
 
-# --- Checkpoints of the COMET family: found by name or folder, loaded once, and asked in one call
-
-
 _INSIDE = Path("checkpoints", "model.ckpt")
 _BATCH = 16
 
@@ -48,21 +47,21 @@ class ExternalPackage:
     install: str
     version: str
 
-    def ask(self, model: str, samples: Sequence[dict[str, str]], column: str) -> Floats:
+    def predict(self, model: str, samples: Sequence[dict[str, str]], column: str) -> Floats:
         """Return a number for every sample; a model is a name on the hub, a folder or a checkpoint."""
-        known = _loaded(self._module(), str(self._checkpoint(model)))
+        loaded_model = _load_checkpoint(self._module(), str(self._checkpoint(model)))
         if not samples:
             return np.zeros(0)
         torch = sys.modules.get("torch")
         gpus = int(torch is not None and torch.cuda.is_available())
-        told = known.predict(list(samples), batch_size=_BATCH, gpus=gpus, progress_bar=False)
-        found = np.asarray(told[column], np.float64)
-        if found.shape != (len(samples),):
+        output = loaded_model.predict(list(samples), batch_size=_BATCH, gpus=gpus, progress_bar=False)
+        scores = np.asarray(output[column], np.float64)
+        if scores.shape != (len(samples),):
             raise DataError(
-                f"{model} gave {column} of the shape {found.shape} for {len(samples)} samples: it is not for "
-                f"{self.utility}."
+                f"{model} gave {column} of the shape {scores.shape} for {len(samples)} samples: it is not "
+                f"for {self.utility}."
             )
-        return found
+        return scores
 
     def _module(self) -> ModuleType:
         try:
@@ -96,8 +95,8 @@ class ExternalPackage:
 
 
 @lru_cache(maxsize=2)
-def _loaded(module: ModuleType, checkpoint: str) -> Any:
-    """Load a checkpoint once: it is asked about many sets or batches."""
+def _load_checkpoint(module: ModuleType, checkpoint: str) -> Any:
+    """Load a checkpoint once, for many sets or batches."""
     return module.load_from_checkpoint(checkpoint)
 
 
@@ -106,18 +105,15 @@ def is_text(sources: Objects) -> NDArray[np.bool_]:
     return np.array([bool(text) and not text.isspace() for text in sources], bool)
 
 
-def tell_sources(external: ExternalPackage, model: str, sources: Objects) -> Floats:
-    """Return a number for every source, each text asked about once; NaN where there is no text."""
-    there = is_text(sources)
-    texts = sorted({sources[place] for place in np.flatnonzero(there)})
-    told = external.ask(model, [{"src": text} for text in texts], "scores")
+def predict_sources(external: ExternalPackage, model: str, sources: Objects) -> Floats:
+    """Return a number for every source, each distinct text predicted once; NaN where there is no text."""
+    present = is_text(sources)
+    texts = sorted({sources[place] for place in np.flatnonzero(present)})
+    predictions = external.predict(model, [{"src": text} for text in texts], "scores")
     values = np.full(len(sources), np.nan)
     if texts:
-        values[there] = told[np.searchsorted(np.array(texts, object), sources[there])]
+        values[present] = predictions[np.searchsorted(np.array(texts, object), sources[present])]
     return values
-
-
-# --- ``comet_instant_confidence``: how unsure a quality metric is of the outputs of an item
 
 
 COMET_EARLY_EXIT = ExternalPackage(
@@ -155,20 +151,17 @@ class InstantConfidence(Utility):
         if data.sources is None or data.outputs is None:
             raise MissingDataError("The method comet_instant_confidence needs sources and outputs.")
         sources = np.repeat(data.sources[:, None], len(data.models), axis=1)
-        there = np.array([[bool(cell) for cell in row] for row in data.outputs], bool).reshape(data.shape)
-        there &= is_text(data.sources)[:, None]
-        pairs = list(zip(sources[there], data.outputs[there], strict=True))
+        present = np.array([[bool(cell) for cell in row] for row in data.outputs], bool).reshape(data.shape)
+        present &= is_text(data.sources)[:, None]
+        pairs = list(zip(sources[present], data.outputs[present], strict=True))
         distinct = sorted(set(pairs))
         samples = [{"src": source, "mt": output} for source, output in distinct]
-        told = COMET_EARLY_EXIT.ask(self.model or _CONFIDENCE_MODEL, samples, "confidences")
+        confidences = COMET_EARLY_EXIT.predict(self.model or _CONFIDENCE_MODEL, samples, "confidences")
         errors = np.full(data.shape, np.nan)
-        number = dict(zip(distinct, told.tolist(), strict=True))
-        errors[there] = [number[pair] for pair in pairs]
+        number = dict(zip(distinct, confidences.tolist(), strict=True))
+        errors[present] = [number[pair] for pair in pairs]
         means = row_means(errors)
         return means if self.direction == "high" else -means
-
-
-# --- ``precomet``: utilities that the published PreCOMET models tell from sources
 
 
 PRECOMET = ExternalPackage(
@@ -212,12 +205,11 @@ class PreComet(Utility):
         if sources is None:
             raise MissingDataError("The method precomet needs sources, and the evaluation set has none.")
         parts = (self.target,) if self.model else _PRODUCTS.get(self.target, (self.target,))
-        told = [tell_sources(PRECOMET, self.model or f"{_PRECOMET_OWNER}{part}", sources) for part in parts]
+        predictions = [
+            predict_sources(PRECOMET, self.model or f"{_PRECOMET_OWNER}{part}", sources) for part in parts
+        ]
         is_low = self.prefer == "low" if self.prefer else self.target in _LOW
-        return np.asarray(np.prod(told, axis=0) * (-1.0 if is_low else 1.0))
-
-
-# --- ``sentinel_src``: difficulty of sources for translation, by the published Sentinel metrics
+        return np.asarray(np.prod(predictions, axis=0) * (-1.0 if is_low else 1.0))
 
 
 SENTINEL = ExternalPackage(
@@ -253,4 +245,4 @@ class SentinelSrc(Utility):
         """Return minus the expected quality of every source's translations."""
         if data.sources is None:
             raise MissingDataError("The method sentinel_src needs sources, and the evaluation set has none.")
-        return -tell_sources(SENTINEL, self.model or _SENTINEL_MODELS[self.scores], data.sources)
+        return -predict_sources(SENTINEL, self.model or _SENTINEL_MODELS[self.scores], data.sources)

@@ -3,7 +3,7 @@
 û(x) = a + s(x)·β + Σ_k (1/√n_k) Σ_g w_k[h(g)], where s are the standardised numbers of the surface, k is
 characters or words, and g runs over the n_k n-grams of the text (Zouhar et al. 2025, eq. 10, with a lighter
 predictor than the paper's). The weights w come from a ridge on the main directions of the weighted n-grams.
-With boosting, trees take the numbers of the surface and what the ridge says.
+With boosting, trees take the surface features and the prediction of the ridge.
 """
 
 from __future__ import annotations
@@ -35,99 +35,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-# --- Boosted trees as plain arrays: learned by scikit-learn, kept and applied without it
-
-
-_TREES, _RATE, _DEPTH, _SAMPLE, _LEAF = 150, 0.05, 3, 0.5, 20
-
-
-@dataclass(frozen=True, eq=False)
-class Trees:
-    """The sum of many small trees; their nodes lie one after the other, and a leaf points at itself.
-
-    Attributes:
-        feature: The feature that a node looks at.
-        threshold: A text goes left where its feature is at most this.
-        left: The node on the left.
-        right: The node on the right.
-        value: What a leaf adds.
-        roots: The first node of every tree.
-        start: What all trees add to.
-    """
-
-    feature: NDArray[np.int32]
-    threshold: Floats
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    value: Floats
-    roots: NDArray[np.int32]
-    start: float
-
-    def predict(self, x: Floats) -> Floats:
-        """Return the sum for every row of features."""
-        # scikit-learn looks at features in single precision.
-        seen = x.astype(np.float32).astype(np.float64)
-        total = np.full(len(x), self.start)
-        rows = np.arange(len(x))
-        for root in self.roots.tolist():
-            node = np.full(len(x), root, np.int32)
-            for _ in range(_DEPTH):
-                goes_left = seen[rows, self.feature[node]] <= self.threshold[node]
-                node = np.where(goes_left, self.left[node], self.right[node])
-            total += self.value[node]
-        return total
-
-
-def fit_trees(x: Floats, y: Floats, seed: int) -> Trees:
-    """Learn trees of depth 3 that each see half of the rows (Friedman 2002)."""
-    from sklearn.ensemble import GradientBoostingRegressor
-
-    learner = GradientBoostingRegressor(
-        n_estimators=_TREES,
-        learning_rate=_RATE,
-        max_depth=_DEPTH,
-        subsample=_SAMPLE,
-        min_samples_leaf=min(_LEAF, max(1, len(y) // 10)),
-        random_state=seed % 2**32,
-    ).fit(x, y)
-    parts = [_tree_nodes(tree.tree_) for tree in learner.estimators_[:, 0]]
-    sizes = np.array([len(part[0]) for part in parts])
-    roots = np.cumsum(sizes) - sizes
-    feature, threshold, left, right, value = (
-        np.concatenate([part[place] for part in parts]) for place in range(5)
-    )
-    moved = np.repeat(roots, sizes)
-    return Trees(
-        feature=feature.astype(np.int32),
-        threshold=threshold,
-        left=(left + moved).astype(np.int32),
-        right=(right + moved).astype(np.int32),
-        value=value * _RATE,
-        roots=roots.astype(np.int32),
-        start=float(y.mean()),
-    )
-
-
-def _tree_nodes(tree: object) -> tuple[NDArray[np.float64], ...]:
-    """Return feature, threshold, children and value of every node; a leaf has itself as both children."""
-    names = ("feature", "threshold", "children_left", "children_right")
-    feature, threshold, left, right = (np.array(getattr(tree, name), np.float64) for name in names)
-    leaf, own = left < 0, np.arange(len(left), dtype=np.float64)
-    value = np.array(getattr(tree, "value"), np.float64)[:, 0, 0]  # noqa: B009 - scikit-learn has no types
-    return (
-        np.where(leaf, 0, feature),
-        np.where(leaf, 0.0, threshold),
-        np.where(leaf, own, left),
-        np.where(leaf, own, right),
-        np.where(leaf, value, 0.0),
-    )
-
-
-# --- The light learner: n-grams or an embedding, and a few numbers of the surface, by ridge or boosting
-
-
 Singles = NDArray[np.float32]
 
+_TREES, _RATE, _DEPTH, _SAMPLE, _LEAF = 150, 0.05, 3, 0.5, 20
 BITS = 16
 _AXES = 128
 _FIT_TEXTS = 4096
@@ -135,8 +45,8 @@ _FEWEST_WITH = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
-    """What the ridge has learned, for K utilities.
+class LinearWeights:
+    """The weights of the ridge, for K utilities.
 
     Attributes:
         rarity: How rare a word of every place is.
@@ -164,58 +74,58 @@ class Linear:
 
     def predict(self, spans: Spans, standard: Floats, vectors: Floats | None) -> Floats:
         """Return texts × utilities, the same whatever other texts are in the block."""
-        found = np.repeat(self.intercepts[None, :], len(standard), axis=0)
+        predictions = np.repeat(self.intercepts[None, :], len(standard), axis=0)
         for place in range(standard.shape[1]):
             # Column by column: a matrix product rounds differently for blocks of different sizes.
-            found += standard[:, place, None] * self.surface[:, place]
+            predictions += standard[:, place, None] * self.surface[:, place]
         if self.vectors is not None and vectors is not None:
-            found += np.stack([(vectors * weights).sum(axis=1) for weights in self.vectors], axis=1)
-            return found
+            predictions += np.stack([(vectors * weights).sum(axis=1) for weights in self.vectors], axis=1)
+            return predictions
         for weights, parts in ((self.characters, character_ngrams(spans)), (self.words, word_ngrams(spans))):
             if weights is not None:
-                found += _weighed(spans, parts, weights)
-        return found
+                predictions += _weighted_sums(spans, parts, weights)
+        return predictions
 
 
-def _weighed(spans: Spans, parts: Ragged, weights: Singles) -> Floats:
+def _weighted_sums(spans: Spans, parts: Ragged, weights: Singles) -> Floats:
     place, roots = places(parts.hashes, BITS), np.sqrt(np.maximum(parts.counts, 1))
     columns = [spans.sums(row[place].astype(np.float64), parts.counts) / roots for row in weights]
     return np.stack(columns, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
-    """A learner that has learned: the ridge and, with boosting, trees for every utility."""
+class LightFit:
+    """The fitted learner: the ridge and, with boosting, trees for every utility."""
 
-    linear: Linear
-    trees: tuple[Trees, ...] = ()
+    linear: LinearWeights
+    trees: tuple[BoostedTrees, ...] = ()
 
     @property
     def dimensions(self) -> int | None:
-        """The length of the vectors that texts are told by; None where texts are enough."""
+        """The length of the vectors that predictions need; None if texts are enough."""
         return None if self.linear.vectors is None else int(self.linear.vectors.shape[1])
 
     def predict(self, texts: Sequence[str], vectors: Floats | None = None) -> Floats:
         """Return texts × utilities."""
-        found = np.empty((len(texts), len(self.linear.intercepts)))
+        predictions = np.empty((len(texts), len(self.linear.intercepts)))
         for rows, spans in blocks(texts):
-            found[rows] = self.predict_block(spans, None if vectors is None else vectors[rows])
-        return found
+            predictions[rows] = self.predict_block(spans, None if vectors is None else vectors[rows])
+        return predictions
 
     def predict_block(self, spans: Spans, vectors: Floats | None = None) -> Floats:
         """Return texts × utilities for a block."""
         standard = self.linear.standard(spans)
-        told = self.linear.predict(spans, standard, vectors)
+        ridge_values = self.linear.predict(spans, standard, vectors)
         if not self.trees:
-            return told
+            return ridge_values
         columns = [
-            trees.predict(np.column_stack([standard, told[:, place]]))
+            trees.predict(np.column_stack([standard, ridge_values[:, place]]))
             for place, trees in enumerate(self.trees)
         ]
         return np.stack(columns, axis=1)
 
 
-class _Base(NamedTuple):
+class TrainingFeatures(NamedTuple):
     """The features of the training texts, and what turns slopes on them into weights of n-grams."""
 
     x: Floats
@@ -225,7 +135,9 @@ class _Base(NamedTuple):
     rarity: Floats
 
 
-def fit(texts: Sequence[str], targets: Floats, vectors: Floats | None, boosting: bool, seed: int) -> Fit:
+def fit_light(
+    texts: Sequence[str], targets: Floats, vectors: Floats | None, boosting: bool, seed: int
+) -> LightFit:
     """Learn targets (texts × utilities, NaN where unknown) from distinct texts, which stand in order."""
     rare = _rarity_of_words(texts)
     shape = np.concatenate([surface(spans, rare) for _, spans in blocks(texts)])
@@ -239,8 +151,8 @@ def fit(texts: Sequence[str], targets: Floats, vectors: Floats | None, boosting:
     slopes = np.stack([ridge.coefficients for ridge in ridges])
     width = standard.shape[1]
     inner = slopes[:, width:] * size
-    weights = _unfolded(inner, base) if vectors is None else None
-    linear = Linear(
+    weights = _ngram_weights(inner, base) if vectors is None else None
+    linear = LinearWeights(
         rarity=rare,
         centre=centre,
         spread=spread,
@@ -251,21 +163,21 @@ def fit(texts: Sequence[str], targets: Floats, vectors: Floats | None, boosting:
         intercepts=np.array([ridge.intercepts[0] for ridge in ridges]),
     )
     if not boosting:
-        return Fit(linear)
+        return LightFit(linear)
     trees = [_trees(standard, ridge, column, seed) for ridge, column in zip(ridges, targets.T, strict=True)]
-    return Fit(linear, tuple(trees))
+    return LightFit(linear, tuple(trees))
 
 
 def _ridge(x: Floats, target: Floats) -> RidgeFit:
-    known = ~np.isnan(target)
-    return fit_ridge(x[known, None, :], target[known, None], np.ones((int(known.sum()), 1)))
+    present = ~np.isnan(target)
+    return fit_ridge(x[present, None, :], target[present, None], np.ones((int(present.sum()), 1)))
 
 
-def _trees(standard: Floats, ridge: RidgeFit, target: Floats, seed: int) -> Trees:
-    """Learn trees from what the ridge says of a text when it is left out."""
-    known = ~np.isnan(target)
-    told = target[known] - ridge.left_out[:, 0]
-    return fit_trees(np.column_stack([standard[known], told]), target[known], seed)
+def _trees(standard: Floats, ridge: RidgeFit, target: Floats, seed: int) -> BoostedTrees:
+    """Learn trees from the ridge's predictions of texts that were left out."""
+    present = ~np.isnan(target)
+    ridge_values = target[present] - ridge.left_out[:, 0]
+    return fit_trees(np.column_stack([standard[present], ridge_values]), target[present], seed)
 
 
 def _rarity_of_words(texts: Sequence[str]) -> Singles:
@@ -276,34 +188,34 @@ def _rarity_of_words(texts: Sequence[str]) -> Singles:
     return word_rarity(counts, len(texts))
 
 
-def _vector_base(vectors: Floats) -> _Base:
-    nothing = np.zeros(0)
-    return _Base(vectors, _size(vectors), None, nothing.astype(np.int64), nothing)
+def _vector_base(vectors: Floats) -> TrainingFeatures:
+    empty = np.zeros(0)
+    return TrainingFeatures(vectors, _size(vectors), None, empty.astype(np.int64), empty)
 
 
-def _ngram_base(texts: Sequence[str]) -> _Base:
+def _ngram_base(texts: Sequence[str]) -> TrainingFeatures:
     """Return the main directions of the n-grams that at least two texts have, weighted by their rarity."""
     counts = _counts(texts)
     with_one = np.bincount(counts.indices, minlength=counts.shape[1])
     columns = np.flatnonzero(with_one >= _FEWEST_WITH)
     rarity = 1.0 + np.log((1.0 + len(texts)) / (1.0 + with_one[columns]))
     if not len(columns):
-        return _Base(np.zeros((len(texts), 0)), 1.0, np.zeros((0, 0)), columns, rarity)
+        return TrainingFeatures(np.zeros((len(texts), 0)), 1.0, np.zeros((0, 0)), columns, rarity)
     weighted = counts[:, columns]
     weighted.data = weighted.data * rarity[weighted.indices]
-    axes = singular_axes(weighted[_fitted(texts)], _AXES)
+    axes = singular_axes(weighted[_fit_rows(texts)], _AXES)
     x = np.asarray(weighted @ axes)
-    return _Base(x, _size(x), axes, columns, rarity)
+    return TrainingFeatures(x, _size(x), axes, columns, rarity)
 
 
 def _size(x: Floats) -> float:
-    """Return what brings the spread of all columns together to 1."""
+    """Return the factor that scales the total variance of all columns to 1."""
     spread = float(x.var(axis=0).sum()) if x.size else 0.0
     return 1.0 / np.sqrt(spread) if spread > 0 else 1.0
 
 
-def _fitted(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return the texts that directions are found from, taken by a hash of their content."""
+def _fit_rows(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Return the texts that the directions are fitted to, chosen by a hash of their content."""
     keys = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
     return np.sort(sorted(range(len(texts)), key=keys.__getitem__)[:_FIT_TEXTS])
 
@@ -325,9 +237,94 @@ def _counts(texts: Sequence[str]) -> csr_array:
     return csr_array(vstack(parts, format="csr"))
 
 
-def _unfolded(slopes: Floats, base: _Base) -> Singles:
+def _ngram_weights(slopes: Floats, base: TrainingFeatures) -> Singles:
     """Return the weight of every place, from the slopes on the directions."""
     weights = np.zeros((len(slopes), 2 << BITS), np.float32)
     if base.axes is not None and base.axes.size:
         weights[:, base.columns] = (slopes @ base.axes.T) * base.rarity
     return weights
+
+
+# Boosted trees as plain arrays: learned by scikit-learn, saved and applied without it
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees:
+    """The sum of many small trees; their nodes lie one after the other, and a leaf points at itself.
+
+    Attributes:
+        feature: The feature that a node looks at.
+        threshold: A text goes left where its feature is at most this.
+        left: The node on the left.
+        right: The node on the right.
+        value: What a leaf adds.
+        roots: The first node of every tree.
+        start: What all trees add to.
+    """
+
+    feature: NDArray[np.int32]
+    threshold: Floats
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    value: Floats
+    roots: NDArray[np.int32]
+    start: float
+
+    def predict(self, x: Floats) -> Floats:
+        """Return the sum for every row of features."""
+        # scikit-learn looks at features in single precision.
+        single_precision = x.astype(np.float32).astype(np.float64)
+        total = np.full(len(x), self.start)
+        rows = np.arange(len(x))
+        for root in self.roots.tolist():
+            node = np.full(len(x), root, np.int32)
+            for _ in range(_DEPTH):
+                goes_left = single_precision[rows, self.feature[node]] <= self.threshold[node]
+                node = np.where(goes_left, self.left[node], self.right[node])
+            total += self.value[node]
+        return total
+
+
+def fit_trees(x: Floats, y: Floats, seed: int) -> BoostedTrees:
+    """Learn trees of depth 3 that each see half of the rows (Friedman 2002)."""
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    learner = GradientBoostingRegressor(
+        n_estimators=_TREES,
+        learning_rate=_RATE,
+        max_depth=_DEPTH,
+        subsample=_SAMPLE,
+        min_samples_leaf=min(_LEAF, max(1, len(y) // 10)),
+        random_state=seed % 2**32,
+    ).fit(x, y)
+    parts = [_tree_nodes(tree.tree_) for tree in learner.estimators_[:, 0]]
+    sizes = np.array([len(part[0]) for part in parts])
+    roots = np.cumsum(sizes) - sizes
+    feature, threshold, left, right, value = (
+        np.concatenate([part[place] for part in parts]) for place in range(5)
+    )
+    moved = np.repeat(roots, sizes)
+    return BoostedTrees(
+        feature=feature.astype(np.int32),
+        threshold=threshold,
+        left=(left + moved).astype(np.int32),
+        right=(right + moved).astype(np.int32),
+        value=value * _RATE,
+        roots=roots.astype(np.int32),
+        start=float(y.mean()),
+    )
+
+
+def _tree_nodes(tree: object) -> tuple[NDArray[np.float64], ...]:
+    """Return feature, threshold, children and value of every node; a leaf has itself as both children."""
+    names = ("feature", "threshold", "children_left", "children_right")
+    feature, threshold, left, right = (np.array(getattr(tree, name), np.float64) for name in names)
+    leaf, self_index = left < 0, np.arange(len(left), dtype=np.float64)
+    value = np.array(getattr(tree, "value"), np.float64)[:, 0, 0]  # noqa: B009 - scikit-learn has no types
+    return (
+        np.where(leaf, 0, feature),
+        np.where(leaf, 0.0, threshold),
+        np.where(leaf, self_index, left),
+        np.where(leaf, self_index, right),
+        np.where(leaf, value, 0.0),
+    )

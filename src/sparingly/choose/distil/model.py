@@ -1,4 +1,4 @@
-"""A model that tells the utility of sources."""
+"""A model that predicts the utility of sources."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
-from sparingly.choose.distil.card import ENCODER, NGRAMS, Card
+from sparingly.choose.distil.card import ENCODER, NGRAMS, ModelCard
 from sparingly.choose.distil.corpus import vectors_for
 from sparingly.choose.distil.encoder.fitted import EncoderFit
-from sparingly.choose.distil.learner import Fit
+from sparingly.choose.distil.learner import LightFit
 from sparingly.choose.distil.out_of_domain import out_of_domain_reasons
-from sparingly.choose.distil.text_features import Spans, blocks
+from sparingly.choose.distil.text_features import blocks
 from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import LETTERS
 
 
-class Scored(NamedTuple):
-    """What a model says of texts.
+class ScoredTexts(NamedTuple):
+    """Predicted utilities of texts.
 
     Attributes:
         values: Texts × utilities, NaN where there is no text.
-        unlike: For every text, in what it is unlike the training texts; nothing for most.
+        unlike: For every text, how it differs from the training texts; empty for most.
     """
 
     values: Floats
@@ -39,50 +39,55 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DistilledModel:
-    """Utilities learned from past evaluations, told for sources without any output.
+    """Utilities learned from past evaluations, predicted for sources without any output.
 
     Û(x) ≈ U(x, M), from the source x alone (Zouhar et al. 2025, eq. 10). Use it to choose sources before
-    there are models, or where outputs of all of them cannot be had; its card says how much to trust it.
+    there are models, or when not all outputs are available; its card says how much to trust it.
 
     Attributes:
-        card: From what it was learned, how well, and when to mind.
-        fit: What was learned.
-        seen: Which character 4-grams the training texts have.
+        card: What it was learned from, how well it predicts, and when to warn.
+        fit: The fitted learner.
+        seen_ngrams: Bits of the character 4-grams that the training texts have.
     """
 
-    card: Card
-    fit: Fit | EncoderFit
-    seen: NDArray[np.uint8]
+    card: ModelCard
+    fit: LightFit | EncoderFit
+    seen_ngrams: NDArray[np.uint8]
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{one.name} ({one.hold_out.spearman:.2f})" for one in self.card.utilities)
-        return f"DistilledModel({told}; {self.card.texts} texts)"
+        utilities = ", ".join(
+            f"{utility.name} ({utility.hold_out.spearman:.2f})" for utility in self.card.utilities
+        )
+        return f"DistilledModel({utilities}; {self.card.texts} texts)"
 
     def score(
         self, sources: EvalSet | Sequence[str | None], embedding: str | None = None, *, flags: bool = True
-    ) -> Scored:
-        """Return the utilities of sources, and which of these are unlike what was learned from.
+    ) -> ScoredTexts:
+        """Return the utilities of sources, and which sources are unlike the training texts.
 
         Args:
             sources: An evaluation set, or texts; None is a missing one.
-            embedding: Where the model learned from vectors that were given: those of these sources.
+            embedding: The vectors of these sources, if the model learned from precomputed vectors.
             flags: Whether to look for texts unlike the training texts.
         """
-        given = _texts(sources)
-        there = np.array([bool(text) and not text.isspace() for text in given], bool)
-        vectors = self._vectors(sources, embedding, bool(there.any()))
+        all_texts = _texts(sources)
+        present = np.array([bool(text) and not text.isspace() for text in all_texts], bool)
+        vectors = self._vectors(sources, embedding, bool(present.any()))
         if vectors is not None:
-            there &= ~np.isnan(vectors).any(axis=1)
-        places = np.flatnonzero(there)
-        texts = [given[place] for place in places]
-        values = np.full((len(given), len(self.card.names)), np.nan)
-        unlike: list[tuple[str, ...]] = [()] * len(given)
-        for rows, spans in blocks(texts):
-            here = places[rows]
-            values[here] = self.fit.predict_block(spans, None if vectors is None else vectors[here])
-            for place, why in zip(here.tolist(), self._reasons(spans) if flags else (), strict=False):
-                unlike[place] = why
-        return Scored(values, unlike)
+            present &= ~np.isnan(vectors).any(axis=1)
+        places = np.flatnonzero(present)
+        texts = [all_texts[place] for place in places]
+        values = np.full((len(all_texts), len(self.card.names)), np.nan)
+        unlike: list[tuple[str, ...]] = [()] * len(all_texts)
+        for block, spans in blocks(texts):
+            rows = places[block]
+            values[rows] = self.fit.predict_block(spans, None if vectors is None else vectors[rows])
+            if flags:
+                card = self.card
+                reasons = out_of_domain_reasons(spans, self.seen_ngrams, card.scripts, card.thresholds)
+                for row, why in zip(rows.tolist(), reasons, strict=True):
+                    unlike[row] = why
+        return ScoredTexts(values, unlike)
 
     def predict(
         self,
@@ -112,36 +117,33 @@ class DistilledModel:
 
     @cached_property
     def digest(self) -> str:
-        """What tells this model from any other, wherever it is kept."""
-        from sparingly.choose.distil.storage import numbers_of
+        """The digest of the card and of all numbers."""
+        from sparingly.choose.distil.storage import model_arrays
 
         total = sha256(dumps(self.card.to_dict(), sort_keys=True, ensure_ascii=True).encode())
-        for name, array in sorted(numbers_of(self).items()):
+        for name, array in sorted(model_arrays(self).items()):
             total.update(f"\x1f{name}{array.shape}{array.dtype.str}".encode())
             total.update(np.ascontiguousarray(array).tobytes())
         return total.hexdigest()[:LETTERS]
 
-    def _reasons(self, spans: Spans) -> list[tuple[str, ...]]:
-        return out_of_domain_reasons(spans, self.seen, self.card.scripts, self.card.thresholds)
-
     def _vectors(
-        self, sources: EvalSet | Sequence[str | None], embedding: str | None, needed: bool
+        self, sources: EvalSet | Sequence[str | None], embedding: str | None, has_texts: bool
     ) -> Floats | None:
         dimensions = self.fit.dimensions
         if dimensions is None:
             if embedding is not None:
-                what = "n-grams" if self.card.features == NGRAMS else "texts"
-                raise UsageError(f"The model learned from {what}: leave out the embedding.")
+                kind = "n-grams" if self.card.features == NGRAMS else "texts"
+                raise UsageError(f"The model learned from {kind}: leave out the embedding.")
             return None
-        if not needed:
+        if not has_texts:
             return np.zeros((len(sources), dimensions))
-        given = sources if isinstance(sources, EvalSet) else [text or "" for text in sources]
-        wanted = None if embedding is not None else self.card.embedding_digest
-        return vectors_for(given, embedding or self.card.features, wanted, dimensions)
+        texts = sources if isinstance(sources, EvalSet) else [text or "" for text in sources]
+        digest = None if embedding is not None else self.card.embedding_digest
+        return vectors_for(texts, embedding or self.card.features, digest, dimensions)
 
     @property
     def is_embedded(self) -> bool:
-        """Whether texts are embedded by a model or given vectors."""
+        """Whether texts are embedded by a model or have precomputed vectors."""
         return self.card.features != NGRAMS and self.card.learner != ENCODER
 
 

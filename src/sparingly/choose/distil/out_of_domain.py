@@ -1,8 +1,7 @@
 """Texts unlike those that a model was trained on: other letters, other lengths, other scripts.
 
-A learned utility says little about texts of a kind that it has never met, and nothing in its number shows
-it. So a model remembers which character 4-grams it has seen, how long its texts were and how they are
-written.
+A learned utility is unreliable for texts of a kind that was not in the training data, and its number does not
+show it. So a model stores which character 4-grams it has seen, how long its texts were and their scripts.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ Bits = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """From where on a text, or a whole set, counts as unlike what a model was trained on.
+    """When a text, or a whole set, counts as unlike the training data.
 
     Attributes:
         unseen: The share of character 4-grams that no training text has.
         shortest: The least number of letters.
         longest: The largest number of letters.
-        script_share: How many of the training texts a script needs to be known.
-        flagged_share: How many flagged texts a set may have before a warning is due.
-        correlation: The hold-out rank correlation below which a utility is hardly learned.
+        script_share: The share of training texts that a script needs to count as known.
+        flagged_share: The share of flagged texts from which on a warning is due.
+        correlation: The hold-out rank correlation below which a warning is due.
     """
 
     unseen: float
@@ -50,23 +49,23 @@ class Thresholds:
     correlation: float = 0.1
 
 
-def seen_bits(texts: Sequence[str]) -> Bits:
+def ngram_bits(texts: Sequence[str]) -> Bits:
     """Return a bit for every place of a 4-gram: whether a text has one there."""
-    seen = np.zeros(1 << SEEN_BITS, bool)
+    has_ngram = np.zeros(1 << SEEN_BITS, bool)
     for _, spans in blocks(texts):
-        seen[places(character_ngrams(spans, _ORDERS).hashes, SEEN_BITS)] = True
-    return np.packbits(seen)
+        has_ngram[places(character_ngrams(spans, _ORDERS).hashes, SEEN_BITS)] = True
+    return np.packbits(has_ngram)
 
 
 def unseen_shares(spans: Spans, bits: Bits) -> Floats:
     """Return the share of every text's 4-grams that the training texts do not have."""
     hashes, counts = character_ngrams(spans, _ORDERS)
     place = places(hashes, SEEN_BITS)
-    seen = (bits[place >> 3] >> (7 - (place & 7)).astype(np.uint8)) & 1
-    return np.asarray(spans.sums(1.0 - seen, counts) / np.maximum(counts, 1))
+    is_seen = (bits[place >> 3] >> (7 - (place & 7)).astype(np.uint8)) & 1
+    return np.asarray(spans.sums(1.0 - is_seen, counts) / np.maximum(counts, 1))
 
 
-def main_scripts(spans: Spans) -> list[str]:
+def text_scripts(spans: Spans) -> list[str]:
     """Return the script that most letters of every text are of."""
     table = text_features.letter_table(spans.codes)
     script = table.script[spans.codes].astype(np.int64)
@@ -74,30 +73,30 @@ def main_scripts(spans: Spans) -> list[str]:
     text = np.repeat(np.arange(len(spans.texts)), spans.lengths)
     counts = np.bincount(text * width + script, minlength=len(spans.texts) * width).reshape(-1, width)
     counts[:, 0] = 0
-    most = np.where(counts.any(axis=1), counts.argmax(axis=1), 0)
-    return [table.scripts[place] for place in most.tolist()]
+    main_script = np.where(counts.any(axis=1), counts.argmax(axis=1), 0)
+    return [table.scripts[place] for place in main_script.tolist()]
 
 
 def script_shares(texts: Sequence[str]) -> dict[str, float]:
     """Return how many of some texts are mainly in each script, the most frequent first."""
-    found = [name for _, spans in blocks(texts) for name in main_scripts(spans)]
-    names, counts = np.unique(np.array(found, str), return_counts=True)
+    scripts = [name for _, spans in blocks(texts) for name in text_scripts(spans)]
+    names, counts = np.unique(np.array(scripts, str), return_counts=True)
     order = np.lexsort((names, -counts))
-    return {str(names[place]): float(counts[place] / len(found)) for place in order}
+    return {str(names[place]): float(counts[place] / len(scripts)) for place in order}
 
 
 def thresholds_of(texts: Sequence[str]) -> Thresholds:
-    """Return thresholds that texts like the training texts seldom pass.
+    """Return thresholds that few texts like the training texts exceed.
 
-    Half of the texts, taken by a hash, are looked at with what the other half has: 39 in 40 of them pass.
+    Half of the texts, chosen by a hash, are compared with the n-grams of the other half: 39 in 40 pass.
     """
     halves = keys_of(list(texts)) >> np.uint64(63) == 0
-    first = [text for text, here in zip(texts, halves, strict=True) if here]
-    second = [text for text, here in zip(texts, halves, strict=True) if not here]
+    first = [text for text, in_first in zip(texts, halves, strict=True) if in_first]
+    second = [text for text, in_first in zip(texts, halves, strict=True) if not in_first]
     lengths = np.concatenate([spans.lengths - 2 for _, spans in blocks(texts)])
     shares = [0.0]
     if first and second:
-        bits = seen_bits(first)
+        bits = ngram_bits(first)
         shares = np.concatenate([unseen_shares(spans, bits) for _, spans in blocks(second)]).tolist()
     low, high = np.quantile(lengths, [1.0 - _USUAL_LENGTHS, _USUAL_LENGTHS])
     return Thresholds(
@@ -110,16 +109,16 @@ def thresholds_of(texts: Sequence[str]) -> Thresholds:
 def out_of_domain_reasons(
     spans: Spans, bits: Bits, scripts: dict[str, float], thresholds: Thresholds
 ) -> list[tuple[str, ...]]:
-    """Return, for every text, in what it is unlike the training texts; nothing for most."""
+    """Return, for every text, how it differs from the training texts; empty for most."""
     length = spans.lengths - 2
     odd = {
         UNSEEN: unseen_shares(spans, bits) > thresholds.unseen,
         LENGTH: (length < thresholds.shortest) | (length > thresholds.longest),
         SCRIPT: np.array(
-            [scripts.get(name, 0.0) < thresholds.script_share for name in main_scripts(spans)], bool
+            [scripts.get(name, 0.0) < thresholds.script_share for name in text_scripts(spans)], bool
         ),
     }
-    found: list[tuple[str, ...]] = [()] * len(spans.texts)
+    reasons: list[tuple[str, ...]] = [()] * len(spans.texts)
     for place in np.flatnonzero(np.any(list(odd.values()), axis=0)).tolist():
-        found[place] = tuple(name for name, flags in odd.items() if flags[place])
-    return found
+        reasons[place] = tuple(name for name, flags in odd.items() if flags[place])
+    return reasons

@@ -1,4 +1,4 @@
-"""What is known about every letter: its kind, its script, its small form; looked up for whole arrays."""
+"""Features of texts for whole blocks at once: letters, words, hashed n-grams, and a few surface numbers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ from numpy.typing import NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 
-# --- What is known about every letter: its kind, its script, its small form; looked up for whole arrays
-
-
 Codes = NDArray[np.uint32]
 
-OTHER, SPACE, DIGIT, SIGN, CAPITAL, LETTER = range(6)
+OTHER_KIND, SPACE, DIGIT, SIGN, CAPITAL, LETTER = range(6)
 _COUNT = 0x110000
 _UNKNOWN = 255
 # Written without spaces between words: every letter stands for a word.
@@ -29,8 +26,8 @@ _SENTENCE_ENDS = frozenset(".!?:;…。！？：；।॥؟۔")
 NO_SCRIPT = "none"
 
 
-class _Table:
-    """The letters met so far; a letter is looked up in Unicode's tables once."""
+class LetterTable:
+    """Properties of the letters met so far; each letter is looked up in Unicode's tables once."""
 
     def __init__(self) -> None:
         self.kind = np.full(_COUNT, _UNKNOWN, np.uint8)
@@ -42,7 +39,7 @@ class _Table:
         self.scripts = [NO_SCRIPT]
         self._lock = Lock()
 
-    def know(self, codes: Codes) -> None:
+    def add(self, codes: Codes) -> None:
         """Look up the letters that are new."""
         new = codes[self.kind[codes] == _UNKNOWN]
         if new.size:
@@ -57,7 +54,7 @@ class _Table:
         # A mark belongs to the letter before it.
         self.joins[code] = category[0] == "M"
         if category[0] == "L":
-            name = unicodedata.name(letter, "OTHER").split()[0].partition("-")[0]
+            name = unicodedata.name(letter, "OTHER_KIND").split()[0].partition("-")[0]
             if name not in self.scripts and len(self.scripts) < _UNKNOWN:
                 self.scripts.append(name)
             self.script[code] = self.scripts.index(name) if name in self.scripts else 0
@@ -73,19 +70,16 @@ def _kind(letter: str, category: str) -> int:
         return SPACE
     if category in ("Lu", "Lt"):
         return CAPITAL
-    return {"L": LETTER, "M": LETTER, "N": DIGIT, "P": SIGN, "S": SIGN}.get(category[0], OTHER)
+    return {"L": LETTER, "M": LETTER, "N": DIGIT, "P": SIGN, "S": SIGN}.get(category[0], OTHER_KIND)
 
 
-_TABLE = _Table()
+_TABLE = LetterTable()
 
 
-def letter_table(codes: Codes) -> _Table:
+def letter_table(codes: Codes) -> LetterTable:
     """Return the table, with these letters in it."""
-    _TABLE.know(codes)
+    _TABLE.add(codes)
     return _TABLE
-
-
-# --- Texts cut into letters and words, all at once: arrays for a block of texts instead of a loop over them
 
 
 Hashes = NDArray[np.uint64]
@@ -103,12 +97,12 @@ class Ragged(NamedTuple):
 
 def blocks(texts: Sequence[str]) -> Iterator[tuple[slice, Spans]]:
     """Yield texts in blocks of limited size, so that memory does not grow with their number."""
-    start = held = 0
+    start = letters_in_block = 0
     for place, text in enumerate(texts):
-        if held and held + len(text) > _BLOCK_LETTERS:
+        if letters_in_block and letters_in_block + len(text) > _BLOCK_LETTERS:
             yield slice(start, place), Spans(texts[start:place])
-            start, held = place, 0
-        held += len(text) + 2
+            start, letters_in_block = place, 0
+        letters_in_block += len(text) + 2
     if start < len(texts):
         yield slice(start, len(texts)), Spans(texts[start:])
 
@@ -134,9 +128,9 @@ class Spans:
     @cached_property
     def codes(self) -> NDArray[np.uint32]:
         """All letters."""
-        joined = "".join(self._padded).encode("utf-32-le", "surrogatepass")
+        encoded = "".join(self._padded).encode("utf-32-le", "surrogatepass")
         # Halves of surrogate pairs and all else below 0x110000 have a place in the table.
-        return np.frombuffer(joined, "<u4").astype(np.uint32)
+        return np.frombuffer(encoded, "<u4").astype(np.uint32)
 
     @cached_property
     def kinds(self) -> NDArray[np.uint8]:
@@ -157,10 +151,10 @@ class Spans:
     def word_starts(self) -> Ints:
         """Where every word begins."""
         table = letter_table(self.codes)
-        alone, joins = table.alone[self.codes], table.joins[self.codes]
+        is_word, joins = table.alone[self.codes], table.joins[self.codes]
         space = self.kinds == SPACE
         begins = ~space
-        begins[1:] &= space[:-1] | alone[1:] | (alone[:-1] & ~joins[1:])
+        begins[1:] &= space[:-1] | is_word[1:] | (is_word[:-1] & ~joins[1:])
         return np.flatnonzero(begins)
 
     @cached_property
@@ -180,21 +174,18 @@ class Spans:
             return np.zeros(0, np.uint64)
         inside = self.kinds != SPACE
         # Letters between two words are spaces only, and these add nothing.
-        which = np.cumsum(np.bincount(self.word_starts, minlength=len(self.codes))) - 1
-        place = np.arange(len(self.codes)) - self.word_starts[np.maximum(which, 0)]
+        word_of_letter = np.cumsum(np.bincount(self.word_starts, minlength=len(self.codes))) - 1
+        place = np.arange(len(self.codes)) - self.word_starts[np.maximum(word_of_letter, 0)]
         mixed = rng.scramble(self.small.astype(np.uint64) + (place.astype(np.uint64) + np.uint64(1)) * _STEP)
         return rng.scramble(np.add.reduceat(np.where(inside, mixed, np.uint64(0)), self.word_starts))
 
     def sums(self, values: NDArray[np.float64], counts: Ints) -> NDArray[np.float64]:
         """Add up values text by text; a text without any has 0."""
         total = np.zeros(len(counts))
-        filled = counts > 0
-        if filled.any():
-            total[filled] = np.add.reduceat(values, (np.cumsum(counts) - counts)[filled])
+        has_values = counts > 0
+        if has_values.any():
+            total[has_values] = np.add.reduceat(values, (np.cumsum(counts) - counts)[has_values])
         return total
-
-
-# --- Character and word n-grams as hashes: nothing is unknown, and memory does not grow with the vocabulary
 
 
 CHARACTER_ORDERS = (2, 3, 4)
@@ -204,7 +195,7 @@ _ROLL, _WORDS, _PAIRS = np.uint64(0x100000001B3), np.uint64(0x51ED27), np.uint64
 def character_ngrams(spans: Spans, orders: tuple[int, ...] = CHARACTER_ORDERS) -> Ragged:
     """Return the hashes of the character n-grams of every text, in small letters."""
     mixed = rng.scramble(spans.small.astype(np.uint64))
-    left = np.repeat(np.cumsum(spans.lengths), spans.lengths) - np.arange(len(mixed))
+    remaining = np.repeat(np.cumsum(spans.lengths), spans.lengths) - np.arange(len(mixed))
     hashed, columns, inside = mixed.copy(), [], []
     for order in range(2, max(orders) + 1):
         following = np.zeros_like(mixed)
@@ -212,10 +203,10 @@ def character_ngrams(spans: Spans, orders: tuple[int, ...] = CHARACTER_ORDERS) -
         hashed = rng.scramble(hashed * _ROLL + following)
         if order in orders:
             columns.append(hashed)
-            inside.append(left >= order)
-    kept = np.stack(inside, axis=1)
-    counts = np.add.reduceat(kept.sum(axis=1), spans.starts).astype(np.int64)
-    return Ragged(np.stack(columns, axis=1)[kept], counts)
+            inside.append(remaining >= order)
+    complete = np.stack(inside, axis=1)
+    counts = np.add.reduceat(complete.sum(axis=1), spans.starts).astype(np.int64)
+    return Ragged(np.stack(columns, axis=1)[complete], counts)
 
 
 def word_ngrams(spans: Spans) -> Ragged:
@@ -226,17 +217,14 @@ def word_ngrams(spans: Spans) -> Ragged:
     following = np.zeros_like(words)
     following[:-1] = words[1:]
     pairs = rng.scramble(words * _ROLL + following + _PAIRS)
-    kept = np.stack([np.ones(len(words), bool), paired], axis=1)
+    complete = np.stack([np.ones(len(words), bool), paired], axis=1)
     counts = spans.word_counts + np.maximum(spans.word_counts - 1, 0)
-    return Ragged(np.stack([rng.scramble(words ^ _WORDS), pairs], axis=1)[kept], counts)
+    return Ragged(np.stack([rng.scramble(words ^ _WORDS), pairs], axis=1)[complete], counts)
 
 
 def places(hashes: Hashes, bits: int) -> Ints:
     """Return the place of every hash among 2^bits."""
     return (hashes >> np.uint64(64 - bits)).astype(np.int64)
-
-
-# --- What a source looks like, in a few numbers: how long, how rare, how varied; digits, signs and names
 
 
 SURFACE_NAMES = (
@@ -261,18 +249,18 @@ def surface(spans: Spans, rarity: NDArray[np.float32]) -> Floats:
     like a name where it has a capital although it does not begin a sentence.
     """
     words = np.maximum(spans.word_counts, 1)
-    shown = np.maximum(spans.lengths - 2, 1)
+    letters = np.maximum(spans.lengths - 2, 1)
     rare = rarity[places(spans.words, WORD_BITS)].astype(np.float64)
     return np.stack(
         [
             np.log1p(spans.word_counts),
-            np.log1p(shown),
-            shown / words,
+            np.log1p(letters),
+            letters / words,
             spans.sums(rare, spans.word_counts) / words,
             _largest(rare, spans.word_counts),
             _distinct_words(spans) / words,
-            _of_kind(spans, DIGIT) / shown,
-            _of_kind(spans, SIGN) / shown,
+            _of_kind(spans, DIGIT) / letters,
+            _of_kind(spans, SIGN) / letters,
             _names(spans) / words,
         ],
         axis=1,
@@ -285,11 +273,11 @@ def word_rarity(counts: Ints, texts: int) -> NDArray[np.float32]:
 
 
 def _largest(values: Floats, counts: Ints) -> Floats:
-    found = np.zeros(len(counts))
-    filled = counts > 0
-    if filled.any():
-        found[filled] = np.maximum.reduceat(values, (np.cumsum(counts) - counts)[filled])
-    return found
+    largest = np.zeros(len(counts))
+    has_values = counts > 0
+    if has_values.any():
+        largest[has_values] = np.maximum.reduceat(values, (np.cumsum(counts) - counts)[has_values])
+    return largest
 
 
 def _distinct_words(spans: Spans) -> Ints:
@@ -312,8 +300,8 @@ def _names(spans: Spans) -> Ints:
         return np.zeros(len(spans.texts), np.int64)
     ends = letter_table(spans.codes).ends[spans.codes]
     # The last letter before a word is that of the word before, with at most one space between them.
-    before = np.where(spans.kinds[starts - 1] == SPACE, starts - 2, starts - 1)
+    last_letter = np.where(spans.kinds[starts - 1] == SPACE, starts - 2, starts - 1)
     inside = np.zeros(len(starts), bool)
     inside[1:] = spans.word_texts[1:] == spans.word_texts[:-1]
-    named = inside & (spans.kinds[starts] == CAPITAL) & ~ends[np.maximum(before, 0)]
-    return np.bincount(spans.word_texts[named], minlength=len(spans.texts))
+    is_name = inside & (spans.kinds[starts] == CAPITAL) & ~ends[np.maximum(last_letter, 0)]
+    return np.bincount(spans.word_texts[is_name], minlength=len(spans.texts))

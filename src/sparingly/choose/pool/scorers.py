@@ -37,16 +37,16 @@ class DistilledScorer:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to mind about the utility."""
-        card = self.method.loaded().card
+        card = self.method.load_model().card
         return (*weak_notes(card, (str(self.method.utility),)), *learned_from_notes(card))
 
     def __call__(self, texts: list[str]) -> Floats:
         """Return the utility of every text."""
-        return self.method.loaded().predict(texts, self.method.utility)
+        return self.method.load_model().predict(texts, self.method.utility)
 
     def with_flags(self, texts: list[str]) -> tuple[Floats, Mask]:
         """Return the utility of every text, and whether it is unlike the training texts."""
-        model = self.method.loaded()
+        model = self.method.load_model()
         scored = model.score(texts)
         unlike = np.fromiter(map(bool, scored.unlike), bool, len(texts))
         return scored.values[:, model.place_of(self.method.utility)], unlike
@@ -65,7 +65,7 @@ def parse_distilled(text: str) -> DistilledScorer:
     if "model" not in given:
         raise UsageError(f"{DISTILLED} needs the file of a model: {DISTILLED}:model=FILE.")
     asked = Distilled(str(Path(given["model"]).resolve()), given.get("utility"), None, given.get("digest"))
-    model = asked.loaded()
+    model = asked.load_model()
     place = model.place_of(asked.utility)
     # A model of given vectors knows nothing of texts, and says so before anything is read.
     model.predict(["a"], model.card.names[place])

@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 
 from sparingly.base.errors import listing
-from sparingly.choose.distil.apply import Applied, weak_notes
+from sparingly.choose.distil.apply import AppliedModel, weak_notes
 from sparingly.choose.pool.candidates import REASONS
 from sparingly.choose.pool.records import PROBLEM_KINDS
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
@@ -134,7 +134,9 @@ def _show_sets(model: DistilledModel, console: Console) -> None:
     console.print(make_table(columns, rows, numbers=len(card.names)))
 
 
-def show_applied(applied: Applied, columns: Sequence[str], out: Path, console: Console | None = None) -> None:
+def show_applied(
+    applied: AppliedModel, columns: Sequence[str], out: Path, console: Console | None = None
+) -> None:
     """Print what was said of sources, and where it was written."""
     console = console or make_console()
     values = applied.scored.values

@@ -15,7 +15,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import EXIT_DONE, InputError, UsageError
-from sparingly.choose.distil.encoder.network import Network, base_digest, built, load_base
+from sparingly.choose.distil.encoder.network import Network, base_digest, build_transformer, load_base
 from sparingly.choose.distil.model import DistilledModel
 from sparingly.choose.pool.scorers import parse_distilled
 from sparingly.cli.app import run
@@ -136,7 +136,7 @@ def test_transformers_of_other_kinds(kind: str, tmp_path: Path) -> None:
 
     base = load_base(str(save_base(tmp_path / kind, kind)), 512)
     network = Network(base.transformer, (8,), 2, 0.0)
-    again = Network(built(json.loads(json.dumps(base.config))), (8,), 2, 0.0)
+    again = Network(build_transformer(json.loads(json.dumps(base.config))), (8,), 2, 0.0)
     again.set_weights(network.weights())
     assert base_digest(base) == base_digest(base._replace(transformer=again.transformer))
     [batch] = base.tokens.batches(base.tokens.ids(["We saw the cat.", ""]), 4, fixed=True)

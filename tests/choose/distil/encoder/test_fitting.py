@@ -172,13 +172,13 @@ def test_a_training_that_was_killed_goes_on(
     assert died.returncode == -9, died.stderr.decode()
     assert {path.name for path in tmp_path.iterdir()} == {"without-0.safetensors", "whole.safetensors"}
     counted: list[int] = []
-    update = training.Course._update
+    update = training.Trainer._update
 
-    def and_count(self: training.Course, rows: Any) -> None:
+    def and_count(self: training.Trainer, rows: Any) -> None:
         counted.append(len(rows))
         update(self, rows)
 
-    monkeypatch.setattr(training.Course, "_update", and_count)
+    monkeypatch.setattr(training.Trainer, "_update", and_count)
     settings = quick(base, epochs=3, every=2, checkpoints=tmp_path)
     resumed = learned(SMALL, settings)
     assert len(counted) == 1 + 3

@@ -1,4 +1,9 @@
-"""What an encoder has learned: it tells utilities from texts."""
+"""A trained encoder: predictions, and its file, an archive of safetensors, a tokenizer and JSON.
+
+Nothing in the file can name code: weights are safetensors, all else is JSON, the transformer is built by the
+installed transformers from the type that the configuration names, and the tokenizer is read by tokenizers.
+Members are stored uncompressed, so a file cannot unfold into something larger than itself.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +20,27 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError
-from sparingly.choose.distil.card import Card
-from sparingly.choose.distil.encoder.network import Network, Tokens, best_device, built, own_draws, package
+from sparingly.choose.distil.card import ModelCard
+from sparingly.choose.distil.encoder.network import (
+    EncoderTokenizer,
+    Network,
+    best_device,
+    build_transformer,
+    load_package,
+    preserve_random_state,
+)
 from sparingly.choose.distil.encoder.settings import EncoderTraining
 from sparingly.choose.distil.out_of_domain import SEEN_BITS
 from sparingly.choose.distil.text_features import Spans
 from sparingly.data import files
 from sparingly.data.values import as_list, as_mapping, as_number, as_text, as_whole
 
-# --- What an encoder has learned: it tells utilities from texts
-
-
 _ROWS = {"cpu": 16, "cuda": 128}
 
 
 @dataclass(frozen=True, eq=False)
 class EncoderFit:
-    """A learner that has learned: the network, and the scale of every utility.
+    """A trained encoder: the network, and the scale of every utility.
 
     Attributes:
         network: The transformer and the network on top.
@@ -40,13 +49,13 @@ class EncoderFit:
         hidden: The hidden layers on top.
         centre: The mean of every utility.
         spread: Its standard deviation.
-        started_from: What tells the transformer that it started from, from any other.
+        started_from: The digest of the transformer that it started from.
         losses: The squared error on the texts set aside, after every epoch, in units of that deviation.
     """
 
     network: Network
     config: dict[str, Any]
-    tokens: Tokens
+    tokens: EncoderTokenizer
     hidden: tuple[int, ...]
     centre: Floats
     spread: Floats
@@ -59,47 +68,41 @@ class EncoderFit:
         return None
 
     def predict(self, texts: Sequence[str], vectors: Floats | None = None) -> Floats:
-        """Return texts × utilities, in single precision; the same whatever other texts are asked about."""
-        torch = package("torch")
-        told = np.empty((len(texts), len(self.centre)))
+        """Return texts × utilities, in single precision; the same whatever other texts are in the call."""
+        torch = load_package("torch")
+        values = np.empty((len(texts), len(self.centre)))
         self.network.train(False)
         rows = _ROWS[self.network.device]
         with torch.inference_mode():
             for batch in self.tokens.batches(self.tokens.ids(texts), rows, fixed=True):
-                told[batch.places] = self.network(batch)[: len(batch.places)].cpu().numpy()
-        return told * self.spread + self.centre
+                values[batch.places] = self.network(batch)[: len(batch.places)].cpu().numpy()
+        return values * self.spread + self.centre
 
     def predict_block(self, spans: Spans, vectors: Floats | None = None) -> Floats:
         """Return texts × utilities for a block."""
         return self.predict(spans.texts)
 
     def training_card(self, training: EncoderTraining) -> dict[str, Any]:
-        """Return for the card how the training was set, and how it went."""
+        """Return the settings and the history of the training, for the card."""
         settings = training.settings()
         del settings["base"]
-        went = {"tokens": self.tokens.longest, "losses": list(self.losses)}
-        return {**settings, **went, "best_epoch": 1 + int(np.argmin(self.losses))}
+        history = {"tokens": self.tokens.longest, "losses": list(self.losses)}
+        return {**settings, **history, "best_epoch": 1 + int(np.argmin(self.losses))}
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         """Return all numbers by name."""
-        weights = {name: held.detach().cpu().numpy() for name, held in self.network.weights().items()}
+        weights = {name: tensor.detach().cpu().numpy() for name, tensor in self.network.weights().items()}
         return {**weights, "centre": self.centre, "spread": self.spread}
 
-    def forms(self) -> dict[str, str]:
-        """Return what is no number, as JSON by name: the form of the network and the tokenizer."""
+    def documents(self) -> dict[str, str]:
+        """Return the parts that are not arrays, as JSON by name: the network's shape and the tokenizer."""
         network = {"hidden": list(self.hidden), "pad": self.tokens.pad, "longest": self.tokens.longest}
-        went = {"losses": list(self.losses), "started_from": self.started_from}
+        history = {"losses": list(self.losses), "started_from": self.started_from}
         return {
             "config": dumps(self.config, sort_keys=True),
-            "network": dumps({**network, **went}, sort_keys=True),
+            "network": dumps({**network, **history}, sort_keys=True),
             "tokenizer": self.tokens.json,
         }
-
-
-# --- An encoder as one file: an archive of safetensors, a tokenizer, a configuration and the card
-# Nothing in it can name code: weights are safetensors, all else is JSON, the transformer is built by the
-# installed transformers from the type that the configuration names, and the tokenizer is read by tokenizers.
-# Members are stored as they are, so a file cannot unfold into something larger than itself.
 
 
 WEIGHTS = "weights.safetensors"
@@ -109,26 +112,26 @@ _OURS = "Use a model that was saved by sparingly distil train"
 # The same moment for every member, so that the same model is the same file.
 _MOMENT = (1980, 1, 1, 0, 0, 0)
 
-Seen = NDArray[np.uint8]
+SeenBits = NDArray[np.uint8]
 
 
-def save_encoder(card: Card, fit: EncoderFit, seen: Seen, path: Path) -> None:
+def save_encoder(card: ModelCard, fit: EncoderFit, seen_ngrams: SeenBits, path: Path) -> None:
     """Write an encoder, whole or not at all."""
-    torch = package("torch")
-    numbers = {**fit.numbers(), "seen": seen}
-    held = {name: torch.from_numpy(np.array(array, order="C")) for name, array in numbers.items()}
+    torch = load_package("torch")
+    numbers = {**fit.numbers(), "seen": seen_ngrams}
+    tensors = {name: torch.from_numpy(np.array(array, order="C")) for name, array in numbers.items()}
     members: dict[str, bytes] = {
         _CARD: json.dumps(card.to_dict(), ensure_ascii=True, allow_nan=False).encode(),
-        **{f"{name}.json": text.encode() for name, text in fit.forms().items()},
-        WEIGHTS: package("safetensors.torch").save(held),
+        **{f"{name}.json": text.encode() for name, text in fit.documents().items()},
+        WEIGHTS: load_package("safetensors.torch").save(tensors),
     }
 
-    def put(file: IO[bytes]) -> None:
+    def write(file: IO[bytes]) -> None:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             for name, content in members.items():
                 archive.writestr(zipfile.ZipInfo(name, _MOMENT), content)
 
-    files.write_atomically(path, put)
+    files.write_atomically(path, write)
 
 
 def is_encoder(path: Path) -> bool:
@@ -142,28 +145,30 @@ def is_encoder(path: Path) -> bool:
         return False
 
 
-def load_encoder(path: Path) -> tuple[Card, EncoderFit, Seen]:
+def load_encoder(path: Path) -> tuple[ModelCard, EncoderFit, SeenBits]:
     """Read an encoder from its file; nothing in the file is ever run."""
     try:
         with zipfile.ZipFile(path) as archive:
             if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
                 raise InputError("the file is packed, which no encoder is", fix=_OURS)
-            card = Card.from_dict(_mapping(archive, _CARD))
-            said = {name: _text(archive, f"{name}.json") for name in _JSON}
-            held = _weights(archive.read(WEIGHTS))
+            card = ModelCard.from_dict(_mapping(archive, _CARD))
+            documents = {name: _text(archive, f"{name}.json") for name in _JSON}
+            weights = _weights(archive.read(WEIGHTS))
     except (zipfile.BadZipFile, EOFError, KeyError, OSError, NotImplementedError, RuntimeError):
         raise InputError("this is no encoder's file, or a damaged one", fix=_OURS) from None
-    return _made(card, said, held)
+    return _build_fit(card, documents, weights)
 
 
-def _made(card: Card, said: dict[str, str], held: dict[str, Any]) -> tuple[Card, EncoderFit, Seen]:
-    """Put a network together; weights that do not fit the card are an error."""
+def _build_fit(
+    card: ModelCard, documents: dict[str, str], weights: dict[str, Any]
+) -> tuple[ModelCard, EncoderFit, SeenBits]:
+    """Build the network; raise InputError if the weights do not fit the card."""
     count = len(card.utilities)
     if not count or len(set(card.names)) < count or card.learner != "encoder":
         raise InputError("the card is no encoder's, or names no utility, or one twice", field="utilities")
-    config, form = (_parsed(said[name], name) for name in ("config", "network"))
-    seen = _array(held, "seen", np.uint8, (1 << SEEN_BITS) // 8)
-    centre, spread = (_array(held, name, np.float64, count) for name in ("centre", "spread"))
+    config, form = (_parsed(documents[name], name) for name in ("config", "network"))
+    seen_ngrams = _array(weights, "seen", np.uint8, (1 << SEEN_BITS) // 8)
+    centre, spread = (_array(weights, name, np.float64, count) for name in ("centre", "spread"))
     if (spread <= 0).any():
         raise InputError("a standard deviation is not above 0", field="spread")
     hidden = tuple(as_whole(size, "network.hidden") for size in as_list(form.get("hidden"), "network.hidden"))
@@ -173,45 +178,45 @@ def _made(card: Card, said: dict[str, str], held: dict[str, Any]) -> tuple[Card,
     pad, longest = (as_whole(form.get(name), f"network.{name}") for name in ("pad", "longest"))
     if pad < 0 or min(longest, *hidden) < 1:
         raise InputError("a size is too small", field="network")
-    tokens = Tokens(said["tokenizer"], pad, longest)
-    network = _network(config, hidden, count, held)
+    tokens = EncoderTokenizer(documents["tokenizer"], pad, longest)
+    network = _network(config, hidden, count, weights)
     start = as_text(form.get("started_from"), "network.started_from") or ""
-    return card, EncoderFit(network, config, tokens, hidden, centre, spread, start, losses), seen
+    return card, EncoderFit(network, config, tokens, hidden, centre, spread, start, losses), seen_ngrams
 
 
 def _network(
-    config: dict[str, Any], hidden: tuple[int, ...], utilities: int, held: dict[str, Any]
+    config: dict[str, Any], hidden: tuple[int, ...], utilities: int, weights: dict[str, Any]
 ) -> Network:
-    torch = package("torch")
+    torch = load_package("torch")
     # First as shapes alone: a configuration may ask for more memory than there is.
     with torch.device("meta"):
-        Network(built(config), hidden, utilities, 0.0).check_weights(held)
-    with own_draws(torch):
-        network = Network(built(config), hidden, utilities, 0.0)
-    network.set_weights(held)
+        Network(build_transformer(config), hidden, utilities, 0.0).check_weights(weights)
+    with preserve_random_state(torch):
+        network = Network(build_transformer(config), hidden, utilities, 0.0)
+    network.set_weights(weights)
     network.to(best_device())
     return network
 
 
 def _weights(content: bytes) -> dict[str, Any]:
-    safetensors = package("safetensors.torch")
+    safetensors = load_package("safetensors.torch")
     try:
-        held: dict[str, Any] = safetensors.load(content)
+        tensors: dict[str, Any] = safetensors.load(content)
     except Exception:  # the package's own error derives from Exception alone
         raise InputError(
             "the weights are no safetensors, or damaged ones", field=WEIGHTS, fix=_OURS
         ) from None
-    for name, weights in held.items():
-        if weights.is_floating_point() and not weights.isfinite().all():
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not tensor.isfinite().all():
             raise InputError("a number is not finite", field=name)
-    return held
+    return tensors
 
 
-def _array(held: dict[str, Any], name: str, kind: type[Any], size: int) -> NDArray[Any]:
+def _array(weights: dict[str, Any], name: str, kind: type[Any], size: int) -> NDArray[Any]:
     """Take an array of its own from the weights."""
-    if name not in held:
+    if name not in weights:
         raise InputError("the model lacks these numbers", field=name)
-    array: NDArray[Any] = held.pop(name).numpy()
+    array: NDArray[Any] = weights.pop(name).numpy()
     if array.dtype != kind or array.shape != (size,):
         raise InputError(f"the numbers are {array.dtype} of the shape {array.shape}", field=name)
     return array

@@ -19,15 +19,12 @@ from sparingly.base.arrays import Ints
 from sparingly.base.errors import ExtraMissingError, InputError, UsageError, one_line
 from sparingly.data.signature import LETTERS
 
-# --- The packages that an encoder needs, loaded when one is trained or applied
-
-
 EXTRA = "distil,embed"
 _FEATURE = "An encoder (transformers, safetensors and torch)"
 
 
-def package(name: str) -> Any:
-    """Return a package, or say what to install."""
+def load_package(name: str) -> Any:
+    """Return a package, or raise ExtraMissingError that says what to install."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -37,19 +34,16 @@ def package(name: str) -> Any:
 
 
 def check_packages() -> None:
-    """Say so when an encoder could not be trained, before data is read for long."""
+    """Raise ExtraMissingError if an encoder could not be trained, before data is read."""
     for name in ("torch", "transformers", "tokenizers", "safetensors.torch"):
-        package(name)
-
-
-# --- Texts as tokens, in batches of shapes that do not hang on which texts stand beside each other
+        load_package(name)
 
 
 _SHORTEST = 16
 _AT_A_TIME = 4096
 
 
-class Batch(NamedTuple):
+class TokenBatch(NamedTuple):
     """Some texts: their places, and their tokens and mask as rows, which may be more than the texts."""
 
     places: Ints
@@ -57,13 +51,13 @@ class Batch(NamedTuple):
     mask: Ints
 
 
-class Tokens:
+class EncoderTokenizer:
     """A tokenizer from its JSON, without any class that a file could name."""
 
     def __init__(self, json: str, pad: int, longest: int) -> None:
         self.json, self.pad, self.longest = json, pad, longest
         try:
-            self._tokenizer = package("tokenizers").Tokenizer.from_str(json)
+            self._tokenizer = load_package("tokenizers").Tokenizer.from_str(json)
         except InputError:
             raise
         except Exception:  # the package raises plain exceptions
@@ -73,38 +67,43 @@ class Tokens:
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of every text, at least one and at most ``longest``."""
-        found: list[list[int]] = []
+        all_ids: list[list[int]] = []
         for start in range(0, len(texts), _AT_A_TIME):
             part = [_encodable(text) for text in texts[start : start + _AT_A_TIME]]
-            found += [one.ids or [self.pad] for one in self._tokenizer.encode_batch(part)]
-        return found
+            all_ids += [encoding.ids or [self.pad] for encoding in self._tokenizer.encode_batch(part)]
+        return all_ids
 
     def width(self, length: int) -> int:
         """Return the padded length: the next power of two, so that it hangs on the text alone."""
         return min(self.longest, max(_SHORTEST, 1 << (length - 1).bit_length()))
 
-    def batches(self, ids: Sequence[Sequence[int]], rows: int, *, fixed: bool) -> Iterator[Batch]:
+    def batches(self, ids: Sequence[Sequence[int]], rows: int, *, fixed: bool) -> Iterator[TokenBatch]:
         """Yield texts of about one length together; with ``fixed``, always in as many rows.
 
         A sum in a matrix product may be rounded differently in a matrix of another shape. With fixed shapes
         a text gets the same number whatever texts are scored with it.
         """
-        widths = np.array([self.width(len(one)) for one in ids], np.int64)
+        widths = np.array([self.width(len(tokens_of_text)) for tokens_of_text in ids], np.int64)
         for width in np.unique(widths).tolist():
             places = np.flatnonzero(widths == width)
             for start in range(0, len(places), rows):
-                here = places[start : start + rows]
-                yield self._padded(here, [ids[place] for place in here], rows if fixed else len(here), width)
+                batch_places = places[start : start + rows]
+                yield self._padded(
+                    batch_places,
+                    [ids[place] for place in batch_places],
+                    rows if fixed else len(batch_places),
+                    width,
+                )
 
-    def _padded(self, places: Ints, ids: Sequence[Sequence[int]], rows: int, width: int) -> Batch:
+    def _padded(self, places: Ints, ids: Sequence[Sequence[int]], rows: int, width: int) -> TokenBatch:
         tokens = np.full((rows, width), self.pad, np.int64)
         mask = np.zeros((rows, width), np.int64)
         # A row without any token would be a mean over nothing.
         mask[:, 0] = 1
-        for row, one in enumerate(ids):
-            tokens[row, : len(one)] = one
-            mask[row, : len(one)] = 1
-        return Batch(places, tokens, mask)
+        for row, tokens_of_text in enumerate(ids):
+            tokens[row, : len(tokens_of_text)] = tokens_of_text
+            mask[row, : len(tokens_of_text)] = 1
+        return TokenBatch(places, tokens, mask)
 
 
 def _encodable(text: str) -> str:
@@ -112,13 +111,10 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
 
 
-def tokens_of(tokenizer: Any, longest: int) -> Tokens:
+def make_tokenizer(tokenizer: Any, longest: int) -> EncoderTokenizer:
     """Return the tokens of a fast tokenizer of transformers."""
     pad = tokenizer.pad_token_id
-    return Tokens(tokenizer.backend_tokenizer.to_str(), 0 if pad is None else int(pad), longest)
-
-
-# --- A transformer, the mean over its tokens, and a network with an output for every utility
+    return EncoderTokenizer(tokenizer.backend_tokenizer.to_str(), 0 if pad is None else int(pad), longest)
 
 
 _LAYER = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
@@ -129,7 +125,7 @@ class Network:
     """û(x) = h(mean of t(x)), with t a transformer's last layer and h a network with tanh in between."""
 
     def __init__(self, transformer: Any, hidden: Sequence[int], utilities: int, dropout: float) -> None:
-        nn = package("torch").nn
+        nn = load_package("torch").nn
         sizes = [_width(transformer.config), *hidden]
         layers = [
             part
@@ -151,32 +147,32 @@ class Network:
         self.transformer.train(on)
         self.head.train(on)
 
-    def __call__(self, batch: Batch) -> Any:
+    def __call__(self, batch: TokenBatch) -> Any:
         """Return rows × utilities."""
-        torch = package("torch")
+        torch = load_package("torch")
         tokens = torch.from_numpy(batch.tokens).to(self.device)
         mask = torch.from_numpy(batch.mask).to(self.device)
         states = self.transformer(input_ids=tokens, attention_mask=mask).last_hidden_state.float()
-        shown = mask.unsqueeze(-1).float()
-        return self.head((states * shown).sum(dim=1) / shown.sum(dim=1)).float()
+        token_mask = mask.unsqueeze(-1).float()
+        return self.head((states * token_mask).sum(dim=1) / token_mask.sum(dim=1)).float()
 
     def weights(self) -> dict[str, Any]:
         """Return all weights by name."""
         return {
-            **{f"{_ENCODER}{name}": held for name, held in self.transformer.state_dict().items()},
-            **{f"{_HEAD}{name}": held for name, held in self.head.state_dict().items()},
+            **{f"{_ENCODER}{name}": weight for name, weight in self.transformer.state_dict().items()},
+            **{f"{_HEAD}{name}": weight for name, weight in self.head.state_dict().items()},
         }
 
     def check_weights(self, weights: Mapping[str, Any]) -> None:
         """Refuse weights whose names, shapes or kinds are not those of the network."""
-        own = self.weights()
-        for name in sorted(set(own) ^ set(weights)):
+        expected = self.weights()
+        for name in sorted(set(expected) ^ set(weights)):
             raise InputError("the model lacks these weights, or has them without a use", field=name)
-        for name, held in own.items():
-            given = weights[name]
-            if given.shape != held.shape or given.dtype != held.dtype:
+        for name, weight in expected.items():
+            tensor = weights[name]
+            if tensor.shape != weight.shape or tensor.dtype != weight.dtype:
                 raise InputError(
-                    f"the weights are {given.dtype} of the shape {tuple(given.shape)}", field=name
+                    f"the weights are {tensor.dtype} of the shape {tuple(tensor.shape)}", field=name
                 )
 
     def set_weights(self, weights: Mapping[str, Any]) -> None:
@@ -184,7 +180,7 @@ class Network:
         self.check_weights(weights)
         for module, start in ((self.transformer, _ENCODER), (self.head, _HEAD)):
             part = {
-                name.removeprefix(start): held for name, held in weights.items() if name.startswith(start)
+                name.removeprefix(start): weight for name, weight in weights.items() if name.startswith(start)
             }
             module.load_state_dict(part)
 
@@ -198,7 +194,7 @@ class Network:
     def rates(self, rate: float, decay: float) -> dict[str, float]:
         """Return the learning rate of every weight: lower from layer to layer, lowest for the embeddings."""
         names = [name for name, _ in self.named_parameters()]
-        layers = {name: int(found[1]) for name in names if (found := _LAYER.search(name))}
+        layers = {name: int(match[1]) for name in names if (match := _LAYER.search(name))}
         top = max(layers.values(), default=-1)
         last = {name for name in names if name.startswith(_HEAD) or ".pooler." in name}
         return {name: rate * decay ** (0 if name in last else top - layers.get(name, -1)) for name in names}
@@ -206,44 +202,41 @@ class Network:
 
 def _width(config: Any) -> int:
     for name in ("hidden_size", "d_model", "dim", "n_embd"):
-        found = getattr(config, name, None)
-        if isinstance(found, int):
-            return found
+        width = getattr(config, name, None)
+        if isinstance(width, int):
+            return width
     raise InputError("the transformer does not say how wide it is", field="config.hidden_size")
 
 
 def best_device() -> str:
     """Return where to compute: on a GPU if there is one."""
-    return "cuda" if package("torch").cuda.is_available() else "cpu"
+    return "cuda" if load_package("torch").cuda.is_available() else "cpu"
 
 
-def own_draws(torch: Any) -> AbstractContextManager[None]:
-    """Let torch draw, and leave the state of its draws as it was."""
+def preserve_random_state(torch: Any) -> AbstractContextManager[None]:
+    """Restore the state of torch's random generator afterwards."""
     devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
     forked: AbstractContextManager[None] = torch.random.fork_rng(devices=devices)
     return forked
 
 
 @contextmanager
-def repeatable(seed: int) -> Iterator[None]:
-    """Let torch draw from a seed and add up in a fixed order, and leave its own state as it was."""
-    torch = package("torch")
+def deterministic(seed: int) -> Iterator[None]:
+    """Make torch draw from a seed and add up in a fixed order; restore its state afterwards."""
+    torch = load_package("torch")
     # cuBLAS reads this when it is first used, and adds up in a fixed order only with it.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    before = (
+    settings_before = (
         torch.are_deterministic_algorithms_enabled(),
         torch.is_deterministic_algorithms_warn_only_enabled(),
     )
-    with own_draws(torch):
+    with preserve_random_state(torch):
         torch.manual_seed(seed)
         torch.use_deterministic_algorithms(True, warn_only=True)
         try:
             yield
         finally:
-            torch.use_deterministic_algorithms(before[0], warn_only=before[1])
-
-
-# --- The transformer that an encoder starts from: by its name on the hub, or from a folder
+            torch.use_deterministic_algorithms(settings_before[0], warn_only=settings_before[1])
 
 
 # What a configuration may name that brings code, or weights in a form of their own, from elsewhere.
@@ -251,21 +244,21 @@ _NEVER = ("auto_map", "quantization_config", "attn_implementation", "experts_imp
 _FEW_IDS = 8
 
 
-class Base(NamedTuple):
+class BaseTransformer(NamedTuple):
     """A transformer: its network, its configuration as plain values, and its tokenizer."""
 
     transformer: Any
     config: dict[str, Any]
-    tokens: Tokens
+    tokens: EncoderTokenizer
 
 
-def load_base(name: str, longest: int) -> Base:
+def load_base(name: str, longest: int) -> BaseTransformer:
     """Load a transformer; only safetensors are read, and no code that comes with the weights is run."""
-    transformers = package("transformers")
+    transformers = load_package("transformers")
     is_folder = Path(name).is_dir()
     how = {"trust_remote_code": False, "local_files_only": is_folder}
     try:
-        with _silent(transformers.utils.logging):
+        with _silence(transformers.utils.logging):
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **how)
             # Weights that were saved in half precision cannot be trained in it: small steps vanish.
             model = transformers.AutoModel.from_pretrained(name, use_safetensors=True, **how).float()
@@ -275,24 +268,24 @@ def load_base(name: str, longest: int) -> Base:
         raise UsageError(f'The tokenizer of "{name}" has no tokenizer.json: save it as a fast tokenizer.')
     # As it is read from a file: names of numbers are texts there.
     config = loads(dumps(plain_config(model.config.to_dict())))
-    tokens = tokens_of(tokenizer, _longest(config, tokenizer, longest))
-    return Base(_encoding_part(model), config, tokens)
+    tokens = make_tokenizer(tokenizer, _longest(config, tokenizer, longest))
+    return BaseTransformer(_encoding_part(model), config, tokens)
 
 
-def built(config: dict[str, Any]) -> Any:
-    """Return a transformer of some form, with weights that mean nothing yet."""
-    transformers = package("transformers")
+def build_transformer(config: dict[str, Any]) -> Any:
+    """Return an untrained transformer of a configuration."""
+    transformers = load_package("transformers")
     values = plain_config(config)
     kind = values.pop("model_type", None)
     if not isinstance(kind, str) or kind not in transformers.CONFIG_MAPPING:
         raise InputError(f'transformers knows no model of the type "{kind}"', field="config.model_type")
     try:
-        settled = transformers.AutoConfig.for_model(kind, **values)
-        model = transformers.AutoModel.from_config(settled, trust_remote_code=False).float()
+        configuration = transformers.AutoConfig.for_model(kind, **values)
+        model = transformers.AutoModel.from_config(configuration, trust_remote_code=False).float()
     except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, ImportError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise InputError(
-            f"no transformer can be built from the configuration ({reason})", field="config"
+            f"no transformer can be build_transformer from the configuration ({reason})", field="config"
         ) from None
     return _encoding_part(model).float()
 
@@ -306,8 +299,8 @@ def plain_config(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def base_digest(base: Base) -> str:
-    """Return what tells a transformer from any other: its form, its tokens and its weights."""
+def base_digest(base: BaseTransformer) -> str:
+    """Return the digest of a transformer: configuration, tokenizer and weights."""
     total = sha256(dumps(base.config, sort_keys=True).encode())
     total.update(base.tokens.json.encode())
     for name, weights in sorted(base.transformer.state_dict().items()):
@@ -317,7 +310,7 @@ def base_digest(base: Base) -> str:
 
 
 @contextmanager
-def _silent(logging: Any) -> Iterator[None]:
+def _silence(logging: Any) -> Iterator[None]:
     """Keep transformers from writing about weights that an encoder does not use, and about its progress."""
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

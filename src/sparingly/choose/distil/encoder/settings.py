@@ -9,7 +9,7 @@ from typing import Any, Literal
 from sparingly.base.errors import UsageError
 
 Precision = Literal["auto", "full"]
-_WHERE_AND_HOW_FAST = ("checkpoints", "every", "measured")
+_NOT_IN_SIGNATURE = ("checkpoints", "every", "measured")
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ class EncoderTraining:
         if self.precision not in ("auto", "full"):
             raise UsageError(f'The precision is auto or full, not "{self.precision}".')
         for name in ("epochs", "batch", "step", "patience", "every"):
-            self._at_least(name, 1)
-        self._at_least("longest", 8)
+            self._check_at_least(name, 1)
+        self._check_at_least("longest", 8)
         if self.measured is not None:
-            self._at_least("measured", 1)
+            self._check_at_least("measured", 1)
         if any(size < 1 for size in self.hidden):
             raise UsageError(f"A hidden layer has at least 1 unit, not {min(self.hidden)}.")
         self._check_shares()
@@ -79,13 +79,13 @@ class EncoderTraining:
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise UsageError(f"{name} is at least 0 and below 1, not {getattr(self, name)}.")
 
-    def _at_least(self, name: str, least: int) -> None:
-        if getattr(self, name) < least:
-            raise UsageError(f"{name} is at least {least}, not {getattr(self, name)}.")
+    def _check_at_least(self, name: str, minimum: int) -> None:
+        if getattr(self, name) < minimum:
+            raise UsageError(f"{name} is at least {minimum}, not {getattr(self, name)}.")
 
     def settings(self) -> dict[str, Any]:
-        """Return what the result hangs on, as plain values."""
-        values = {name: value for name, value in asdict(self).items() if name not in _WHERE_AND_HOW_FAST}
+        """Return the settings that the result depends on, as plain values."""
+        values = {name: value for name, value in asdict(self).items() if name not in _NOT_IN_SIGNATURE}
         return {**values, "hidden": list(self.hidden)}
 
     @property
