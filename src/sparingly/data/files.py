@@ -334,9 +334,11 @@ def read_json(path: Path) -> Any:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
         raise InputError(
-            f"byte 0x{raw[error.start]:02x} is not UTF-8", file=path, line=line, fix="Save the file as UTF-8"
+            f"byte 0x{raw[error.start]:02x} is not UTF-8",
+            file=path,
+            line=raw[: error.start].count(b"\n") + 1,
+            fix="Save the file as UTF-8",
         ) from None
     if not text.strip():
         raise InputError("the file is empty", file=path)

@@ -3,64 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats, Objects
+from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.stats.pairs import preferred
 
 Codes = NDArray[np.int32]
-Table = TypeVar("Table", bound="Ratings | Preferences")
 
 
-def no_floats() -> Floats:
-    """Return an empty column of numbers."""
+def _no_floats() -> Floats:
     return np.empty(0, np.float64)
 
 
-def no_codes() -> Codes:
-    """Return an empty column of codes."""
+def _no_codes() -> Codes:
     return np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
-class Ratings:
-    """Ratings, one row a judgement: who scored which output on which aspect, how, and in how many seconds.
+class JudgementTable:
+    """What ratings and preferences share: one row a judgement, columns that cannot be written to.
 
-    ``item`` is a position in the items of the evaluation set; ``model`` one in its models followed by its
-    references; ``rater`` and ``aspect`` point into ``raters`` and ``aspects`` (a rater of -1 is unknown).
-    A row whose score is NaN and whose comment is set is a remark, not a judgement.
+    ``item`` is a position in the items of the evaluation set; ``rater`` and ``aspect`` point into ``raters``
+    and ``aspects`` (-1 is unknown); ``extra`` holds further columns by name.
     """
 
-    item: Codes = field(default_factory=no_codes)
-    model: Codes = field(default_factory=no_codes)
-    rater: Codes = field(default_factory=no_codes)
-    aspect: Codes = field(default_factory=no_codes)
-    score: Floats = field(default_factory=no_floats)
-    seconds: Floats = field(default_factory=no_floats)
-    comment: Objects | None = None
+    item: Codes = field(default_factory=_no_codes)
+    rater: Codes = field(default_factory=_no_codes)
+    aspect: Codes = field(default_factory=_no_codes)
+    seconds: Floats = field(default_factory=_no_floats)
     raters: tuple[str, ...] = ()
     aspects: tuple[str, ...] = ()
     extra: Mapping[str, Objects] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        freeze(self)
+        for column in (*vars(self).values(), *self.extra.values()):
+            if isinstance(column, np.ndarray):
+                column.flags.writeable = False
+        object.__setattr__(self, "extra", MappingProxyType(dict(self.extra)))
 
     def __len__(self) -> int:
         return len(self.item)
+
+    def take(self, rows: Ints | Mask, **changed: Codes) -> Self:
+        """Return some rows, with some columns replaced."""
+        columns: dict[str, Any] = {
+            name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        }
+        extra = {name: value[rows] for name, value in self.extra.items()}
+        return replace(self, **{**columns, **changed}, extra=extra)
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings(JudgementTable):
+    """Ratings, one row a judgement: who scored which output on which aspect, how, and in how many seconds.
+
+    ``model`` is a position in the models of the evaluation set followed by its references. A row whose score
+    is NaN and whose comment is set is a remark, not a judgement.
+    """
+
+    model: Codes = field(default_factory=_no_codes)
+    score: Floats = field(default_factory=_no_floats)
+    comment: Objects | None = None
 
     @property
     def comments(self) -> int:
         """The number of rows that carry a remark."""
         return 0 if self.comment is None else int(sum(text is not None for text in self.comment))
-
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_], **changed: Codes) -> Ratings:
-        """Return some rows, with some columns replaced."""
-        return take_rows(self, rows, changed)
 
     def means(self, aspect: str, items: int, models: int) -> Floats:
         """Return the mean score of every cell for an aspect, NaN where nobody judged."""
@@ -76,33 +89,16 @@ class Ratings:
 
 
 @dataclass(frozen=True, eq=False)
-class Preferences:
+class Preferences(JudgementTable):
     """Preferences, one row a comparison of two models' outputs for an item.
 
-    ``value`` is 1 when the first is better, -1 when the second is, 0 for a tie, and between them for a
-    soft preference. ``rater`` and ``aspect`` point into ``raters`` and ``aspects`` (-1 is unknown).
+    ``first`` and ``second`` are positions in the models; ``value`` is 1 when the first is better, -1 when the
+    second is, 0 for a tie, and between them for a soft preference.
     """
 
-    item: Codes = field(default_factory=no_codes)
-    first: Codes = field(default_factory=no_codes)
-    second: Codes = field(default_factory=no_codes)
-    value: Floats = field(default_factory=no_floats)
-    rater: Codes = field(default_factory=no_codes)
-    aspect: Codes = field(default_factory=no_codes)
-    seconds: Floats = field(default_factory=no_floats)
-    raters: tuple[str, ...] = ()
-    aspects: tuple[str, ...] = ()
-    extra: Mapping[str, Objects] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        freeze(self)
-
-    def __len__(self) -> int:
-        return len(self.item)
-
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_], **changed: Codes) -> Preferences:
-        """Return some rows, with some columns replaced."""
-        return take_rows(self, rows, changed)
+    first: Codes = field(default_factory=_no_codes)
+    second: Codes = field(default_factory=_no_codes)
+    value: Floats = field(default_factory=_no_floats)
 
 
 def derive_preferences(scores: Floats, aspect: str, tie: float = 0.0) -> Preferences:
@@ -127,26 +123,3 @@ def derive_preferences(scores: Floats, aspect: str, tie: float = 0.0) -> Prefere
         seconds=np.full(count, np.nan),
         aspects=(aspect,),
     )
-
-
-def freeze(table: Ratings | Preferences) -> None:
-    """Make every column of a table read-only."""
-    for value in vars(table).values():
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False
-    for column in table.extra.values():
-        column.flags.writeable = False
-    object.__setattr__(table, "extra", MappingProxyType(dict(table.extra)))
-
-
-def take_rows(
-    table: Table, rows: NDArray[np.int64] | NDArray[np.bool_], changed: Mapping[str, Codes]
-) -> Table:
-    """Return a table with some of its rows."""
-    columns: dict[str, Any] = {
-        name: value[rows] if isinstance(value, np.ndarray) else value
-        for name, value in vars(table).items()
-        if name != "extra"
-    }
-    extra = {name: value[rows] for name, value in table.extra.items()}
-    return type(table)(**{**columns, **changed}, extra=extra)

@@ -18,26 +18,19 @@ from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Head, Options, located
-from sparingly.data.io.jsonl import take_scores
+from sparingly.data.io.jsonl import new_item, take_scores
 from sparingly.data.values import as_list, as_mapping, as_text, shown
 
 REFERENCE = "reference"
 _WINNERS = {"left": 1.0, "right": -1.0, "tie": 0.0}
-_RATING = ("model", "rater", "aspect", "score", "time")
-_COMMENT = ("model", "rater", "comment")
+# Keys of a rating and of a comment, and what they are called here.
+_RATING = {"model": "model", "rater": "rater", "aspect": "aspect", "score": "score", "time": "seconds"}
+_COMMENT = {"model": "model", "rater": "rater", "comment": "comment"}
 _COMPARISON = ("left", "right", "winner", "rater", "time")
 _OWN_KEYS = {
-    "item",
-    "source",
-    "reference",
-    "references",
-    "outputs",
-    "scores",
-    "human",
-    "ratings",
-    "human_reference",
+    *("item", "source", "reference", "references", "outputs", "scores", "human", "ratings"),
+    *("human_reference", "comparisons", "comments", "doc"),
 }
-_OWN_KEYS |= {"comparisons", "comments", "doc"}
 
 
 @register("collection")
@@ -64,13 +57,8 @@ class Collection(Format):
 
 
 def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
-    if "item" not in record:
-        raise InputError("the item has no id", field="item", fix='Add "item": "…" to the line')
-    item = builder.new_item(record["item"])
-    builder.source(item, as_text(record.get("source"), "source"))
+    item = new_item(builder, record)
     _take_references(builder, item, record)
-    for model, text in as_mapping(record.get("outputs"), "outputs").items():
-        builder.output(item, builder.model(model, "outputs"), as_text(text, f"outputs.{model}"))
     take_scores(builder, item, record.get("scores"), "scores")
     take_scores(builder, item, record.get("human"), "human")
     _take_reference_scores(builder, item, record)
@@ -110,28 +98,15 @@ def _take_reference_scores(builder: EvalSetBuilder, item: int, record: dict[str,
 
 
 def _take_ratings(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:
-    for place, rating in enumerate(as_list(record.get("ratings"), "ratings")):
-        values = as_mapping(rating, f"ratings[{place}]")
-        builder.rating(
-            item,
-            model=values.get("model"),
-            rater=values.get("rater"),
-            aspect=values.get("aspect", ""),
-            score=values.get("score"),
-            seconds=values.get("time"),
-            extra={name: value for name, value in values.items() if name not in _RATING},
-            field=f"ratings[{place}]",
-        )
-    for place, comment in enumerate(as_list(record.get("comments"), "comments")):
-        values = as_mapping(comment, f"comments[{place}]")
-        builder.rating(
-            item,
-            model=values.get("model"),
-            rater=values.get("rater"),
-            comment=values.get("comment"),
-            extra={name: value for name, value in values.items() if name not in _COMMENT},
-            field=f"comments[{place}]",
-        )
+    for key, own_keys in (("ratings", _RATING), ("comments", _COMMENT)):
+        for place, rating in enumerate(as_list(record.get(key), key)):
+            values = as_mapping(rating, f"{key}[{place}]")
+            builder.rating(
+                item,
+                **{own_keys[name]: value for name, value in values.items() if name in own_keys},
+                extra={name: value for name, value in values.items() if name not in own_keys},
+                field=f"{key}[{place}]",
+            )
 
 
 def _take_comparisons(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:

@@ -115,15 +115,21 @@ def _take_header(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
         builder.scale(name, ends, f"scales.{name}")
 
 
-def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
+def new_item(builder: EvalSetBuilder, record: dict[str, Any]) -> int:
+    """Take the id, the source and the outputs of an item, and return its code."""
     if "item" not in record:
         raise InputError("the item has no id", field="item", fix='Add "item": "…" to the line')
     item = builder.new_item(record["item"])
     builder.source(item, as_text(record.get("source"), "source"))
-    for name, text in as_mapping(record.get("references"), "references").items():
-        builder.reference(item, name, as_text(text, f"references.{name}"))
     for model, text in as_mapping(record.get("outputs"), "outputs").items():
         builder.output(item, builder.model(model, "outputs"), as_text(text, f"outputs.{model}"))
+    return item
+
+
+def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
+    item = new_item(builder, record)
+    for name, text in as_mapping(record.get("references"), "references").items():
+        builder.reference(item, name, as_text(text, f"references.{name}"))
     take_scores(builder, item, record.get("metrics"), "metrics")
     take_scores(builder, item, record.get("aspects"), "aspects")
     _take_reference_aspects(builder, item, record)
