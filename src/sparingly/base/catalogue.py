@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Any, TypeVar
 
 from sparingly.base.errors import UsageError
@@ -174,6 +174,8 @@ def registered_classes(kinds: tuple[str, ...]) -> dict[str, type[Any]]:
 @cache
 def load_entry_points() -> None:
     """Import the modules that other packages name; importing them registers what they define."""
+    from importlib import metadata
+
     for entry in sorted(metadata.entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
         import_module(entry.module)
 
