@@ -12,9 +12,9 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats.sign_flip import Method
 from sparingly.infer.rank.agreement import FullSet, agreement_with
 from sparingly.infer.rank.curve import (
+    MEASURES,
     SHARES,
     curve,
-    measure_names,
     random_curve,
     random_order,
     sizes_of,
@@ -30,7 +30,7 @@ def make(items: int = 60, models: int = 5, missing: float = 0.0, weighted: bool 
     return FullSet(values, rng.keys_of([f"item {n}" for n in range(items)]), flips=200, weights=weights)
 
 
-@pytest.mark.parametrize("name", [name for name in measure_names() if not name.startswith("winner_")])
+@pytest.mark.parametrize("name", [name for name in MEASURES if not name.startswith("winner_")])
 @pytest.mark.parametrize(("missing", "weighted"), [(0.0, False), (0.2, True)])
 def test_every_point_is_the_agreement_of_its_subset(name: str, missing: float, weighted: bool) -> None:
     full = make(missing=missing, weighted=weighted)

@@ -28,7 +28,7 @@ from sparingly.infer.rank.agreement import (
     with_selection_weights,
 )
 from sparingly.infer.rank.measures import model_means, nan_as_none, round_means
-from sparingly.infer.rank.winners import pair_margins
+from sparingly.infer.rank.winners import pair_margins, success_of
 
 
 @dataclass(frozen=True)
@@ -81,20 +81,10 @@ def _ranks(means: Floats) -> list[int | None]:
 
 def _pair_outcome(full_set: FullSet, cells: SelectedCells, tie: float) -> PairOutcome:
     """Return how many of the whole set's winners of pairs a selection finds, and by how much they lead."""
-    full_margins = pair_margins(full_set.values, tie)
-    margins = pair_margins(cells.scores(full_set.values), tie)
-    tied = int((full_margins == 0).sum())
-    decided = ~np.isnan(full_margins) & (full_margins != 0)
-    if not decided.any():
-        return PairOutcome(float("nan"), 0.0, float("nan"), tied)
-    # A pair that the selection does not judge on any item has no lead there, and no winner is found.
-    leads = np.nan_to_num(np.sign(full_margins) * margins, nan=0.0)[decided]
-    return PairOutcome(
-        success_rate=float((leads > 0).mean()),
-        distance=float(np.abs(full_margins[decided]).mean()),
-        estimated_distance=float(leads.mean()),
-        tied=tied,
-    )
+    subset = pair_margins(cells.scores(full_set.values), tie)
+    success = success_of(subset, pair_margins(full_set.values, tie))
+    distance = success.distance if success.runs else 0.0
+    return PairOutcome(success.rate, distance, success.estimated_distance, success.tied)
 
 
 @dataclass(frozen=True, repr=False)

@@ -36,14 +36,7 @@ BY_RANK_TESTS = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class AgreementCurve:
-    """Agreement at several subset sizes.
-
-    Attributes:
-        measure: what is measured.
-        sizes: numbers of items.
-        values: the measure at each size.
-        items: number of items of the full set.
-    """
+    """The values of a measure of agreement at several subset sizes of a full set of ``items``."""
 
     measure: str
     sizes: Ints
@@ -129,13 +122,13 @@ def curve(
         full_set: the full set; its tests are computed once, however many curves are drawn.
         order: row numbers, best first; at least as many as the largest size.
         sizes: subset sizes (``sizes_of`` makes them from shares).
-        measure: a name from ``measure_names()``. Beside the measures of ``Agreement`` there are
+        measure: a name from ``MEASURES``. Beside the measures of ``Agreement`` there are
             ``winner_success``, the share of the full set's winners of pairs that the subset finds, and
             ``winner_bias``, by how much it exaggerates their winning distance (Ashury Tahan et al. 2024).
         subset_values: other scores by which the subsets are judged, while the truth stays.
     """
-    if measure not in _MEASURES:
-        raise UnknownNameError("measure", measure, _MEASURES)
+    if measure not in MEASURES:
+        raise UnknownNameError("measure", measure, MEASURES)
     rows = full_set.checked_rows(order)
     counts = np.asarray(sizes, np.int64)
     if counts.size == 0 or counts.min() < 1 or counts.max() > len(rows):
@@ -149,7 +142,7 @@ def curve(
         accuracy = soft_pairwise_accuracy(p_values[:-1], full_set.p_values)
         return AgreementCurve(SPA, counts, accuracy, len(full_set))
     nested = _nested_subsets(full_set, rows[: counts.max()], counts, subset_values)
-    return AgreementCurve(measure, counts, _MEASURES[measure](nested), len(full_set))
+    return AgreementCurve(measure, counts, MEASURES[measure](nested), len(full_set))
 
 
 def random_order(full_set: FullSet, seed: int) -> Ints:
@@ -191,11 +184,6 @@ def mean_and_half_width(runs: Floats, confidence: float = 0.9) -> tuple[Floats, 
     return middle, np.asarray(quantile * runs.std(axis=0, ddof=1) / np.sqrt(len(runs)))
 
 
-def measure_names() -> tuple[str, ...]:
-    """Return the names of everything that a curve can measure."""
-    return tuple(_MEASURES)
-
-
 def _nested_subsets(
     full_set: FullSet, rows: Ints, sizes: Ints, subset_values: Floats | None
 ) -> _NestedSubsets:
@@ -224,7 +212,7 @@ def _top_group_dice(nested: _NestedSubsets) -> Floats:
     return np.array([measures.top_group_dice(groups, full_groups) for groups in nested.groups()])
 
 
-_MEASURES: Mapping[str, Callable[[_NestedSubsets], Floats]] = MappingProxyType(
+MEASURES: Mapping[str, Callable[[_NestedSubsets], Floats]] = MappingProxyType(
     {
         SPA: lambda nested: soft_pairwise_accuracy(nested.p_values(), nested.full_set.p_values),
         **{name: _by_means(measure) for name, measure in measures.MEANS_MEASURES.items()},

@@ -135,7 +135,7 @@ def top1_match(subset: Floats, full_set: Floats) -> Floats:
     With several best models on the subset: the share of them that are best on the full set. Use it when the
     evaluation exists to pick one model.
     """
-    return _over_winners(subset, _winners(full_set).astype(np.float64))
+    return _mean_where(_winners(subset), _winners(full_set).astype(np.float64))
 
 
 def top1_percentile(subset: Floats, full_set: Floats) -> Floats:
@@ -146,7 +146,7 @@ def top1_percentile(subset: Floats, full_set: Floats) -> Floats:
     """
     rounded = round_means(full_set)
     beaten = (rounded[:, None] > rounded).sum(axis=1) + 0.5 * ((rounded[:, None] == rounded).sum(axis=1) - 1)
-    return _over_winners(subset, beaten / (len(full_set) - 1))
+    return _mean_where(_winners(subset), beaten / (len(full_set) - 1))
 
 
 def mean_absolute_error(subset: Floats, full_set: Floats) -> Floats:
@@ -154,12 +154,12 @@ def mean_absolute_error(subset: Floats, full_set: Floats) -> Floats:
 
     Informative selections are off by design: use it when the scores themselves will be published.
     """
-    return _mean_over_judged(np.abs(subset - full_set))
+    return _mean_where(~np.isnan(subset - full_set), np.abs(subset - full_set))
 
 
 def root_mean_squared_error(subset: Floats, full_set: Floats) -> Floats:
     """Return the root of the mean squared difference of the model means; lower is better."""
-    return np.sqrt(_mean_over_judged((subset - full_set) ** 2))
+    return np.sqrt(_mean_where(~np.isnan(subset - full_set), (subset - full_set) ** 2))
 
 
 def rank_changes(subset: Floats, full_set: Floats) -> Floats:
@@ -210,16 +210,11 @@ def significance_retained_rows(subset: SignedRank, full_set: SignedRank, alpha: 
 
 MEANS_MEASURES: Mapping[str, MeansMeasure] = MappingProxyType(
     {
-        "pairwise_accuracy": pairwise_accuracy,
-        "pearson": pearson,
-        "spearman": spearman,
-        "kendall_b": kendall_b,
-        "kendall_c": kendall_c,
-        "top1_match": top1_match,
-        "top1_percentile": top1_percentile,
-        "mean_absolute_error": mean_absolute_error,
-        "root_mean_squared_error": root_mean_squared_error,
-        "rank_changes": rank_changes,
+        measure.__name__: measure
+        for measure in (
+            *(pairwise_accuracy, pearson, spearman, kendall_b, kendall_c, top1_match, top1_percentile),
+            *(mean_absolute_error, root_mean_squared_error, rank_changes),
+        )
     }
 )
 LOWER_IS_BETTER = frozenset({"mean_absolute_error", "root_mean_squared_error", "rank_changes"})
@@ -241,15 +236,7 @@ def _winners(means: Floats) -> Mask:
     return np.asarray((rounded == rounded.max(axis=-1, keepdims=True)) & ~np.isnan(means))
 
 
-def _over_winners(subset: Floats, worth: Floats) -> Floats:
-    winners = _winners(subset)
-    count = winners.sum(axis=-1)
-    total = np.where(winners, worth, 0.0).sum(axis=-1)
-    return np.asarray(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))
-
-
-def _mean_over_judged(errors: Floats) -> Floats:
-    judged = ~np.isnan(errors)
-    count = judged.sum(axis=-1)
-    total = np.where(judged, errors, 0.0).sum(axis=-1)
+def _mean_where(mask: Mask, values: Floats) -> Floats:
+    """Return the mean over models of the values under a mask; NaN where it is empty."""
+    count, total = mask.sum(axis=-1), np.where(mask, values, 0.0).sum(axis=-1)
     return np.asarray(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))

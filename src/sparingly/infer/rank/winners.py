@@ -48,12 +48,7 @@ def pair_margins_from_preferences(
     """Return P_A − P_B for every pair of models (order of ``numpy.triu_indices``), from preferences.
 
     Judgements of one item and pair are averaged first, then items: one item, one vote, however many people
-    judged it. NaN for a pair that nobody compared.
-
-    Args:
-        preferences: One row a comparison, soft ones too.
-        models: The number of models.
-        rows: The items to use; all of them by default.
+    judged it. NaN for a pair that nobody compared. All items count unless ``rows`` are given.
 
     Examples:
         >>> import sparingly
@@ -189,10 +184,7 @@ def mean_success(subset: Floats, full_set: Floats) -> Floats:
 
     A pair that the subset does not judge on any item has no winner there, and counts as not found.
     """
-    decided = _decided(full_set)
-    if not decided.any():
-        return np.full(subset.shape[:-1], np.nan)
-    return np.asarray(success(subset[..., decided], full_set[decided]).mean(axis=-1))
+    return _mean_over_decided(success(subset, full_set), full_set)
 
 
 def mean_bias(subset: Floats, full_set: Floats) -> Floats:
@@ -201,11 +193,14 @@ def mean_bias(subset: Floats, full_set: Floats) -> Floats:
     Above 0 when subsets (… × pairs) exaggerate the winner's lead, as informative selections do (Ashury Tahan
     et al. 2024, Fig. 5). A pair that the subset does not judge on any item has a lead of 0 there.
     """
+    return _mean_over_decided(distance_bias(np.nan_to_num(subset, nan=0.0), full_set), full_set)
+
+
+def _mean_over_decided(values: Floats, full_set: Floats) -> Floats:
     decided = _decided(full_set)
     if not decided.any():
-        return np.full(subset.shape[:-1], np.nan)
-    leads = np.nan_to_num(subset[..., decided], nan=0.0)
-    return np.asarray(distance_bias(leads, full_set[decided]).mean(axis=-1))
+        return np.full(values.shape[:-1], np.nan)
+    return np.asarray(values[..., decided].mean(axis=-1))
 
 
 def success_rate(
