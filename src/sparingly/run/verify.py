@@ -109,7 +109,7 @@ def _judged_problems(selection: Selection) -> list[str]:
 
 @dataclass(frozen=True)
 class _FirstPhase:
-    """The pool of a selection, re-derived where that can be done, and what there is to say of it."""
+    """The pool of a selection, derived again where possible, with problems and notes."""
 
     selection: Selection | None = None
     problems: tuple[str, ...] = ()
@@ -197,7 +197,7 @@ def _tells_phases(selection: Selection) -> bool:
 
 
 def _texts(selection: Selection, rederived: Selection) -> Iterator[tuple[str, object, object]]:
-    """Yield what is told in words: what to judge always, why only where the version is the same."""
+    """Yield the columns of text; reasons and notes only where the version is the same."""
     for name, words in _COLUMNS_OF_WORDS.items():
         yield words, _as_list(getattr(selection, name)), _as_list(getattr(rederived, name))
     if selection.signature.version == rederived.signature.version:
@@ -515,14 +515,14 @@ def _rank_again(result: Ranking, signature: RankingSignature, data: EvalSet) -> 
 
 
 def _ranking_target(signature: RankingSignature) -> Target | None:
-    """Return the target that a ranking was asked for; None where scores and decisions have their own."""
+    """Return the target of a ranking; None where scores and decisions have their own."""
     if signature.decisions != signature.scores.target:
         return None
     return _requested_target(signature.scores)
 
 
 def _requested_target(signature: EstimateSignature) -> Target:
-    """Return the target that was asked for; scores of chosen items do not hang on it."""
+    """Return the target of the request; scores of chosen items do not depend on it."""
     return cast("Target", "set" if signature.target == CHOSEN_ITEMS else signature.target)
 
 
@@ -543,7 +543,7 @@ def _signed_problems(kind: Kind, old: EstimateSignature, new: EstimateSignature)
 
 
 def _differing_parts(result: Estimate | Ranking, right: Estimate | Ranking) -> Iterator[str]:
-    """Compare every number; yield what those that differ are called."""
+    """Yield the names of the parts that differ."""
     if isinstance(result, Estimate) and isinstance(right, Estimate):
         parts = [*_estimate_parts(result, right)]
     else:
@@ -602,7 +602,7 @@ def _plural(name: str) -> str:
 
 
 def _comparable_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the notes but for those on what was asked for in vain, which no signature keeps."""
+    """Return the notes without those on ignored options, which no signature has."""
     return tuple(note for note in notes if not note.startswith(IGNORED))
 
 
@@ -631,7 +631,7 @@ _READERS: dict[str, Callable[[dict[str, object]], Result]] = {
 
 
 def verify(result: Result, data: EvalSet, *, earlier: Sequence[Selection] = ()) -> Verification:
-    """Do again what a signature says, on the data, and compare.
+    """Derive a result again from its signature and the data, and compare.
 
     Passing means that nobody has picked items by hand or shopped for a lucky seed after the signature was
     published: the rows follow from the data that the method read, the method, the budget and the seed. Scores

@@ -390,7 +390,7 @@ def rank_strengths(fit: BradleyTerry, *, aspect: str, target: str, alpha: float,
 
 
 class _Columns(NamedTuple):
-    """What is shown beside the scores, model by model."""
+    """The columns beside the scores, model by model."""
 
     models: tuple[str, ...]
     standard_errors: Floats
@@ -408,7 +408,7 @@ def _columns_of(result: Estimate) -> _Columns:
 
 
 def _ranking(joint: JointScores, tests: PairTests, columns: _Columns, alpha: float, seed: int) -> Ranking:
-    """Return the ranking: all pairs decided once, the models in order with what follows from it."""
+    """Return the ranking: all pairs decided once, and the models in order."""
     decisions = decide(tests.agreeing(joint.scores), joint.scores, alpha=alpha)
     chances = _chances_of_best(joint, seed)
     shown_at = [columns.models.index(name) for name in joint.models]
@@ -453,7 +453,7 @@ def _chances_of_best(joint: JointScores, seed: int) -> Floats:
 
 
 def _too_few(joint: JointScores, tests: PairTests, alpha: float) -> tuple[str, ...]:
-    """Say where so few units were judged that no difference could be significant, however large."""
+    """Return a note where so few units are judged that no difference can be significant."""
     pairs = pair_count(len(joint.models))
     if tests.test != "t" or 2.0 * least_p(joint.freedom) * pairs <= alpha:
         return ()
@@ -511,7 +511,7 @@ def _with_standardised(ranking: Ranking, result: Estimate, judged: ItemScores) -
 
 
 def _would_show(result: Estimate, joint: JointScores, alpha: float) -> Floats | None:
-    """Return how likely judging everything shows each difference, as a matrix in the ranking's order."""
+    """Return the probability that judging everything shows each difference, in the ranking's order."""
     if result.pairs is None or result.pairs.sample.is_complete:
         return None
     square = full_set_chances(result.scores, result.pairs, alpha=alpha)

@@ -35,7 +35,7 @@ CANCELLED = 1e-12
 
 
 class Votes(NamedTuple):
-    """What an item says of a pair of models (its place among ``numpy.triu_indices``), one vote each."""
+    """One vote for every item and pair of models (a position in ``numpy.triu_indices``)."""
 
     item: Ints
     pair: Ints
@@ -63,7 +63,7 @@ def pair_margins_from_preferences(
 def margins_and_counts(
     preferences: Preferences, models: int, rows: Ints | Sequence[int] | None
 ) -> tuple[Floats, Ints]:
-    """Return the margin of every pair of models, and on how many items it rests."""
+    """Return the margin of every pair of models, and the number of items behind it."""
     votes = item_votes(preferences, models, rows)
     pairs = pair_count(models)
     counts = np.bincount(votes.pair, minlength=pairs).astype(np.int64)
@@ -414,7 +414,7 @@ def winners(
 
 
 def own_preferences(data: EvalSet, aspect: str | None) -> tuple[Preferences, str]:
-    """Return the set's own preferences, of one aspect where they are about several, and what they are by."""
+    """Return the set's own preferences of one aspect, and the name of the aspect."""
     table = data.preferences
     if not len(table):
         raise MissingDataError("The set has no preferences. Name scores to derive them from: truth=….")

@@ -183,7 +183,7 @@ def _pair(first: str, second: str, first_scores: Floats, second_scores: Floats) 
 def _own_agreements(
     data: EvalSet, ratings: RaterScores, controls: EvalSet | None, level: Level
 ) -> tuple[OwnAgreement, ...]:
-    """Return the agreement of every rater with what he or she gave to the same output another time."""
+    """Return the agreement of every rater with his or her repeated judgements of the same outputs."""
     repeats = _repeats(data, ratings.aspect)
     if controls is not None and ratings.aspect in controls.ratings.aspects:
         _add_controls(repeats, data, ratings, controls)

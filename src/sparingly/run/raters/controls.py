@@ -67,7 +67,7 @@ def degraded(text: str, donors: Iterable[str], random: np.random.Generator) -> s
 
 
 def replaced_words(count: int) -> int:
-    """Return how many of so many words are replaced."""
+    """Return how many words of a text of ``count`` words are replaced."""
     return next((words for limit, words in _REPLACED if count <= limit), count // 4)
 
 

@@ -53,7 +53,7 @@ class RaterFlag:
 
 @dataclass(frozen=True, eq=False)
 class _RaterCheck:
-    """One respect: a number per rater, its p-values before correction, and how to say it."""
+    """One check: a number per rater, its p-values before correction, and a sentence about it."""
 
     name: str
     values: Floats
@@ -127,7 +127,7 @@ def _severity(fit: Severity, enough: Any) -> _RaterCheck:
 
 
 def _spread(ratings: RaterScores, enough: Any) -> _RaterCheck:
-    """Compare the logarithm of the standard deviation of what raters give."""
+    """Compare the logarithms of the standard deviations of raters' scores."""
     deviation = np.array(
         [ratings.score[ratings.rater == rater].std() for rater in range(len(ratings.raters))]
     )

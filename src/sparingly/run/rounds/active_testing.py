@@ -92,13 +92,13 @@ class ActiveTesting(Strategy):
     goal: Goal = parameter("scores", "whether scores count, or differences of models")  # noqa: RUF009
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
-        """Settle what learns, and refuse what cannot be."""
+        """Choose the regressor; raise UsageError for parameters that do not fit."""
         if not 0.0 < self.pilot <= 1.0:
             raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {self.pilot:g}.")
         return replace(self, regressor=resolve_regressor(data, self.regressor))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read what predictions are learned from, and what scores are about."""
+        """Read the inputs of predictions, and weights and documents."""
         return regressor_fields(data, self.regressor) | frame_fields(data)
 
     def next_round(self, state: State) -> Chosen | Finished:
@@ -162,7 +162,7 @@ class ActiveTesting(Strategy):
         )
 
     def _surrogate(self, state: State) -> Floats:
-        """Return what the pilot teaches of every cell; of its own items, from its other folds."""
+        """Return predictions of every cell from the pilot, of its own items from its other folds."""
         pilot = max(1, round(self.pilot * state.budget.count_of(len(state.data))))
         count, cells = 0, np.zeros(state.data.shape, bool)
         for selection in state.rounds:
@@ -173,7 +173,7 @@ class ActiveTesting(Strategy):
 
 
 def _one_at_a_time(sizes: Floats, count: int, keys: rng.Keys, state: State) -> tuple[Ints, Floats]:
-    """Draw without replacement by size; return the order, and how much likelier than equal each draw was.
+    """Draw without replacement by size; return the order, and each draw's probability over an equal one.
 
     Waiting times e_i/u_i with e exponential end in the order of such draws (Efraimidis and Spirakis 2006).
     """
@@ -200,7 +200,7 @@ def _drawn_items(state: State) -> tuple[Ints, Floats]:
 
 
 def _sample(state: State, rows: Ints, weights: Floats) -> JudgedSample:
-    """Return the judged items with the chances M/(N·v) by which each stands for as many as in the mean."""
+    """Return the judged items with probabilities M/(N·v), so that each has the weight it has in the mean."""
     size, models = len(state.data), len(state.data.models)
     chance = np.minimum(1.0, len(rows) / (size * np.maximum(weights, 1e-12)))
     return JudgedSample(

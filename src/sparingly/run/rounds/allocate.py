@@ -41,7 +41,7 @@ Rule = Literal["elimination", "rank_weighted", "movable"]
 
 
 def going_on(pairs: SettledPairs, judged: Mask, question: Question) -> Mask:
-    """Return the models that are still judged: those in reach of the best, or with a pair to settle.
+    """Return the models that are still judged: those that may be the best, or have an open pair.
 
     A model that was left out stays out: ``judged`` are those of the last round.
     """
@@ -198,7 +198,7 @@ class Allocate(Strategy):
         return replace(self, regressor=resolve_regressor(data, self.regressor))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read what predictions are learned from, and what scores are about."""
+        """Read the inputs of predictions, and weights and documents."""
         spread = {f"metric:{name}" for name in data.metrics} if self.draw == "local_pivotal" else set()
         return regressor_fields(data, self.regressor) | spread | frame_fields(data)
 

@@ -1,4 +1,4 @@
-"""``auto``: what is done when no method is named."""
+"""``auto``, the default strategy: a fixed random order of items, judged to different depths by model."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def depths(
 
 
 def _inflations(model_depths: Ints, items: int) -> Floats:
-    """Return by what share every row of depths raises the models' mean variance over that of equal depths."""
+    """Return by what share each row of depths raises the mean variance over that of equal depths."""
     # A model without labels counts as with half a label: its variance is not known, and large.
     counts = np.maximum(model_depths, 0.5)
     equal = 1.0 / counts.mean(axis=1) - 1.0 / items
@@ -139,7 +139,7 @@ def _inflations(model_depths: Ints, items: int) -> Floats:
 
 
 def worth_for(question: Question, expected: Expected) -> Floats:
-    """Return what labels of each model are worth: by all of its pairs, or by the leader's pairs alone."""
+    """Return the worth of labels of each model: over all of its pairs, or over the leader's pairs alone."""
     models = len(expected.models)
     if question == "scores":
         return np.ones(models)
@@ -267,7 +267,7 @@ class Auto(Strategy):
         return self
 
     def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read what the order is spread over, what predictions are learned from, what scores are about."""
+        """Read metrics, the inputs of predictions, weights and documents."""
         spread = frozenset(map(fields.metric, data.metrics))
         return spread | regressor_fields(data, self._regressor(data)) | frame_fields(data)
 
@@ -380,7 +380,7 @@ class Auto(Strategy):
         )
 
     def _worth(self, state: State, hidden: Mask | None) -> Floats:
-        """Return what labels of each model are worth, from those outside the hidden items."""
+        """Return the worth of labels of each model, from the labels outside the hidden items."""
         labels = state.labels if hidden is None else np.where(hidden[:, None], np.nan, state.labels)
         equal = np.ones(len(state.data.models))
         if self.question == "scores":

@@ -90,7 +90,7 @@ class DOptimal(Strategy):
         )
 
     def _fit(self, state: State, compared: Mask) -> tuple[Floats, float, Floats]:
-        """Return the strengths and the tie parameter so far, and the information of what is judged."""
+        """Return the strengths and the tie parameter so far, and the information of the comparisons."""
         models = len(state.data.models)
         first, second = pair_indices(models)
         preferences = [
@@ -119,7 +119,7 @@ class DOptimal(Strategy):
         return fitted_model.strengths, fitted_model.log_ties, information_matrix
 
     def estimate(self, state: State, **options: Any) -> Estimate:
-        """Refuse: comparisons give strengths, not scores."""
+        """Raise UsageError: comparisons give strengths, not scores."""
         raise UsageError(
             "d_optimal asks for comparisons, which give strengths: use sparingly.bradley_terry, or the "
             "strengths of a campaign."

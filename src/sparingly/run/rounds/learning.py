@@ -163,7 +163,7 @@ def learn_sizes(
     models: Mask,
     seed: int,
 ) -> ExpectedSizes:
-    """Learn how large residuals are where, and whether unequal chances are worth it.
+    """Learn the expected size of residuals by item, and whether unequal probabilities pay.
 
     |e_ij| is learned from the metrics as scores are; û_i² = Σ_j â_ij² over the models that go on. τ minimises
     Σ_L a_i v_i/((1 − τ) + τ û_i/mean û) over the labelled items, each by what it stands for, and is 0 unless

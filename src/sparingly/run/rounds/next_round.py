@@ -80,7 +80,7 @@ def state_of(
     seed: int = 0,
     all_fields: bool = False,
 ) -> tuple[State, Strategy]:
-    """Return what a strategy knows after some rounds, and the strategy with its choices made.
+    """Return the state after some rounds, and the strategy with its choices made.
 
     With ``all_fields``, the fields that the strategy does not read are there too, for estimates.
     """
@@ -96,7 +96,7 @@ def state_of(
 
 
 def digest_of_rounds(rounds: Sequence[Selection]) -> str | None:
-    """Return a digest of what some rounds asked for, in order; None where there is no round."""
+    """Return a digest of the rows of some rounds, in order; None without rounds."""
     if not rounds:
         return None
     total = hashlib.sha256()

@@ -80,7 +80,7 @@ class State:
 
     @cached_property
     def asked(self) -> Mask:
-        """What was asked for (items × models), whether or not it came in."""
+        """The cells (items × models) that were asked for, judged or not."""
         return asked_cells(self.data, self.rounds)
 
     @property
@@ -100,7 +100,7 @@ class State:
 
 
 def asked_cells(data: EvalSet, rounds: Iterable[Selection]) -> Mask:
-    """Return items × models: what some selections ask for; a pair asks for both of its models."""
+    """Return the cells (items × models) that some selections ask for; a pair asks for both of its models."""
     cells: Mask = np.zeros(data.shape, bool)
     for selection in rounds:
         np.logical_or.at(cells, data.positions(selection.items), selection.model_mask(data.models))
@@ -235,7 +235,7 @@ class Strategy(Method, ABC):
         return estimate(state.data, merge_rounds(state.rounds), state.aspect, **options)
 
     def expected(self, state: State) -> Expected | None:
-        """Return what judging everything is expected to say, where the strategy goes by that."""
+        """Return what judging everything is expected to say, where the strategy uses that."""
         return None
 
     def expected_p_values(self, state: State) -> Floats | None:
@@ -285,7 +285,7 @@ class OneShot(Strategy):
     rounds: int = parameter(1, "into how many rounds the selection is cut", minimum=1)
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
-        """Settle what the selector takes from the data."""
+        """Resolve the selector on the data."""
         return replace(self, selector=self.selector.resolve(data, budget))
 
     def reads(self, data: EvalSet) -> frozenset[str]:

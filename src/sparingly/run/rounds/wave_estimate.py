@@ -42,7 +42,7 @@ from sparingly.run.rounds.strategy import State, merge_rounds
 
 @dataclass(frozen=True, eq=False)
 class Wave:
-    """A draw from what was not yet asked for; all arrays are items × models.
+    """A draw from the cells that no earlier wave asked for; all arrays are items × models.
 
     Attributes:
         earlier: The cells that earlier waves asked for.
@@ -59,7 +59,7 @@ class Wave:
 
 @dataclass(frozen=True, eq=False)
 class WaveTotals:
-    """What one wave says of the models' means.
+    """The estimate of the models' means from one wave.
 
     Attributes:
         scores: μ̂⁽ᵏ⁾ of every model; NaN where the wave has no label of it.
@@ -183,7 +183,7 @@ def _fold_chances(wave: Wave, fold: Ints, folds: int) -> Floats:
 
 
 def _answered_shares(answered: Mask, requested: Mask, fold: Ints, folds: int) -> Floats:
-    """Return folds × models: the share of what was asked for that came."""
+    """Return folds × models: the share of requested cells that was answered."""
     shares = np.ones((folds, answered.shape[1]))
     for number in range(folds):
         counts = requested[fold == number].sum(axis=0)
@@ -194,7 +194,7 @@ def _answered_shares(answered: Mask, requested: Mask, fold: Ints, folds: int) ->
 
 
 def combine_totals(totals: Sequence[WaveTotals]) -> CombinedWaves:
-    """Combine what each wave says, with the weights of ``combine``."""
+    """Combine the totals of waves with the weights of ``combine``."""
     counts = np.stack([wave.answered.sum(axis=0) for wave in totals])
     weights = _normalised(np.stack([wave.weight for wave in totals]), counts)
     scores = np.where(
@@ -297,7 +297,7 @@ def _freedom(variances: Sequence[float], sizes: Sequence[int]) -> float:
 
 
 def _stands_for(totals: Sequence[WaveTotals], weights: Floats) -> Floats:
-    """Return w_k/π + Σ_{m>k} w_m for what came in wave k: how many items each label stands for."""
+    """Return w_k/π + Σ_{m>k} w_m for the answers of wave k: how many items each label stands for."""
     later = np.cumsum(weights[::-1], axis=0)[::-1] - weights
     stands_for = np.zeros(totals[0].answered.shape)
     for weight, later_weight, wave in zip(weights, later, totals, strict=True):
@@ -405,7 +405,7 @@ def _set_errors(combined: CombinedWaves, sample: JudgedSample) -> ScoreErrors:
 def _sample(
     combined: CombinedWaves, state: State, importance: Floats | None, document: Ints | None
 ) -> JudgedSample:
-    """Return the judged items with chances by which each label stands for as many as in the estimate."""
+    """Return the judged items with probabilities that give each label its weight in the estimate."""
     stands = combined.stands_for
     rows = np.flatnonzero((stands > 0).any(axis=1))
     chance = np.where(stands[rows] > 0, 1.0 / np.maximum(stands[rows], 1.0), 1.0)

@@ -72,7 +72,7 @@ def check_waves(method: InWaves, budget: Budget) -> None:
 
 
 def frame_fields(data: EvalSet) -> frozenset[str]:
-    """Return the columns that say what scores are about: weights and documents."""
+    """Return the columns that estimates need: weights and documents."""
     return frozenset(fields.column(name) for name in (fields.DOCUMENT, fields.WEIGHT) if name in data.columns)
 
 
@@ -167,13 +167,13 @@ class Waves(Strategy):
         return replace(self, regressor=resolve_regressor(data, self.regressor))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read what predictions are learned from, and what scores are about."""
+        """Read the inputs of predictions, and weights and documents."""
         used = regressor_fields(data, self.regressor)
         spread = set(map(fields.metric, data.metrics)) if self.draw == "local_pivotal" else set()
         return used | spread | frame_fields(data)
 
     def next_round(self, state: State) -> Chosen | Finished:
-        """Draw the next wave from what is not labelled."""
+        """Draw the next wave from the items without labels."""
         open_rows = np.flatnonzero(~state.asked.any(axis=1))
         count = min(wave_size(self, state), state.left // len(state.data.models), len(open_rows))
         if count < 1:
@@ -198,7 +198,7 @@ class Waves(Strategy):
         return waves_of(state, self.regressor)
 
     def _sizes(self, state: State) -> ExpectedSizes:
-        """Return the expected sizes of residuals, and how far chances go by them."""
+        """Return the expected sizes of residuals, and the share of probabilities that follows them."""
         everyone = np.ones(len(state.data.models), bool)
         if in_pilot(self, state):
             return ExpectedSizes(np.ones(len(state.data)), 0.0)

@@ -61,14 +61,14 @@ class Progress:
         return tuple(self._estimate(target, count) for count in self._counts())
 
     def looks(self, target: Target) -> tuple[Look, ...]:
-        """Return what tests need to know after every round since the first answer came in.
+        """Return the look after every round since the first answer came in.
 
         A round is one look, so ask a stop when a round is in, not after every answer.
         """
         return tuple(self._look(self._estimate(target, count), count) for count in self._counts())
 
     def _counts(self) -> list[int]:
-        """Return after how many rounds there is something to look at."""
+        """Return the numbers of rounds after which there are judgements."""
         judged = ~np.isnan(self.state.labels)
         rounds = self.state.rounds
         return [
@@ -103,14 +103,14 @@ class Progress:
 
 
 def look_of(result: Estimate, state: State, *, final: bool = False) -> Look:
-    """Return what tests need to know of an estimate after the rounds of a state."""
+    """Return the look at an estimate after the rounds of a state."""
     return look_from(result.scores, result.covariance, result.freedom, result.target, state, final=final)
 
 
 def look_from(
     scores: Floats, covariance: Floats, freedom: float, target: str, state: State, *, final: bool = False
 ) -> Look:
-    """Return what tests need to know of scores after the rounds of a state.
+    """Return the look at scores after the rounds of a state.
 
     The clock is the share of the budget, or of the items where that is more. Information goes by the number
     n of items: n for inputs like these, 1/(1/n − 1/N) for this very set.
@@ -139,7 +139,7 @@ def two_valued_step(labels: Floats) -> float:
 
 
 def information(count: int, size: int, target: str) -> float:
-    """Return how much n of N items tell, up to a factor: n, or 1/(1/n − 1/N) for this very set."""
+    """Return the information of n of N items, up to a factor: n, or 1/(1/n − 1/N) for this very set."""
     if target == "population":
         return float(count)
     return float("inf") if count >= size else count * size / (size - count)
@@ -180,7 +180,7 @@ def as_stop(method: str | Method) -> Stop:
 
 
 def first_stop(stops: Iterable[str | Method], progress: Progress) -> Stopped | None:
-    """Return what the first of several stops says that wants to stop."""
+    """Return the answer of the first of several stops that wants to stop; None to go on."""
     for stop in stops:
         reason = as_stop(stop).check(progress)
         if reason is not None:

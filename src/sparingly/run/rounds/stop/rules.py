@@ -182,7 +182,7 @@ class MarginSettled(TestingStop):
         return Stopped(f"{sentence}, with an error rate of {self.alpha:g}.", answer)
 
     def answer(self, looks: Sequence[Look], first: int, second: int) -> str | None:
-        """Return what some looks show of two models; None where nothing is shown yet."""
+        """Return the answer about two models; None while there is none."""
         difference = float(looks[-1].scores[first] - looks[-1].scores[second])
         # Two one-sided tests at α each are an interval of level 1 − 2α.
         half = float(self._halves(looks, min(2.0 * self.alpha, 0.99))[first, second])
