@@ -30,7 +30,7 @@ from benchmarks.make_pool import write_pool
 from benchmarks.pages import replaced, write_whole
 from benchmarks.pool_scale import COMMAND, train, watched
 from sparingly.choose.pool.candidates import read_frame
-from sparingly.choose.pool.embeddings import embedding_of
+from sparingly.choose.pool.embeddings import parse_embedding
 from sparingly.choose.pool.groups import build_tree, nearest_leaves
 from sparingly.choose.pool.near_duplicates import bands_of, near_vectors, sketches_of
 
@@ -121,7 +121,7 @@ def measure(sources: int, folder: Path) -> Figures:
     held = sparingly.score_pool(pool, folder / "first", by=by, rows=10_000, near=True)
     score = _processor(lambda: sparingly.score_pool(pool, scored, by=by))
     texts = held.column("source").to_series().to_list()
-    embedding = embedding_of("hashed")
+    embedding = parse_embedding("hashed")
     vectors = embedding.vectors(texts)
     tree = build_tree(vectors[: 2**14].astype(np.float64), 1024)
     words = sketches_of(vectors)

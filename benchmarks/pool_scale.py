@@ -166,13 +166,13 @@ def stages(folder: Path) -> Figures:
     texts = first_texts(pool, STAGE_TEXTS)
     model = sparingly.load_distilled(folder / "model.skops")
     known = Languages(identify=True)
-    known.of(texts[:10], [])
+    known.identify_all(texts[:10], [])
     work: dict[str, Callable[[], object]] = {
         "read, check, hash and write (`--by source_length`)": lambda: sparingly.score_pool(
             pool, folder / "scored"
         ),
         "a light model (`--by distilled:model=FILE`)": lambda: model.score(texts),
-        "identify languages (`--identify`)": lambda: known.of(texts, ["{}"] * len(texts)),
+        "identify languages (`--identify`)": lambda: known.identify_all(texts, ["{}"] * len(texts)),
         "prepare for near duplicates (`--near`)": lambda: bands_of(texts),
     }
     return {name: len(texts) / _processor(call) for name, call in work.items()}

@@ -14,7 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import ExtraMissingError, InputError, UsageError
-from sparingly.choose.pool.embeddings import DIMENSIONS, embedding_of, hashed_ngrams, sketches_at, vectors_at
+from sparingly.choose.pool.embeddings import (
+    DIMENSIONS,
+    hashed_ngrams,
+    parse_embedding,
+    sketches_at,
+    vectors_at,
+)
 from sparingly.choose.pool.near_duplicates import cosines, ngram_hashes
 from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.scored_pool import ScoredPool
@@ -41,7 +47,7 @@ def test_n_grams_are_projected_by_their_hashes() -> None:
 
 
 def test_near_texts_have_near_vectors() -> None:
-    vectors = embedding_of("hashed").vectors(TEXTS)
+    vectors = parse_embedding("hashed").vectors(TEXTS)
     assert vectors.dtype == np.float16
     assert (vectors[0] == vectors[1]).all()
     near, far = cosines(vectors[[0, 0]], vectors[[2, 3]])
@@ -50,7 +56,7 @@ def test_near_texts_have_near_vectors() -> None:
 
 @given(texts=st.lists(st.text(min_size=1, max_size=30), max_size=12), cut=st.integers(0, 12))
 def test_other_texts_have_no_part_in_a_vector(texts: list[str], cut: int) -> None:
-    embedding = embedding_of("hashed")
+    embedding = parse_embedding("hashed")
     both = [embedding.vectors(texts[:cut]), embedding.vectors(texts[cut:])]
     np.testing.assert_array_equal(embedding.vectors(texts), np.concatenate(both))
 
@@ -93,10 +99,10 @@ def test_a_pool_is_embedded_once_and_read_by_places(tmp_path: Path) -> None:
 
 def test_what_cannot_embed_a_pool_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="fitted to all texts at once, which a pool has not: use hashed"):
-        embedding_of("tfidf")
+        parse_embedding("tfidf")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ExtraMissingError, match=r"sparingly\[embed\]"):
-        embedding_of("some/model")
+        parse_embedding("some/model")
 
 
 def test_a_model_is_loaded_once_and_told_by_what_is_in_its_folder(
@@ -117,10 +123,10 @@ def test_a_model_is_loaded_once_and_told_by_what_is_in_its_folder(
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "weights").write_bytes(b"1")
     monkeypatch.chdir(tmp_path)
-    embedding = embedding_of("model")
+    embedding = parse_embedding("model")
     assert embedding.name.startswith("model@")
     for _ in range(2):
         np.testing.assert_allclose(embedding.vectors(["ab"])[0], np.array([2, 2, 0]) / 8**0.5, atol=1e-3)
     assert loaded == [str(tmp_path / "model")]
     (tmp_path / "model" / "weights").write_bytes(b"2")
-    assert embedding_of("model").name != embedding.name
+    assert parse_embedding("model").name != embedding.name

@@ -34,15 +34,18 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> ScoredPool:
 
 
 def test_languages_are_identified() -> None:
-    assert Languages(identify=True).of([*TEXTS.values(), "123"], ["{}"] * 5) == [*TEXTS, "und"]
-    assert Languages(identify=True, among=("de", "ru")).of([ENGLISH, "123"], ["{}"] * 2) == ["de", "und"]
-    assert Languages(identify=True, among=("ru",)).of([ENGLISH], ["{}"]) == ["ru"]
+    assert Languages(identify=True).identify_all([*TEXTS.values(), "123"], ["{}"] * 5) == [*TEXTS, "und"]
+    assert Languages(identify=True, among=("de", "ru")).identify_all([ENGLISH, "123"], ["{}"] * 2) == [
+        "de",
+        "und",
+    ]
+    assert Languages(identify=True, among=("ru",)).identify_all([ENGLISH], ["{}"]) == ["ru"]
 
 
 def test_a_column_goes_before_the_text() -> None:
     kept = [json.dumps({"lang": "fr"}), json.dumps({"lang": None}), json.dumps({"lang": " "}), "{}"]
-    assert Languages("lang").of([GERMAN] * 4, kept) == ["fr", None, None, None]
-    assert Languages("lang", identify=True).of([GERMAN] * 4, kept) == ["fr", "de", "de", "de"]
+    assert Languages("lang").identify_all([GERMAN] * 4, kept) == ["fr", None, None, None]
+    assert Languages("lang", identify=True).identify_all([GERMAN] * 4, kept) == ["fr", "de", "de", "de"]
 
 
 def test_what_cannot_be_identified_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

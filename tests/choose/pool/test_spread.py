@@ -10,7 +10,7 @@ import pytest
 
 from sparingly.base.errors import UsageError
 from sparingly.choose.pool.candidates import read_frame
-from sparingly.choose.pool.groups import build_tree, leaves_of, nearest_leaves
+from sparingly.choose.pool.groups import assign_leaves, build_tree, nearest_leaves
 from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.select import PoolSelection, select_pool
@@ -121,7 +121,7 @@ def test_few_sources_have_few_leaves(tmp_path: Path) -> None:
     paths = write_pool(tmp_path, [("jsonl", some_records(3))])
     held = score_pool(paths, tmp_path / "scored", embed="hashed")
     frame, _ = read_frame(held)
-    assert sorted(leaves_of(held, frame, 1024).tolist()) == [0, 1, 2]
+    assert sorted(assign_leaves(held, frame, 1024).tolist()) == [0, 1, 2]
     assert len(select_pool(held, 3, design="uniform", spread="embedding")) == 3
 
 

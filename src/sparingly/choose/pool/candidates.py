@@ -1,4 +1,4 @@
-"""The sources that may be drawn: a pool's numbers in one order, without duplicates and what is not wanted.
+"""The sources that may be drawn: a pool's numbers in one order, without duplicates and what is not limits.
 
 The order is that of the ids' hashes, whatever the order of the files: sources that were named (anchors, and
 those that must not be chosen) come first, so that of two copies theirs is the one that stays.
@@ -23,9 +23,6 @@ from sparingly.choose.pool.scorers import DISTILLED
 from sparingly.choose.pool.sources import LANGUAGE
 from sparingly.choose.pool.workers import ClusterExecutor
 
-# --- The sources that may be drawn: a pool's numbers in one order, without duplicates and what is not wanted
-
-
 Keys = NDArray[np.uint64]
 
 NO_QUOTA = "no_quota"
@@ -46,7 +43,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """Which sources may be drawn; from ``near``, ``overlap`` and ``cosine`` on, a source goes.
+    """Which sources may be drawn; at ``near``, ``overlap`` or ``cosine`` and above, a source is removed.
 
     With ``familiar`` none may be unlike the texts that the model of the utility was trained on.
     """
@@ -61,7 +58,7 @@ class Limits:
     cosine: float | None = None
 
     def check(self, pool: ScoredPool) -> None:
-        """Complain about what the pool was not scored for."""
+        """Raise UsageError for limits that the pool was not scored for."""
         for name in ("overlap", "near", "cosine"):
             share = getattr(self, name)
             if share is not None and not 0.0 < share <= 1.0:
@@ -80,7 +77,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class SourceFrame:
-    """Sources as arrays: their places in the pool, hashes, utilities, lengths, overlaps, and who is named.
+    """Sources as arrays: their places in the pool, hashes, utilities, lengths, overlaps, and the named ones.
 
     ``leaf`` is where they stand among clusters of embeddings, if that is asked for.
     """
@@ -100,14 +97,14 @@ class SourceFrame:
 
     def take(self, rows: Ints | Mask) -> SourceFrame:
         """Return some sources in the given order."""
-        held: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
-        return SourceFrame(**{name: values[rows] for name, values in held.items() if values is not None})
+        columns: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
+        return SourceFrame(**{name: values[rows] for name, values in columns.items() if values is not None})
 
 
 def read_frame(
     pool: ScoredPool, anchors: Iterable[str] = (), never: Iterable[str] = ()
 ) -> tuple[SourceFrame, str]:
-    """Return all sources in their order, and the digest of what was read; an anchor must be in the pool."""
+    """Return all sources in their order, and the digest of the columns; every anchor must be in the pool."""
     names = ("key", "row", "text", "utility", "length", *(() if pool.against is None else ("overlap",)))
     columns = {name: pool.column(name).to_series().to_numpy() for name in names}
     key, row = columns["key"], columns["row"]
@@ -123,7 +120,7 @@ def read_frame(
         anchor,
         barred,
     )
-    return frame.take(_in_order(key, row, anchor | barred)), _digest(row, columns["utility"])
+    return frame.take(_frame_order(key, row, anchor | barred)), _digest(row, columns["utility"])
 
 
 def _digest(row: Keys, utility: Floats) -> str:
@@ -133,28 +130,28 @@ def _digest(row: Keys, utility: Floats) -> str:
 
 
 def _keys_in_pool(ids: list[str], key: Keys) -> Keys:
-    wanted = keys_of(ids)
-    lost = np.flatnonzero(~np.isin(wanted, key))
+    keys = keys_of(ids)
+    lost = np.flatnonzero(~np.isin(keys, key))
     if len(lost):
         names = listing([ids[place] for place in lost], 3)
         raise UsageError(f"{len(lost)} of {len(ids)} anchors are not in the pool: {names}.")
-    return wanted
+    return keys
 
 
-def _in_order(key: Keys, row: Keys, named: Mask) -> Ints:
-    """Order sources by who is named, then by key; copies of an id by a hash of all that they are."""
+def _frame_order(key: Keys, row: Keys, is_named: Mask) -> Ints:
+    """Order sources: named ones first, then by key; copies of an id by a hash of the whole source."""
     order = np.argsort(key, kind="stable")
     equal = key[order[1:]] == key[order[:-1]]
     tied = np.flatnonzero(np.r_[equal, False] | np.r_[False, equal])[: len(order)]
-    among = order[tied]
-    order[tied] = among[np.lexsort((row[among], key[among]))]
-    return np.concatenate([order[named[order]], order[~named[order]]])
+    positions = order[tied]
+    order[tied] = positions[np.lexsort((row[positions], key[positions]))]
+    return np.concatenate([order[is_named[order]], order[~is_named[order]]])
 
 
 def filter_candidates(
-    pool: ScoredPool, frame: SourceFrame, wanted: Limits
+    pool: ScoredPool, frame: SourceFrame, limits: Limits
 ) -> tuple[SourceFrame, dict[str, int]]:
-    """Return the sources that may be drawn, and how many went for which reason: every one is counted once.
+    """Return the sources that may be drawn, and the number removed by reason, each source counted once.
 
     Anchors stay whatever their length, overlap or copies. What must not be chosen goes last and for no other
     reason, so that its copies are recognised and go too, also where copies may stay or it has several texts.
@@ -162,8 +159,8 @@ def filter_candidates(
     removed = dict.fromkeys(REASONS, 0)
     alive = np.ones(len(frame), bool)
 
-    def drop(reason: str, gone: Mask) -> None:
-        hit = gone & alive
+    def drop(reason: str, mask: Mask) -> None:
+        hit = mask & alive
         removed[reason] += int(hit.sum())
         alive[hit] = False
 
@@ -171,41 +168,41 @@ def filter_candidates(
     drop("duplicate_text", copies & same_text & ~frame.never)
     drop("duplicate_id", copies & ~frame.never)
     free = ~(frame.anchor | frame.never)
-    drop("too_short", free & (frame.length < (-np.inf if wanted.shortest is None else wanted.shortest)))
-    drop("too_long", free & (frame.length > (np.inf if wanted.longest is None else wanted.longest)))
-    if wanted.languages is not None:
-        drop("language", free & ~_spoken(pool, wanted.languages)[frame.place])
-    if wanted.familiar:
+    drop("too_short", free & (frame.length < (-np.inf if limits.shortest is None else limits.shortest)))
+    drop("too_long", free & (frame.length > (np.inf if limits.longest is None else limits.longest)))
+    if limits.languages is not None:
+        drop("language", free & ~_in_languages(pool, limits.languages)[frame.place])
+    if limits.familiar:
         drop("unlike", free & pool.column(UNLIKE).to_series().to_numpy()[frame.place])
-    drop("overlap", free & (frame.overlap >= (np.inf if wanted.overlap is None else wanted.overlap)))
-    again = (
-        np.isin(frame.text, frame.text[frame.never]) if wanted.duplicates else _repeated(frame.text, alive)
+    drop("overlap", free & (frame.overlap >= (np.inf if limits.overlap is None else limits.overlap)))
+    repeated = (
+        np.isin(frame.text, frame.text[frame.never]) if limits.duplicates else _repeated(frame.text, alive)
     )
-    drop("duplicate_text", free & again)
-    if wanted.near is not None:
-        drop("near_duplicate", free & _near(pool, frame, np.flatnonzero(alive), wanted.near))
-    if wanted.cosine is not None:
-        drop("near_embedding", free & _near_in_space(pool, frame, np.flatnonzero(alive), wanted.cosine))
+    drop("duplicate_text", free & repeated)
+    if limits.near is not None:
+        drop("near_duplicate", free & _near_texts(pool, frame, np.flatnonzero(alive), limits.near))
+    if limits.cosine is not None:
+        drop("near_embedding", free & _near_embeddings(pool, frame, np.flatnonzero(alive), limits.cosine))
     drop("never", frame.never)
     return frame.take(alive), removed
 
 
-def _spoken(pool: ScoredPool, languages: tuple[str, ...]) -> Mask:
+def _in_languages(pool: ScoredPool, languages: tuple[str, ...]) -> Mask:
     """Return which sources of the pool are in one of some languages, each of which must be there."""
     labels = pool.labels(LANGUAGE)
     if labels.null_count() == len(labels):
         raise UsageError(
             "The languages of this pool are not known. Score it with: --identify, or --language COLUMN."
         )
-    there = labels.drop_nulls().unique().sort().to_list()
+    present = labels.drop_nulls().unique().sort().to_list()
     for name in languages:
-        if name not in there:
-            raise UnknownNameError("language in the pool", name, there)
+        if name not in present:
+            raise UnknownNameError("language in the pool", name, present)
     return np.asarray(labels.is_in(list(languages)).fill_null(False).to_numpy(), bool)
 
 
 def _copies_of_ids(frame: SourceFrame) -> tuple[Mask, Mask]:
-    """Return who has the id of one before it, and whose text is that one's too."""
+    """Return which sources have the id of one before them, and which have the same text as that one."""
     if not len(frame):
         return np.zeros(0, bool), np.zeros(0, bool)
     first = np.r_[True, frame.key[1:] != frame.key[:-1]]
@@ -222,30 +219,32 @@ def _repeated(values: Keys, alive: Mask) -> Mask:
     return repeated
 
 
-def _near(pool: ScoredPool, frame: SourceFrame, rows: Ints, least: float) -> Mask:
+def _near_texts(pool: ScoredPool, frame: SourceFrame, rows: Ints, threshold: float) -> Mask:
     places = frame.place[rows]
-    gone = np.zeros(len(frame), bool)
-    gone[rows] = near_duplicates(
-        len(rows), lambda band: pool.band(band, places), lambda some: pool.bands(places[some]), least
+    duplicate = np.zeros(len(frame), bool)
+    duplicate[rows] = near_duplicates(
+        len(rows),
+        lambda band: pool.band(band, places),
+        lambda positions: pool.bands(places[positions]),
+        threshold,
     )
-    return gone
+    return duplicate
 
 
-def _near_in_space(pool: ScoredPool, frame: SourceFrame, rows: Ints, least: float) -> Mask:
+def _near_embeddings(pool: ScoredPool, frame: SourceFrame, rows: Ints, threshold: float) -> Mask:
     places = frame.place[rows]
-    gone = np.zeros(len(frame), bool)
+    duplicate = np.zeros(len(frame), bool)
     # A cluster has no memory in common: its workers read the sketches from a file.
-    folder = pool.folder.resolve() if isinstance(pool.crew, ClusterExecutor) else None
+    folder = pool.folder.resolve() if isinstance(pool.executor, ClusterExecutor) else None
     words = sketches_at(pool, places)
-    gone[rows] = near_vectors(words, lambda some: vectors_at(pool, places[some]), least, pool.crew, folder)
-    return gone
-
-
-# --- Which sources of a pool may be chosen: the filters of ``select_pool`` by name
+    duplicate[rows] = near_vectors(
+        words, lambda positions: vectors_at(pool, places[positions]), threshold, pool.executor, folder
+    )
+    return duplicate
 
 
 class FilterOptions(TypedDict, total=False):
-    """Which sources may be chosen; every key may be left out.
+    """Which sources may be chosen; every key is optional.
 
     Attributes:
         anchors: Ids that are taken for certain; they count towards the budget and stay whatever is asked.
@@ -273,10 +272,10 @@ class FilterOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Filters:
-    """Who may be drawn, who must be, and who must not."""
+class SourceFilters:
+    """The limits, the sources that must be chosen, and those that must not."""
 
-    wanted: Limits
+    limits: Limits
     anchors: tuple[str, ...]
     never: tuple[str, ...]
 
@@ -293,9 +292,9 @@ def parse_filters(
     cosine: float | None = None,
     duplicates: bool = False,
     familiar: bool = False,
-) -> Filters:
+) -> SourceFilters:
     """Return the filters; ids and languages are sorted, and an anchor is not among those never chosen."""
-    kept = set(anchors)
-    spoken = None if languages is None else tuple(sorted(set(languages)))
-    wanted = Limits(shortest, longest, overlap, duplicates, near, spoken, familiar, cosine)
-    return Filters(wanted, tuple(sorted(kept)), tuple(sorted(set(never) - kept)))
+    anchor_ids = set(anchors)
+    language_names = None if languages is None else tuple(sorted(set(languages)))
+    limits = Limits(shortest, longest, overlap, duplicates, near, language_names, familiar, cosine)
+    return SourceFilters(limits, tuple(sorted(anchor_ids)), tuple(sorted(set(never) - anchor_ids)))

@@ -1,4 +1,4 @@
-"""Contamination: how much of a source stands in a given corpus, such as training data or published tests."""
+"""Contamination: how much of a source is in a reference corpus, such as training data or published tests."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class ReferenceCorpus:
         Containment |G(text) ∩ G(corpus)| / |G(text)| with repeated n-grams counted as often as they occur: 1
         when all of the source can be read in the corpus, though not always in one piece.
         """
-        found = ngram_hashes(texts, self.n)
-        counts = np.diff(np.r_[found.starts, len(found.hashes)])
-        shares = np.add.reduceat(_inside(found.hashes, self.grams), found.starts) / counts
-        whole = _inside(text_hashes([normalised(text) for text in texts]), self.texts)
-        return np.asarray(np.maximum(shares, whole), np.float64)
+        ngrams = ngram_hashes(texts, self.n)
+        counts = np.diff(np.r_[ngrams.starts, len(ngrams.hashes)])
+        shares = np.add.reduceat(_is_member(ngrams.hashes, self.grams), ngrams.starts) / counts
+        is_whole_text = _is_member(text_hashes([normalised(text) for text in texts]), self.texts)
+        return np.asarray(np.maximum(shares, is_whole_text), np.float64)
 
 
 def read_corpus(
@@ -77,19 +77,19 @@ def read_corpus(
 
 
 def _texts(paths: Sequence[Path], layout: Layout, tally: RecordCounts) -> Iterator[str]:
-    for stretch in cut_files(paths):
-        found, read = records(stretch)
-        for line, raw in found:
+    for file_range in cut_files(paths):
+        raw_records, read = records(file_range)
+        for line, raw in raw_records:
             record = read(raw) if isinstance(raw, bytes) else raw
             source = record if isinstance(record, RecordProblem) else source_of(record, layout)
             tally.read += 1
             if isinstance(source, RecordProblem):
-                tally.add(source, stretch.file, line)
+                tally.add(source, file_range.file, line)
             else:
                 tally.good += 1
                 yield source.text
 
 
-def _inside(values: Hashes, known: Hashes) -> Floats:
-    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    return np.asarray(known[places] == values, np.float64)
+def _is_member(values: Hashes, members: Hashes) -> Floats:
+    places = np.minimum(np.searchsorted(members, values), len(members) - 1)
+    return np.asarray(members[places] == values, np.float64)

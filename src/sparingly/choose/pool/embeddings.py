@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.choose.pool.near_duplicates import Vectors, Words, ngram_hashes, sketches_of
-from sparingly.choose.pool.parts import TABLE, PoolPart, array_of, part_in, reading_table, write_part
+from sparingly.choose.pool.parts import TABLE, PoolPart, load_array, read_marker, reading_table, write_part
 from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.workers import Executor, WorkSettings, map_in_order
 from sparingly.signals.embed.texts import (
@@ -34,9 +34,6 @@ from sparingly.signals.embed.texts import (
     unit_rows,
 )
 
-# --- Embeddings of a pool's sources: one vector for every text, that no other text has a part in
-
-
 HASHED = "hashed"
 DIMENSIONS, GRAM = 128, 3
 # So many coordinates one n-gram moves: one for each byte of its hash.
@@ -47,11 +44,11 @@ _LETTERS = 2**17
 
 @dataclass(frozen=True)
 class PoolEmbedding:
-    """How texts become vectors.
+    """How texts are embedded.
 
     Attributes:
-        name: What tells it from others, and is written down: ``hashed``, a model's name on the hub, or a
-            folder's name with a digest of what is in it.
+        name: Its name in files: ``hashed``, a model's name on the hub, or a folder's name with a digest of
+            its content.
         model: ``hashed``, the name or folder of a model, or a function of texts.
     """
 
@@ -60,23 +57,23 @@ class PoolEmbedding:
 
     @property
     def label(self) -> str:
-        """The part of a file's name that tells the embedding."""
+        """The label of the embedding in file names."""
         return sha256(self.name.encode()).hexdigest()[:10]
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """Return a vector of length 1 for every text (texts × dimensions)."""
         if self.model == HASHED:
             return unit_rows(hashed_ngrams(texts)).astype(np.float16)
-        model = _loaded(self.model) if isinstance(self.model, str) else self.model
+        model = _load_model(self.model) if isinstance(self.model, str) else self.model
         return embed_texts(texts, model, cache=False).astype(np.float16)
 
 
-def embedding_of(model: str | Embedder) -> PoolEmbedding:
-    """Return an embedding by what was asked for: ``hashed``, a sentence-transformers model, or a function."""
+def parse_embedding(model: str | Embedder) -> PoolEmbedding:
+    """Return the embedding for ``hashed``, a sentence-transformers model, or a function."""
     if not isinstance(model, str):
-        named: Any = getattr(model, "name", None)
+        custom_name: Any = getattr(model, "name", None)
         return PoolEmbedding(
-            named or f"{model.__module__}:{getattr(model, '__qualname__', 'function')}", model
+            custom_name or f"{model.__module__}:{getattr(model, '__qualname__', 'function')}", model
         )
     if model == TFIDF:
         raise UsageError(f"{TFIDF} is fitted to all texts at once, which a pool has not: use {HASHED}.")
@@ -85,12 +82,12 @@ def embedding_of(model: str | Embedder) -> PoolEmbedding:
     folder = Path(model)
     if folder.is_dir():
         return PoolEmbedding(f"{folder.resolve().name}@{folder_digest(folder)[:12]}", str(folder.resolve()))
-    # Says at once, and not on every worker, that the package is missing.
+    # Raises here, and not on every worker, if the package is missing.
     return PoolEmbedding(SentenceModel(model).name, model)
 
 
 @lru_cache(maxsize=1)
-def _loaded(model: str) -> SentenceModel:
+def _load_model(model: str) -> SentenceModel:
     """Return a model that stays loaded from part to part; it is on the GPU where the machine has one."""
     return SentenceModel(model)
 
@@ -105,25 +102,22 @@ def hashed_ngrams(texts: Sequence[str]) -> Floats:
     """
     reach = np.cumsum([len(text) for text in texts], dtype=np.int64) // _LETTERS
     starts = np.flatnonzero(np.diff(reach, prepend=-1)).tolist()
-    blocks = [_sums(texts[start:stop]) for start, stop in pairwise([*starts, len(texts)])]
+    blocks = [_projected_counts(texts[start:stop]) for start, stop in pairwise([*starts, len(texts)])]
     return np.concatenate(blocks) if blocks else np.zeros((0, DIMENSIONS))
 
 
-def _sums(texts: Sequence[str]) -> Floats:
+def _projected_counts(texts: Sequence[str]) -> Floats:
     grams = ngram_hashes(texts, GRAM)
     counts = np.diff(np.r_[grams.starts, len(grams.hashes)])
     # A byte of the hash is one of the 128 coordinates, and up or down.
     moves = grams.hashes.astype("<u8").view(np.uint8).reshape(-1, _MOVED)
     rows = np.repeat(np.arange(len(texts), dtype=np.int64) * 2 * DIMENSIONS, counts)
     size = 2 * DIMENSIONS * len(texts)
-    found = np.zeros(size, np.int64)
+    totals = np.zeros(size, np.int64)
     for move in moves.T:
-        found += np.bincount(rows + move, minlength=size)
-    up_and_down = found.reshape(len(texts), 2, DIMENSIONS)
+        totals += np.bincount(rows + move, minlength=size)
+    up_and_down = totals.reshape(len(texts), 2, DIMENSIONS)
     return (up_and_down[:, 0] - up_and_down[:, 1]).astype(np.float64)
-
-
-# --- The vectors of a scored pool: beside every part a file of embeddings and one of their sketches
 
 
 def vector_files(label: str) -> tuple[str, str]:
@@ -131,13 +125,17 @@ def vector_files(label: str) -> tuple[str, str]:
     return f"{label}.npy", f"{label}.sketch.npy"
 
 
-def embed_pool(pool: ScoredPool, embedding: PoolEmbedding, crew: Executor, how: WorkSettings) -> ScoredPool:
+def embed_pool(
+    pool: ScoredPool, embedding: PoolEmbedding, executor: Executor, settings: WorkSettings
+) -> ScoredPool:
     """Embed the sources of every part that is not embedded yet; return the pool that has the embedding."""
-    folder, done, parts = pool.folder.resolve(), 0, list(pool.parts)
-    for count, (place, part) in enumerate(crew.each(embed_part, pool.parts, folder, embedding, how.batch), 1):
+    folder, embedded, parts = pool.folder.resolve(), 0, list(pool.parts)
+    for count, (place, part) in enumerate(
+        executor.map_unordered(embed_part, pool.parts, folder, embedding, settings.batch), 1
+    ):
         parts[place] = part
-        done += part.tally.good
-        how.tell(count, len(parts), f"{done:,} sources embedded")
+        embedded += part.tally.good
+        settings.report(count, len(parts), f"{embedded:,} sources embedded")
     return replace(pool, parts=tuple(parts), embedding=embedding.name)
 
 
@@ -146,9 +144,9 @@ def embed_part(part: PoolPart, folder: Path, embedding: PoolEmbedding, batch: in
     import polars as pl
 
     marker = f"{part.name}.{embedding.label}.json"
-    before, endings = part_in(folder / marker), vector_files(embedding.label)
-    if before is not None and before.name == part.name and not before.problem(folder, endings):
-        return replace(part, checksums={**part.checksums, **before.checksums})
+    previous, endings = read_marker(folder / marker), vector_files(embedding.label)
+    if previous is not None and previous.name == part.name and not previous.problem(folder, endings):
+        return replace(part, checksums={**part.checksums, **previous.checksums})
     table = part.path(folder, TABLE)
     with reading_table(table):
         texts = pl.read_parquet(table, columns=["source"], glob=False).to_series().to_list()
@@ -166,7 +164,7 @@ def _packed(values: NDArray[Any]) -> BytesIO:
 
 
 def label_of(pool: ScoredPool) -> str:
-    """Return the label of a pool's embedding; complain where it has none."""
+    """Return the label of a pool's embedding; raise UsageError if it has none."""
     if pool.embedding is None:
         raise UsageError("The pool has no embeddings. Score it with: --embed hashed, or a model's name.")
     return PoolEmbedding(pool.embedding).label
@@ -180,30 +178,30 @@ def vectors_at(pool: ScoredPool, places: Ints) -> Vectors:
     ends = np.cumsum([part.tally.good for part in pool.parts])
     owner = np.searchsorted(ends, places, side="right")
     order = np.argsort(owner, kind="stable")
-    used, starts = np.unique(owner[order], return_index=True)
-    width = _vectors(pool.folder, pool.parts[used[0]], label).shape[1]
+    used_parts, starts = np.unique(owner[order], return_index=True)
+    width = _vectors(pool.folder, pool.parts[used_parts[0]], label).shape[1]
     found = np.zeros((len(places), width), np.float16)
-    for place, rows in zip(used.tolist(), np.split(order, starts[1:]), strict=True):
+    for place, rows in zip(used_parts.tolist(), np.split(order, starts[1:]), strict=True):
         vectors = _vectors(pool.folder, pool.parts[place], label)
         found[rows] = vectors[places[rows] - (ends[place] - len(vectors))]
     return found
 
 
 def _vectors(folder: Path, part: PoolPart, label: str) -> Vectors:
-    return array_of(part.path(folder, vector_files(label)[0]), (part.tally.good, None))
+    return load_array(part.path(folder, vector_files(label)[0]), (part.tally.good, None))
 
 
 def sketches_at(pool: ScoredPool, places: Ints) -> Words:
     """Return the sketches of some sources, words × sources."""
     ending = vector_files(label_of(pool))[1]
-    held = [array_of(part.path(pool.folder, ending), (None, part.tally.good)) for part in pool.parts]
-    return np.ascontiguousarray(np.concatenate(held, axis=1)[:, places])
+    sketches = [load_array(part.path(pool.folder, ending), (None, part.tally.good)) for part in pool.parts]
+    return np.ascontiguousarray(np.concatenate(sketches, axis=1)[:, places])
 
 
 def over_vectors(pool: ScoredPool, function: Callable[..., NDArray[Any]], *shared: Any) -> NDArray[Any]:
     """Return ``function(vectors, *shared)`` over all parts, one array of all sources."""
     pieces = [(pool.folder.resolve(), part, label_of(pool)) for part in pool.parts]
-    return np.concatenate(map_in_order(pool.crew, _applied, pieces, function, *shared))
+    return np.concatenate(map_in_order(pool.executor, _applied, pieces, function, *shared))
 
 
 def _applied(

@@ -1,14 +1,13 @@
-"""A pool spread out in the space of its embeddings: clusters of clusters, and a path through them.
+"""Groups of sources and their quotas: by a column, bands of length or utility, or clusters of embeddings.
 
-A subsample that a hash of the ids takes is clustered (k-means), and every cluster once more. The leaves of
-that tree stand along a path on which neighbours are near: first the clusters, then the leaves of each. Every
-source belongs to the leaf that it is nearest to. A draw along that list, in a leaf by the hashes of the ids,
+Clusters: a subsample that a hash of the ids takes is clustered (k-means), and every cluster once more. The
+leaves of that tree stand along a path on which neighbours are near: first the clusters, then the leaves of
+each. Every source belongs to its nearest leaf. A draw along that list, in a leaf by the hashes of the ids,
 takes of every stretch of it as many sources as their inclusion probabilities add up to, up to one at either
-end: so the sample is spread as the pool is, and the probabilities are exactly those that were asked for,
-whatever the clusters.
+end: so the sample is spread as the pool is, with exactly the intended probabilities, whatever the clusters.
 
 Centres are rounded to half precision, so that distances are exact and the leaf of a source is the same
-whatever part it is in and whichever worker looks at it. The tree depends neither on the seed nor on files.
+whatever part it is in and whichever worker computes it. The tree depends neither on the seed nor on files.
 """
 
 from __future__ import annotations
@@ -32,13 +31,165 @@ from sparingly.choose.pool.candidates import SourceFrame
 from sparingly.choose.pool.embeddings import over_vectors, vectors_at
 from sparingly.choose.pool.scored_pool import ScoredPool
 
-# --- A pool spread out in the space of its embeddings: clusters of clusters, and a path through them
-
+Quota = Literal["equal", "share"] | Mapping[str, int]
 
 CLUSTERS = 1024
 _PURPOSE = "spread"
 _FEWEST, _PER_LEAF = 8_192, 16
 _BLOCK = 2**15
+LENGTH, UTILITY, EMBEDDING = "length", "utility", "embedding"
+MISSING = "(none)"
+
+
+@dataclass(frozen=True, eq=False)
+class SourceGroups:
+    """The groups of sources: their names, and the group of every source."""
+
+    names: tuple[str, ...]
+    of_row: Ints
+
+    def totals(self, values: Floats) -> Floats:
+        """Return the sum of a value over every group."""
+        return np.bincount(self.of_row, values, minlength=len(self.names)).astype(np.float64)
+
+
+def make_groups(pool: ScoredPool, frame: SourceFrame, by: str | None, bands: int) -> SourceGroups:
+    """Return the groups by an extra column, or by equal bands of ``length`` or ``utility``.
+
+    Several, with commas between them, are crossed: ``domain,utility`` has the bands of every domain, with the
+    same bounds in all of them. Sources of one value are in one band, so that there can be fewer bands than
+    asked for. By ``embedding`` they are as many clusters of the sources' embeddings, of any size.
+    """
+    if by is None:
+        return SourceGroups(("",), np.zeros(len(frame), np.int64))
+    return reduce(_cross, (_group_by(pool, frame, name, bands) for name in group_names(by)))
+
+
+def group_names(by: str | None) -> list[str]:
+    """Return what groups are made by."""
+    return [] if by is None else [name.strip() for name in by.split(",")]
+
+
+def _cross(left: SourceGroups, right: SourceGroups) -> SourceGroups:
+    """Return the crossed groups that have a source."""
+    codes = left.of_row * len(right.names) + right.of_row
+    used_codes = np.flatnonzero(np.bincount(codes))
+    pairs = [divmod(code, len(right.names)) for code in used_codes.tolist()]
+    names = tuple(f"{left.names[first]}, {right.names[second]}" for first, second in pairs)
+    return SourceGroups(names, np.searchsorted(used_codes, codes))
+
+
+def _group_by(pool: ScoredPool, frame: SourceFrame, by: str, bands: int) -> SourceGroups:
+    if by in (LENGTH, UTILITY):
+        return _band_groups(getattr(frame, by), by, bands)
+    if by == EMBEDDING:
+        return _cluster_groups(assign_clusters(pool, frame, bands))
+    labels = pool.labels(by)
+    if labels.null_count() == len(labels):
+        raise UnknownNameError("kept column", by, _extra_names(pool), f"Bands are by {LENGTH} or {UTILITY}.")
+    mine = labels.gather(frame.place).fill_null(MISSING)
+    names = mine.unique().sort()
+    codes = names.search_sorted(mine).to_numpy().astype(np.int64)
+    return SourceGroups(tuple(names.to_list()), codes)
+
+
+def _band_groups(values: Floats, by: str, bands: int) -> SourceGroups:
+    if bands < 2:
+        raise UsageError(f"There are 2 bands or more, not {bands}.")
+    # Rounded, so that the last bits of a utility cannot move a source into another band.
+    steps = round_to_range(values)
+    edges = np.unique(np.quantile(steps, np.arange(1, bands) / bands, method="lower"))
+    codes = np.searchsorted(edges, steps, side="left")
+    used_codes, of_row = np.unique(codes, return_inverse=True)
+    spans = [(float(values[codes == code].min()), float(values[codes == code].max())) for code in used_codes]
+    width = len(str(len(used_codes)))
+    names = [f"{by} {place:0{width}d}: {low:g} to {high:g}" for place, (low, high) in enumerate(spans, 1)]
+    return SourceGroups(tuple(names), of_row.astype(np.int64))
+
+
+def _cluster_groups(codes: Ints) -> SourceGroups:
+    used_codes, of_row = np.unique(codes, return_inverse=True)
+    width = len(str(len(used_codes)))
+    names = tuple(f"{EMBEDDING} {place:0{width}d}" for place in range(1, len(used_codes) + 1))
+    return SourceGroups(names, of_row.astype(np.int64))
+
+
+def _extra_names(pool: ScoredPool) -> list[str]:
+    import json
+
+    sample = pool.column("kept").to_series().head(1000)
+    return sorted({name for text in sample for name in json.loads(text)})
+
+
+def group_shares(
+    budget: Budget | None, frame: SourceFrame, groups: SourceGroups, quota: Quota, costs: Floats | None
+) -> Floats:
+    """Return the total share of every group, in sources or in cost; anchors are part of it.
+
+    Equal parts, or parts by size; what a small group cannot give goes to the others. Numbers by name are
+    taken as they are, and groups that are not named give nothing.
+    """
+    sizes = groups.totals(np.ones(len(frame)))
+    if isinstance(quota, Mapping):
+        return _named_shares(quota, groups, sizes)
+    if budget is None:
+        raise UsageError("Say how much may be judged: budget=1000, or a share such as 1%.")
+    if budget.kind == "cost" and costs is not None:
+        totals = groups.totals(costs)
+        return quotas(budget.amount, totals, np.ones(len(sizes)) if quota == "equal" else totals, whole=False)
+    count = budget.count_of(len(frame), "sources")
+    return quotas(count, sizes, np.ones(len(sizes)) if quota == "equal" else sizes, whole=True)
+
+
+def with_quota(
+    frame: SourceFrame, groups: SourceGroups, quota: Quota
+) -> tuple[SourceFrame, SourceGroups, int]:
+    """Leave out the groups that a quota by name does not name: they have no probability of being drawn."""
+    if not isinstance(quota, Mapping):
+        return frame, groups, 0
+    for name, count in quota.items():
+        if name not in groups.names:
+            raise UnknownNameError("group", name, groups.names)
+        if count < 1:
+            raise UsageError(f"A group gives 1 or more sources, not {count}: leave out {name}.")
+    is_named = np.array([name in quota for name in groups.names], bool)
+    stays = is_named[groups.of_row] | frame.anchor
+    return frame.take(stays), SourceGroups(groups.names, groups.of_row[stays]), int((~stays).sum())
+
+
+def _named_shares(quota: Mapping[str, int], groups: SourceGroups, sizes: Floats) -> Floats:
+    requested = np.array([float(quota.get(name, 0)) for name in groups.names])
+    short = [name for name, count, size in zip(groups.names, requested, sizes, strict=True) if count > size]
+    if short:
+        raise UsageError(f"There are fewer sources than the quota asks for in {listing(short)}.")
+    return requested
+
+
+def after_anchors(
+    shares: Floats, frame: SourceFrame, groups: SourceGroups, costs: Floats | None, *, by_name: bool = False
+) -> Floats:
+    """Return the shares of the groups beyond the anchors, which are always taken.
+
+    An anchor counts towards the number of its group; with numbers by name, one of no named group is extra.
+    """
+    weights = np.ones(len(frame)) if costs is None else costs
+    anchors = groups.totals(np.where(frame.anchor, weights, 0.0))
+    if by_name:
+        over = [groups.names[place] for place in np.flatnonzero((anchors > shares) & (shares > 0))]
+        if over:
+            raise UsageError(f"There are more anchors than the quota asks for in {listing(over)}.")
+        return np.maximum(shares - anchors, 0.0)
+    remaining = float(shares.sum() - anchors.sum())
+    if remaining < 0:
+        raise UsageError(f"The anchors alone take {anchors.sum():g} of the budget of {shares.sum():g}.")
+    free = groups.totals(np.where(frame.anchor, 0.0, weights))
+    free_shares = np.maximum(shares - anchors, 0.0)
+    if remaining == 0 or not free_shares.any():
+        return np.zeros(len(shares))
+    return quotas(remaining, np.where(free_shares > 0, free, 0.0), free_shares, whole=costs is None)
+
+
+# Clusters of embeddings
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +206,7 @@ class ClusterTree:
         return np.cumsum(counts) - counts
 
 
-def leaves_of(pool: ScoredPool, frame: SourceFrame, count: int = CLUSTERS) -> Ints:
+def assign_leaves(pool: ScoredPool, frame: SourceFrame, count: int = CLUSTERS) -> Ints:
     """Return the leaf of every source, numbered along the path; there are about ``count`` of them."""
     if count < 2:
         raise UsageError(f"There are 2 clusters or more, not {count}.")
@@ -63,7 +214,7 @@ def leaves_of(pool: ScoredPool, frame: SourceFrame, count: int = CLUSTERS) -> In
     return np.asarray(over_vectors(pool, nearest_leaves, tree)[frame.place], np.int64)
 
 
-def clusters_of(pool: ScoredPool, frame: SourceFrame, count: int) -> Ints:
+def assign_clusters(pool: ScoredPool, frame: SourceFrame, count: int) -> Ints:
     """Return the cluster of every source, of ``count`` without any further level."""
     if count < 2:
         raise UsageError(f"There are 2 clusters or more, not {count}.")
@@ -75,20 +226,22 @@ def clusters_of(pool: ScoredPool, frame: SourceFrame, count: int) -> Ints:
 def _sample(frame: SourceFrame, count: int) -> Ints:
     """Return the sources whose ids have the lowest hashes, in their order, enough of them to cluster."""
     hashes = rng.stream(frame.key, 0, _PURPOSE)
-    most = min(len(frame), max(_FEWEST, _PER_LEAF * count))
-    lowest = np.argpartition(hashes, most - 1)[:most]
+    sample_size = min(len(frame), max(_FEWEST, _PER_LEAF * count))
+    lowest = np.argpartition(hashes, sample_size - 1)[:sample_size]
     return np.asarray(lowest[np.argsort(hashes[lowest], kind="stable")])
 
 
 def build_tree(points: Floats, count: int) -> ClusterTree:
     """Return the tree of some points: √count clusters, each with leaves by its share of the points."""
     clusters = _centres(points, max(1, round(np.sqrt(count))))
-    own = nearest_centres(points, clusters)
-    sizes = np.bincount(own, minlength=len(clusters))
+    cluster_of = nearest_centres(points, clusters)
+    sizes = np.bincount(cluster_of, minlength=len(clusters))
     leaves, end = [], clusters[0]
     for place, size in enumerate(sizes.tolist()):
-        wanted = max(1, round(count * size / len(points)))
-        inside = _centres(points[own == place], wanted, end) if size else clusters[place : place + 1]
+        leaf_count = max(1, round(count * size / len(points)))
+        inside = (
+            _centres(points[cluster_of == place], leaf_count, end) if size else clusters[place : place + 1]
+        )
         leaves.append(inside)
         end = inside[-1]
     return ClusterTree(clusters, tuple(leaves))
@@ -110,193 +263,36 @@ def _path(points: Floats, start: Floats | None) -> Ints:
         first = int(_squares(points, points.mean(axis=0)).argmax())
     else:
         first = int(_squares(points, start).argmin())
-    order, left = [first], np.ones(len(points), bool)
-    left[first] = False
-    while left.any():
-        rows = np.flatnonzero(left)
+    order, unvisited = [first], np.ones(len(points), bool)
+    unvisited[first] = False
+    while unvisited.any():
+        rows = np.flatnonzero(unvisited)
         nearest = int(rows[_squares(points[rows], points[order[-1]]).argmin()])
         order.append(nearest)
-        left[nearest] = False
+        unvisited[nearest] = False
     return np.array(order)
 
 
-def _squares(points: Floats, other: Floats) -> Floats:
-    gaps = points - other
+def _squares(points: Floats, centre: Floats) -> Floats:
+    gaps = points - centre
     return np.asarray(np.einsum("ij,ij->i", gaps, gaps))
 
 
 def nearest_clusters(vectors: NDArray[np.float16], tree: ClusterTree) -> NDArray[np.int32]:
     """Return the nearest cluster of every vector."""
-    found = np.empty(len(vectors), np.int32)
+    clusters = np.empty(len(vectors), np.int32)
     for start in range(0, len(vectors), _BLOCK):
         block = slice(start, start + _BLOCK)
-        found[block] = nearest_centres(vectors[block].astype(np.float64), tree.clusters)
-    return found
+        clusters[block] = nearest_centres(vectors[block].astype(np.float64), tree.clusters)
+    return clusters
 
 
 def nearest_leaves(vectors: NDArray[np.float16], tree: ClusterTree) -> NDArray[np.int32]:
     """Return the leaf of every vector: the nearest one in the nearest cluster."""
-    own = nearest_clusters(vectors, tree)
-    found, starts = np.empty(len(vectors), np.int32), tree.starts
-    for place in np.unique(own).tolist():
-        rows = np.flatnonzero(own == place)
+    cluster_of = nearest_clusters(vectors, tree)
+    leaf_of, starts = np.empty(len(vectors), np.int32), tree.starts
+    for place in np.unique(cluster_of).tolist():
+        rows = np.flatnonzero(cluster_of == place)
         inside = np.asarray(vectors[rows], np.float64)
-        found[rows] = starts[place] + nearest_centres(inside, tree.leaves[place])
-    return found
-
-
-# --- Quotas: how much every group of sources gives, by a column, bands of length or utility, or clusters
-
-
-Quota = Literal["equal", "share"] | Mapping[str, int]
-
-LENGTH, UTILITY, EMBEDDING = "length", "utility", "embedding"
-MISSING = "(none)"
-
-
-@dataclass(frozen=True, eq=False)
-class SourceGroups:
-    """The groups of sources: their names, and the group of every source."""
-
-    names: tuple[str, ...]
-    of_row: Ints
-
-    def totals(self, values: Floats) -> Floats:
-        """Return the sum of a value over every group."""
-        return np.bincount(self.of_row, values, minlength=len(self.names)).astype(np.float64)
-
-
-def groups_of(pool: ScoredPool, frame: SourceFrame, by: str | None, bands: int) -> SourceGroups:
-    """Return the groups by a kept column, or by bands of ``length`` or ``utility`` with as many sources each.
-
-    Several, with commas between them, are crossed: ``domain,utility`` has the bands of every domain, with the
-    same bounds in all of them. Sources of one value are in one band, so that there can be fewer bands than
-    asked for. By ``embedding`` they are as many clusters of the sources' embeddings, of any size.
-    """
-    if by is None:
-        return SourceGroups(("",), np.zeros(len(frame), np.int64))
-    return reduce(_crossed, (_grouped(pool, frame, name, bands) for name in group_names(by)))
-
-
-def group_names(by: str | None) -> list[str]:
-    """Return what groups are made by."""
-    return [] if by is None else [name.strip() for name in by.split(",")]
-
-
-def _crossed(one: SourceGroups, other: SourceGroups) -> SourceGroups:
-    """Return the groups that are one of each; those without a source are left out."""
-    codes = one.of_row * len(other.names) + other.of_row
-    used = np.flatnonzero(np.bincount(codes))
-    pairs = [divmod(code, len(other.names)) for code in used.tolist()]
-    names = tuple(f"{one.names[first]}, {other.names[second]}" for first, second in pairs)
-    return SourceGroups(names, np.searchsorted(used, codes))
-
-
-def _grouped(pool: ScoredPool, frame: SourceFrame, by: str, bands: int) -> SourceGroups:
-    if by in (LENGTH, UTILITY):
-        return _bands(getattr(frame, by), by, bands)
-    if by == EMBEDDING:
-        return _clusters(clusters_of(pool, frame, bands))
-    labels = pool.labels(by)
-    if labels.null_count() == len(labels):
-        raise UnknownNameError("kept column", by, _kept_names(pool), f"Bands are by {LENGTH} or {UTILITY}.")
-    mine = labels.gather(frame.place).fill_null(MISSING)
-    names = mine.unique().sort()
-    codes = names.search_sorted(mine).to_numpy().astype(np.int64)
-    return SourceGroups(tuple(names.to_list()), codes)
-
-
-def _bands(values: Floats, by: str, bands: int) -> SourceGroups:
-    if bands < 2:
-        raise UsageError(f"There are 2 bands or more, not {bands}.")
-    # Rounded, so that the last bits of a utility cannot move a source into another band.
-    steps = round_to_range(values)
-    edges = np.unique(np.quantile(steps, np.arange(1, bands) / bands, method="lower"))
-    codes = np.searchsorted(edges, steps, side="left")
-    used, of_row = np.unique(codes, return_inverse=True)
-    spans = [(float(values[codes == code].min()), float(values[codes == code].max())) for code in used]
-    width = len(str(len(used)))
-    names = [f"{by} {place:0{width}d}: {low:g} to {high:g}" for place, (low, high) in enumerate(spans, 1)]
-    return SourceGroups(tuple(names), of_row.astype(np.int64))
-
-
-def _clusters(codes: Ints) -> SourceGroups:
-    used, of_row = np.unique(codes, return_inverse=True)
-    width = len(str(len(used)))
-    names = tuple(f"{EMBEDDING} {place:0{width}d}" for place in range(1, len(used) + 1))
-    return SourceGroups(names, of_row.astype(np.int64))
-
-
-def _kept_names(pool: ScoredPool) -> list[str]:
-    import json
-
-    some = pool.column("kept").to_series().head(1000)
-    return sorted({name for text in some for name in json.loads(text)})
-
-
-def shares_of(
-    budget: Budget | None, frame: SourceFrame, groups: SourceGroups, quota: Quota, costs: Floats | None
-) -> Floats:
-    """Return what every group may give in all, in sources or in cost; anchors are part of it.
-
-    Equal parts, or parts by size; what a small group cannot give goes to the others. Numbers by name are
-    taken as they are, and groups that are not named give nothing.
-    """
-    sizes = groups.totals(np.ones(len(frame)))
-    if isinstance(quota, Mapping):
-        return _by_name(quota, groups, sizes)
-    if budget is None:
-        raise UsageError("Say how much may be judged: budget=1000, or a share such as 1%.")
-    if budget.kind == "cost" and costs is not None:
-        totals = groups.totals(costs)
-        return quotas(budget.amount, totals, np.ones(len(sizes)) if quota == "equal" else totals, whole=False)
-    count = budget.count_of(len(frame), "sources")
-    return quotas(count, sizes, np.ones(len(sizes)) if quota == "equal" else sizes, whole=True)
-
-
-def with_quota(
-    frame: SourceFrame, groups: SourceGroups, quota: Quota
-) -> tuple[SourceFrame, SourceGroups, int]:
-    """Leave out the groups that numbers by name do not name: they could not be drawn, nor spoken for."""
-    if not isinstance(quota, Mapping):
-        return frame, groups, 0
-    for name, count in quota.items():
-        if name not in groups.names:
-            raise UnknownNameError("group", name, groups.names)
-        if count < 1:
-            raise UsageError(f"A group gives 1 or more sources, not {count}: leave out {name}.")
-    named = np.array([name in quota for name in groups.names], bool)
-    stays = named[groups.of_row] | frame.anchor
-    return frame.take(stays), SourceGroups(groups.names, groups.of_row[stays]), int((~stays).sum())
-
-
-def _by_name(quota: Mapping[str, int], groups: SourceGroups, sizes: Floats) -> Floats:
-    wanted = np.array([float(quota.get(name, 0)) for name in groups.names])
-    short = [name for name, most, size in zip(groups.names, wanted, sizes, strict=True) if most > size]
-    if short:
-        raise UsageError(f"There are fewer sources than the quota asks for in {listing(short)}.")
-    return wanted
-
-
-def after_anchors(
-    given: Floats, frame: SourceFrame, groups: SourceGroups, costs: Floats | None, *, by_name: bool = False
-) -> Floats:
-    """Return what the groups give beside the anchors, which are taken for certain.
-
-    An anchor counts towards the number of its group; with numbers by name, one of no named group is extra.
-    """
-    weights = np.ones(len(frame)) if costs is None else costs
-    anchors = groups.totals(np.where(frame.anchor, weights, 0.0))
-    if by_name:
-        over = [groups.names[place] for place in np.flatnonzero((anchors > given) & (given > 0))]
-        if over:
-            raise UsageError(f"There are more anchors than the quota asks for in {listing(over)}.")
-        return np.maximum(given - anchors, 0.0)
-    left = float(given.sum() - anchors.sum())
-    if left < 0:
-        raise UsageError(f"The anchors alone take {anchors.sum():g} of the budget of {given.sum():g}.")
-    free = groups.totals(np.where(frame.anchor, 0.0, weights))
-    wanted = np.maximum(given - anchors, 0.0)
-    if left == 0 or not wanted.any():
-        return np.zeros(len(given))
-    return quotas(left, np.where(wanted > 0, free, 0.0), wanted, whole=costs is None)
+        leaf_of[rows] = starts[place] + nearest_centres(inside, tree.leaves[place])
+    return leaf_of

@@ -1,4 +1,20 @@
-"""Character n-grams of texts as 64-bit hashes, for a whole batch at once."""
+"""Near duplicates: by MinHash of character n-grams, and by sketches of embeddings.
+
+MinHash: of a text's character 5-grams, 128 hash functions each keep the smallest value; two texts agree in a
+function with the probability of their Jaccard similarity J (Broder 1997). One byte of each value is stored,
+so that values that differ agree by chance once in 256 times, which the estimate corrects (Li and König 2010).
+Texts become candidates when all 8 bytes of one of 16 bands agree: with J = 0.9 with probability 0.9999, with
+J = 0.8 in 0.95, with J = 0.5 in 0.06 of the cases, and only then is J estimated. Our own code, because
+datasketch (2.0) hashes one text at a time: 1,000 texts of 120 letters take it 6.1 s, and this 0.06 s.
+
+Sketches: every vector has 256 bits, on which side of 256 random hyperplanes it lies. Two vectors at an angle
+θ differ in a bit with probability θ/π (Charikar 2002). Sorted by their bits, from each of 16 places on, near
+vectors come to stand near each other, and each is compared with the 8 before it; so the number of bits that
+must agree grows with the pool by itself, as in a forest of prefix trees (Bawa, Condie and Ganesan 2005).
+Where the bits do not rule out a pair, its cosine is computed. Among 200,000 random vectors, 83 of 100 pairs
+with a cosine of 0.9 are found, 98 with 0.95, and all but one in a thousand with 0.98. With N vectors about b
+= log₂(N/8) bits must agree in one list: about 1 − (1 − (1 − θ/π)ᵇ)¹⁶ of the pairs are found.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +31,6 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.rng import generator, scramble
 from sparingly.choose.pool.workers import Executor, SerialExecutor
-
-# --- Character n-grams of texts as 64-bit hashes, for a whole batch at once
-
 
 NgramHashes = NDArray[np.uint64]
 
@@ -61,14 +74,6 @@ def _powers(base: int, count: int) -> NgramHashes:
     return np.cumprod(powers)
 
 
-# --- Near duplicates by MinHash: how alike two texts are, told from 128 bytes of each
-# Of a text's character 5-grams, 128 hash functions each keep the smallest value; two texts agree in a
-# function with the probability of their Jaccard similarity J (Broder 1997). One byte of each value is kept,
-# so that values that differ agree by chance once in 256 times, which the estimate takes off (Li and König
-# 2010). Texts meet when all 8 bytes of one of 16 bands agree: with J = 0.9 they meet with probability
-# 0.9999, with J = 0.8 in 0.95, with J = 0.5 in 0.06 of the cases, and only then is J estimated.
-
-
 Bands = NDArray[np.uint64]
 
 BANDS, ROWS_OF_A_BAND = 16, 8
@@ -101,27 +106,27 @@ def _minima(texts: Sequence[str]) -> NDArray[np.uint8]:
     grams = ngram_hashes(texts, GRAM)
     values = (grams.hashes >> np.uint64(32)).astype(np.uint32)
     draws = generator(0, "minhash").integers(0, 2**32, (_FUNCTIONS, 2), dtype=np.uint32)
-    found, work = np.empty((_FUNCTIONS, len(texts)), np.uint32), np.empty_like(values)
+    minima, work = np.empty((_FUNCTIONS, len(texts)), np.uint32), np.empty_like(values)
     for place, (factor, shift) in enumerate(draws):
         np.multiply(values, factor | np.uint32(1), out=work)
         work += shift
-        found[place] = np.minimum.reduceat(work, grams.starts)
-    return np.asarray((found * np.uint32(0x9E3779B1)) >> np.uint32(24), np.uint8)
+        minima[place] = np.minimum.reduceat(work, grams.starts)
+    return np.asarray((minima * np.uint32(0x9E3779B1)) >> np.uint32(24), np.uint8)
 
 
-def similarity(one: Bands, other: Bands) -> Floats:
+def similarity(first_bands: Bands, second_bands: Bands) -> Floats:
     """Return the estimated Jaccard similarity of texts by their bands; its sd at 0.8 is 0.035."""
-    same = np.zeros(one.shape[1])
-    for first, second in zip(one, other, strict=True):
+    agreements = np.zeros(first_bands.shape[1])
+    for first, second in zip(first_bands, second_bands, strict=True):
         agree = np.ascontiguousarray(first).view(np.uint8) == np.ascontiguousarray(second).view(np.uint8)
-        same += agree.reshape(-1, ROWS_OF_A_BAND).sum(axis=1)
-    return np.maximum((same / _FUNCTIONS - _CHANCE) / (1 - _CHANCE), 0.0)
+        agreements += agree.reshape(-1, ROWS_OF_A_BAND).sum(axis=1)
+    return np.maximum((agreements / _FUNCTIONS - _CHANCE) / (1 - _CHANCE), 0.0)
 
 
 def near_duplicates(
-    count: int, band: Callable[[int], NDArray[np.uint64]], bands_at: Callable[[Ints], Bands], least: float
+    count: int, band: Callable[[int], NDArray[np.uint64]], bands_at: Callable[[Ints], Bands], threshold: float
 ) -> Mask:
-    """Return which texts have one like them before them in the list.
+    """Return which texts have a near duplicate before them in the list.
 
     Within a band, every text is compared with the first of those that it agrees with; it goes when they are
     at least so much alike. So a text never goes for one that stands after it, and which ones go depends on
@@ -131,31 +136,20 @@ def near_duplicates(
         count: How many texts there are.
         band: The values of one band of all texts.
         bands_at: All bands of some texts.
-        least: The similarity from which on a text is a near duplicate.
+        threshold: The similarity from which on a text is a near duplicate.
     """
-    gone = np.zeros(count, bool)
+    duplicate = np.zeros(count, bool)
     for place in range(BANDS):
         values = band(place)
         order = np.argsort(values, kind="stable")
         starts = np.r_[True, values[order[1:]] != values[order[:-1]]][: len(order)]
         heads = order[np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))]
-        pairs = np.flatnonzero(~starts & ~gone[order])
+        pairs = np.flatnonzero(~starts & ~duplicate[order])
         for start in range(0, len(pairs), 2**16):
             block = pairs[start : start + 2**16]
-            alike = similarity(bands_at(order[block]), bands_at(heads[block])) >= least
-            gone[order[block][alike]] = True
-    return gone
-
-
-# --- Near duplicates by embeddings: vectors with a large cosine, found without comparing all with all
-# Every vector has a sketch of 256 bits: on which side of 256 random hyperplanes it lies. Two vectors at an
-# angle θ differ in a bit with probability θ/π (Charikar 2002). Sorted by their bits, from each of 16 places
-# on, near vectors come to stand near each other, and each is compared with the 8 before it; so the number
-# of bits that must agree grows with the pool by itself, as in a forest of prefix trees (Bawa, Condie and
-# Ganesan 2005). Where the bits do not tell that two are far apart, their cosine is computed. Among 200,000
-# random vectors, 83 of 100 pairs with a cosine of 0.9 are found, 98 with 0.95, and all but one in a
-# thousand with 0.98. With N vectors about b = log₂(N/8) bits must agree in one list: about 1 − (1 − (1 −
-# θ/π)ᵇ)¹⁶ of the pairs are found.
+            alike = similarity(bands_at(order[block]), bands_at(heads[block])) >= threshold
+            duplicate[order[block][alike]] = True
+    return duplicate
 
 
 Vectors = NDArray[np.float16]
@@ -164,9 +158,9 @@ Words = NDArray[np.uint64]
 WORDS, WINDOW = 4, 8
 _BITS, _TURNS = 64, 4
 _STEPS = 2048
-_PAIRS, _HELD = 2**18, 2**20
+_PAIRS, _PAIRS_IN_MEMORY = 2**18, 2**20
 _PLACE_BITS = 32
-_ALONE = SerialExecutor()
+_SERIAL = SerialExecutor()
 
 
 def sketches_of(vectors: Vectors) -> Words:
@@ -185,11 +179,11 @@ def sketches_of(vectors: Vectors) -> Words:
 def near_vectors(
     words: Words,
     vectors_at: Callable[[Ints], Vectors],
-    least: float,
-    crew: Executor = _ALONE,
+    threshold: float,
+    executor: Executor = _SERIAL,
     folder: Path | None = None,
 ) -> Mask:
-    """Return which vectors have one before them in the list to which their cosine is at least so large.
+    """Return which vectors have one before them in the list with a cosine of at least ``threshold``.
 
     A vector never goes for one that stands after it, and which ones go depends on the order of the list
     alone, whoever makes the sorted lists.
@@ -197,22 +191,24 @@ def near_vectors(
     Args:
         words: The sketches, words × vectors.
         vectors_at: The vectors of some places.
-        least: The cosine from which on a vector is a near duplicate.
-        crew: Who makes the sorted lists.
-        folder: A folder that the whole crew sees, for the sketches; None to hand them over.
+        threshold: The cosine from which on a vector is a near duplicate.
+        executor: Makes the sorted lists.
+        folder: A folder that all workers see, for the sketches; None to pass them in memory.
     """
-    gone = np.zeros(words.shape[1], bool)
-    with _handed_over(words, folder) as shared:
-        for _, codes in crew.each(pairs_of_list, range(WORDS * _TURNS), shared, _most_bits(least)):
-            open_ones = codes[~gone[codes >> _PLACE_BITS]]
+    duplicate = np.zeros(words.shape[1], bool)
+    with _shared_sketches(words, folder) as shared:
+        for _, codes in executor.map_unordered(
+            pairs_of_list, range(WORDS * _TURNS), shared, _most_bits(threshold)
+        ):
+            open_ones = codes[~duplicate[codes >> _PLACE_BITS]]
             # Many pairs at once, so that every file of vectors is opened seldom.
-            for start in range(0, len(open_ones), _HELD):
-                _compare(open_ones[start : start + _HELD], vectors_at, least, gone)
-    return gone
+            for start in range(0, len(open_ones), _PAIRS_IN_MEMORY):
+                _compare(open_ones[start : start + _PAIRS_IN_MEMORY], vectors_at, threshold, duplicate)
+    return duplicate
 
 
 @contextmanager
-def _handed_over(words: Words, folder: Path | None) -> Iterator[Words | Path]:
+def _shared_sketches(words: Words, folder: Path | None) -> Iterator[Words | Path]:
     if folder is None:
         yield words
         return
@@ -224,7 +220,7 @@ def _handed_over(words: Words, folder: Path | None) -> Iterator[Words | Path]:
         Path(file.name).unlink()
 
 
-def pairs_of_list(place: int, shared: Words | Path, most: float) -> Ints:
+def pairs_of_list(place: int, shared: Words | Path, limit: float) -> Ints:
     """Return the pairs that stand near each other in one sorted list and differ in few bits.
 
     A pair is one number: the place of the later one in its upper half, that of the earlier in its lower.
@@ -232,20 +228,20 @@ def pairs_of_list(place: int, shared: Words | Path, most: float) -> Ints:
     words: Words = np.load(shared, mmap_mode="r") if isinstance(shared, Path) else shared
     turn, word = divmod(place, WORDS)
     shift = np.uint64(turn * _BITS // _TURNS)
-    turned = (words[word] << shift) | (words[word] >> (np.uint64(_BITS) - shift)) if turn else words[word]
-    order = np.argsort(turned, kind="stable")
-    found = [np.zeros(0, np.int64)]
+    rotated = (words[word] << shift) | (words[word] >> (np.uint64(_BITS) - shift)) if turn else words[word]
+    order = np.argsort(rotated, kind="stable")
+    codes = [np.zeros(0, np.int64)]
     for gap in range(1, min(WINDOW, len(order) - 1) + 1):
         for start in range(0, len(order) - gap, _PAIRS):
             stop = min(start + _PAIRS, len(order) - gap)
-            one, other = order[start:stop], order[start + gap : stop + gap]
-            near = _differing(words, one, other) <= most
-            earlier, later = np.minimum(one[near], other[near]), np.maximum(one[near], other[near])
-            found.append(later << _PLACE_BITS | earlier)
-    return np.unique(np.concatenate(found))
+            left, right = order[start:stop], order[start + gap : stop + gap]
+            near = _count_differing(words, left, right) <= limit
+            earlier, later = np.minimum(left[near], right[near]), np.maximum(left[near], right[near])
+            codes.append(later << _PLACE_BITS | earlier)
+    return np.unique(np.concatenate(codes))
 
 
-def _compare(codes: Ints, vectors_at: Callable[[Ints], Vectors], least: float, gone: Mask) -> None:
+def _compare(codes: Ints, vectors_at: Callable[[Ints], Vectors], threshold: float, duplicate: Mask) -> None:
     """Mark the later one of every pair that is near enough."""
     pairs = np.stack([codes & (2**_PLACE_BITS - 1), codes >> _PLACE_BITS])
     rows, places = np.unique(pairs, return_inverse=True)
@@ -253,26 +249,26 @@ def _compare(codes: Ints, vectors_at: Callable[[Ints], Vectors], least: float, g
     vectors = vectors_at(rows)
     for start in range(0, len(later), _PAIRS):
         block = slice(start, start + _PAIRS)
-        alike = cosines(vectors[earlier[block]], vectors[later[block]]) >= least
-        gone[pairs[1, block][alike]] = True
+        alike = cosines(vectors[earlier[block]], vectors[later[block]]) >= threshold
+        duplicate[pairs[1, block][alike]] = True
 
 
-def _most_bits(least: float) -> float:
+def _most_bits(threshold: float) -> float:
     """Return the number of bits in which vectors that near differ at most: the mean and 3 deviations."""
-    bits, share = WORDS * _BITS, float(np.arccos(min(least, 1.0)) / np.pi)
+    bits, share = WORDS * _BITS, float(np.arccos(min(threshold, 1.0)) / np.pi)
     return bits * share + 3.0 * float(np.sqrt(bits * share * (1.0 - share)))
 
 
-def _differing(words: Words, one: Ints, other: Ints) -> Ints:
-    counts = np.zeros(len(one), np.int64)
+def _count_differing(words: Words, first: Ints, second: Ints) -> Ints:
+    counts = np.zeros(len(first), np.int64)
     for word in words:
-        counts += np.bitwise_count(word[one] ^ word[other])
+        counts += np.bitwise_count(word[first] ^ word[second])
     return counts
 
 
-def cosines(one: Vectors, other: Vectors) -> Floats:
+def cosines(left_vectors: Vectors, right_vectors: Vectors) -> Floats:
     """Return the cosines of vectors, row by row; 0 where one of them is 0."""
-    first, second = one.astype(np.float64), other.astype(np.float64)
+    first, second = left_vectors.astype(np.float64), right_vectors.astype(np.float64)
     products = np.einsum("ij,ij->i", first, second)
     lengths = np.einsum("ij,ij->i", first, first) * np.einsum("ij,ij->i", second, second)
     return np.asarray(products / np.sqrt(np.where(lengths > 0, lengths, 1.0)))

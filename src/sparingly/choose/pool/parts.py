@@ -1,4 +1,8 @@
-"""A part of a scored pool: some records read, scored and written, so that they need not be done again."""
+"""A part of a scored pool: some records read, scored and written once, with checksums.
+
+Checksums are compared before anything is drawn, so that a part that was damaged, exchanged or cut off is an
+error, and never another selection.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ from sparingly.choose.pool.records import (
     records,
     shorten,
 )
-from sparingly.choose.pool.scorers import Scoring, scores_of, source_length
+from sparingly.choose.pool.scorers import Scoring, score_batch, source_length
 from sparingly.choose.pool.sources import (
     UNKNOWN_LANGUAGES,
     Languages,
@@ -50,17 +54,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# --- Checksums of a scored pool's files: written with them, and compared before anything is drawn from them
-# A part that was damaged, exchanged or cut off is then an error, and never another selection.
-
-
 CHECKSUM = "checksum"
 SCORE_AGAIN = "Score the pool again with the same options: only what is damaged is scored anew"
 NO_CHECKSUMS = (
     "This pool was scored by an older sparingly and has no checksums, so damage to its files may go "
     "unnoticed. Score it again to add them."
 )
-_GONE = "the file is gone"
+_MISSING_FILE = "the file is gone"
 # What numpy raises on damaged files, beside the errors of the operating system.
 _DAMAGE = (
     ValueError,
@@ -72,83 +72,7 @@ _DAMAGE = (
     MemoryError,
     tokenize.TokenError,
 )
-
-
-def damaged(path: Path, problem: str = "the file is damaged") -> InputError:
-    """Return the complaint about a file of a scored pool."""
-    return InputError(problem, file=path, fix=SCORE_AGAIN)
-
-
-def write_with_checksum(path: Path, content: bytes | memoryview) -> str:
-    """Write a file whole or not at all; return the checksum of what was to be written."""
-
-    def put(file: IO[bytes]) -> None:
-        file.write(content)
-
-    files.write_atomically(path, put)
-    return hashlib.sha256(content).hexdigest()
-
-
-def file_problem(path: Path, checksum: str) -> str | None:
-    """Say what is wrong with a file that should have a checksum; None where nothing is."""
-    try:
-        with path.open("rb") as file:
-            same = hashlib.file_digest(file, "sha256").hexdigest() == checksum
-    except FileNotFoundError:
-        return _GONE
-    except OSError as error:
-        return f"the file cannot be read ({error.strerror or error})"
-    return None if same else "the file is not the one that was written: it is damaged or was exchanged"
-
-
-def with_checksum(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a JSON file together with their checksum."""
-    return {**values, CHECKSUM: _checksum_of(values)}
-
-
-def values_problem(values: Mapping[str, Any]) -> str | None:
-    """Say what is wrong with values that carry their checksum; None where nothing is."""
-    same = values.get(CHECKSUM) == _checksum_of(values)
-    return None if same else "the values do not agree with their checksum: the file is damaged or was edited"
-
-
-def _checksum_of(values: Mapping[str, Any]) -> str:
-    others = {name: value for name, value in values.items() if name != CHECKSUM}
-    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
-
-
-@contextmanager
-def reading_table(path: Path) -> Iterator[None]:
-    """Turn what polars says of a damaged table into one sentence."""
-    import polars as pl
-
-    try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise damaged(path, f"the table of a part cannot be read ({type(error).__name__})") from None
-
-
-def array_of(path: Path, shape: tuple[int | None, int | None]) -> NDArray[Any]:
-    """Return the array of a file as it lies there; None stands for any length.
-
-    Raises:
-        InputError: The file is gone or damaged, or its array has another shape.
-    """
-    try:
-        held: NDArray[Any] = np.load(path, mmap_mode="r")
-    except FileNotFoundError:
-        raise damaged(path, _GONE) from None
-    except _DAMAGE as error:
-        raise damaged(path, f"the numbers of a part cannot be read ({type(error).__name__})") from None
-    if held.ndim != 2 or any(want not in (None, got) for want, got in zip(shape, held.shape, strict=True)):
-        raise damaged(path, f"the file holds an array of shape {held.shape}, which is not that of its part")
-    return held
-
-
-# --- A part of a scored pool: some records read, scored and written, so that they need not be done again
-
-
-# Changes when what a part holds changes, so that parts of an older version are made anew.
+# Raised when the content of parts changes, so that parts of an older version are not reused.
 _CONTENT = 3
 TABLE, BANDS_FILE = "parquet", "near.npy"
 _NAME = re.compile(r"part-[0-9a-f]+-[0-9]+")
@@ -163,9 +87,9 @@ class ScoringPlan:
         layout: Which columns hold what.
         scoring: How sources are scored.
         bad: What to do with bad records.
-        near: Whether to compute what near duplicates are found by.
+        near: Whether to compute the MinHash bands for near duplicates.
         corpus: What sources are compared with, or None.
-        languages: How the languages of sources are known.
+        languages: How the languages of sources are determined.
         longest: The most bytes of a record.
         rows: The records of a part.
         batch: The texts that are scored at once.
@@ -182,28 +106,28 @@ class ScoringPlan:
     rows: int = 100_000
     batch: int = 10_000
 
-    def name_of(self, stretch: FileRange) -> str:
-        """Return the name of a stretch's parts: another one where the file or the plan differs."""
-        state = stretch.path.stat()
-        told = [
-            str(stretch.file),
-            [state.st_size, state.st_mtime_ns, stretch.start, stretch.stop],
+    def name_of(self, file_range: FileRange) -> str:
+        """Return the name of a range's parts, which depends on the file and the plan."""
+        state = file_range.path.stat()
+        identity = [
+            str(file_range.file),
+            [state.st_size, state.st_mtime_ns, file_range.start, file_range.stop],
             asdict(self.layout),
             [self.scoring.name, self.near, None if self.corpus is None else self.corpus.digest],
             [self.longest, self.rows, self.languages.words, _CONTENT],
         ]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:20]
+        return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
 class PoolPart:
-    """A part that is done.
+    """A finished part.
 
     Attributes:
         name: How the names of its files begin.
         file: The file that its records come from.
         line: Where the first of them stands.
-        tally: What the records were.
+        tally: The counts of its records.
         checksums: The SHA-256 of its files by the endings of their names; none of a pool scored before there
             were checksums.
     """
@@ -254,20 +178,20 @@ class PoolPart:
         return None
 
 
-def score_stretch(stretch: FileRange, plan: ScoringPlan) -> list[PoolPart]:
-    """Score the records of a stretch part by part; those that are done are passed over."""
-    name = plan.name_of(stretch)
-    found, read = records(stretch, plan.longest)
+def score_range(file_range: FileRange, plan: ScoringPlan) -> list[PoolPart]:
+    """Score the records of a range part by part; finished parts are skipped."""
+    name = plan.name_of(file_range)
+    raw_records, read = records(file_range, plan.longest)
     parts: list[PoolPart] = []
-    while raws := list(islice(found, plan.rows)):
+    while raws := list(islice(raw_records, plan.rows)):
         part = f"part-{name}-{len(parts):05d}"
-        parts.append(_done(plan, part) or _scored(raws, read, stretch.file, part, plan))
+        parts.append(_finished_part(plan, part) or _score_records(raws, read, file_range.file, part, plan))
     return parts
 
 
-def _done(plan: ScoringPlan, name: str) -> PoolPart | None:
-    """Return a part that was finished before: its marker is written last. What is damaged is not done."""
-    part = part_in(plan.out / f"{name}.json")
+def _finished_part(plan: ScoringPlan, name: str) -> PoolPart | None:
+    """Return a part that was finished before (its marker is written last); None if it is damaged."""
+    part = read_marker(plan.out / f"{name}.json")
     if part is None or part.name != name or part.problem(plan.out, tuple(part.checksums)):
         return None
     if plan.bad == "refuse":
@@ -275,8 +199,8 @@ def _done(plan: ScoringPlan, name: str) -> PoolPart | None:
     return part
 
 
-def part_in(marker: Path) -> PoolPart | None:
-    """Return the part that a marker speaks of; None where there is no marker, or it is damaged."""
+def read_marker(marker: Path) -> PoolPart | None:
+    """Return the part of a marker; None if there is no marker, or it is damaged."""
     if not marker.exists():
         return None
     try:
@@ -286,25 +210,25 @@ def part_in(marker: Path) -> PoolPart | None:
         return None
 
 
-def _scored(raws: Sequence[Raw], read: Reader, file: Path, part: str, plan: ScoringPlan) -> PoolPart:
+def _score_records(raws: Sequence[Raw], read: Reader, file: Path, part: str, plan: ScoringPlan) -> PoolPart:
     tally = RecordCounts(read=len(raws))
     sources, lines = _sources(raws, read, file, plan.layout, tally)
     utility, unlike = _utilities(sources, plan)
-    known = np.isfinite(utility)
-    for place in np.flatnonzero(~known):
+    has_score = np.isfinite(utility)
+    for place in np.flatnonzero(~has_score):
         text = shorten(sources[place].text)
         tally.add(
             RecordProblem("no_score", f"{plan.scoring.name} gives no number: {text}"), file, lines[place]
         )
     if plan.bad == "refuse":
         tally.refuse()
-    rows = np.flatnonzero(known)
-    kept, tally.good = [sources[row] for row in rows], len(rows)
-    made = PoolPart(part, str(file), raws[0][0], tally)
+    rows = np.flatnonzero(has_score)
+    scored, tally.good = [sources[row] for row in rows], len(rows)
+    new_part = PoolPart(part, str(file), raws[0][0], tally)
     numbers: dict[str, Any] = {"line": np.array(lines, np.int64)[rows], "utility": utility[rows]}
     if plan.scoring.flags:
         numbers["unlike"] = unlike[rows]
-    return _written(kept, numbers, made, plan)
+    return _write_scored(scored, numbers, new_part, plan)
 
 
 def _sources(
@@ -324,24 +248,24 @@ def _sources(
 
 
 def _utilities(sources: Sequence[Source], plan: ScoringPlan) -> tuple[Floats, Mask]:
-    """Return the utility of every source, and who is unlike the texts that the scorer knows."""
+    """Return the utility of every source, and which sources the scorer flags."""
     scorer = plan.scoring.scorer
     if scorer is None:
         scores = np.fromiter((source.score for source in sources), np.float64, len(sources))
         return scores, np.zeros(len(sources), bool)
     texts = [source.text for source in sources]
     batches = [texts[start : start + plan.batch] for start in range(0, len(texts), plan.batch)]
-    found = [scores_of(scorer, plan.scoring.name, batch) for batch in batches]
-    if not found:
+    results = [score_batch(scorer, plan.scoring.name, batch) for batch in batches]
+    if not results:
         return np.empty(0), np.empty(0, bool)
-    return np.concatenate([scores for scores, _ in found]), np.concatenate([odd for _, odd in found])
+    return np.concatenate([scores for scores, _ in results]), np.concatenate([odd for _, odd in results])
 
 
-def _written(
+def _write_scored(
     sources: Sequence[Source], numbers: Mapping[str, Any], part: PoolPart, plan: ScoringPlan
 ) -> PoolPart:
-    """Write the table, what finds near duplicates, and last the marker that says that both are there."""
-    # By way of memory: a full disk is then told by the file, not from inside of the library.
+    """Write the table, the MinHash bands, and last the marker of the finished part."""
+    # Via memory, so that a full disk raises our own error and not one of the library.
     packed = BytesIO()
     _frame(sources, numbers, part.file, plan).write_parquet(packed)
     content = {TABLE: packed}
@@ -354,8 +278,8 @@ def _written(
 def write_part(part: PoolPart, folder: Path, content: Mapping[str, BytesIO], marker: str) -> PoolPart:
     """Write files of a part by their endings, then the marker; return the part with their checksums."""
     sums = {
-        ending: write_with_checksum(part.path(folder, ending), held.getbuffer())
-        for ending, held in content.items()
+        ending: write_with_checksum(part.path(folder, ending), buffer.getbuffer())
+        for ending, buffer in content.items()
     }
     files.write_json(folder / marker, with_checksum(replace(part, checksums=sums).to_dict()))
     return replace(part, checksums={**part.checksums, **sums})
@@ -366,25 +290,105 @@ def _frame(
 ) -> pl.DataFrame:
     import polars as pl
 
-    items, texts, kept = ([getattr(one, name) for one in sources] for name in ("item", "text", "kept"))
+    items, texts, extra = (
+        [getattr(source, name) for source in sources] for name in ("item", "text", "extra")
+    )
     columns: dict[str, Any] = {
         "item": pl.Series(items, dtype=pl.String),
         "source": pl.Series(texts, dtype=pl.String),
-        "kept": pl.Series(kept, dtype=pl.String),
-        "language": pl.Series(plan.languages.of(texts, kept), dtype=pl.String),
+        "kept": pl.Series(extra, dtype=pl.String),
+        "language": pl.Series(plan.languages.identify_all(texts, extra), dtype=pl.String),
         **numbers,
         "length": numbers["utility"] if plan.scoring.name == SOURCE_LENGTH else source_length(texts),
         "key": keys_of(items),
         "text": text_hashes([normalised(text) for text in texts]),
-        "row": text_hashes([_whole(source) for source in sources]),
+        "row": text_hashes([_identity(source) for source in sources]),
     }
     if plan.corpus is not None:
         columns["overlap"] = plan.corpus.overlap(texts) if texts else np.empty(0)
     return pl.DataFrame(columns).with_columns(file=pl.lit(file))
 
 
-def _whole(source: Source) -> str:
-    """Return all that a source is, as one text."""
+def _identity(source: Source) -> str:
+    """Return the whole source as one text."""
     # Without quotes, so that a number is the same source in JSON and in CSV, where it is a text.
-    bare = source.kept.replace('"', "")
+    bare = source.extra.replace('"', "")
     return f"{source.item}\x1f{source.text}\x1f{bare}\x1f{source.score!r}"
+
+
+# Checksums
+
+
+def damaged(path: Path, problem: str = "the file is damaged") -> InputError:
+    """Return the error for a damaged file of a scored pool."""
+    return InputError(problem, file=path, fix=SCORE_AGAIN)
+
+
+def write_with_checksum(path: Path, content: bytes | memoryview) -> str:
+    """Write a file whole or not at all; return the checksum of its content."""
+
+    def write(file: IO[bytes]) -> None:
+        file.write(content)
+
+    files.write_atomically(path, write)
+    return hashlib.sha256(content).hexdigest()
+
+
+def file_problem(path: Path, checksum: str) -> str | None:
+    """Return what is wrong with a file that should have a checksum, or None."""
+    try:
+        with path.open("rb") as file:
+            is_same = hashlib.file_digest(file, "sha256").hexdigest() == checksum
+    except FileNotFoundError:
+        return _MISSING_FILE
+    except OSError as error:
+        return f"the file cannot be read ({error.strerror or error})"
+    return None if is_same else "the file is not the one that was written: it is damaged or was exchanged"
+
+
+def with_checksum(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a JSON file together with their checksum."""
+    return {**values, CHECKSUM: _checksum_of(values)}
+
+
+def values_problem(values: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with values that carry their checksum, or None."""
+    is_same = values.get(CHECKSUM) == _checksum_of(values)
+    return (
+        None if is_same else "the values do not agree with their checksum: the file is damaged or was edited"
+    )
+
+
+def _checksum_of(values: Mapping[str, Any]) -> str:
+    content = {name: value for name, value in values.items() if name != CHECKSUM}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@contextmanager
+def reading_table(path: Path) -> Iterator[None]:
+    """Turn polars' errors on a damaged table into an InputError."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise damaged(path, f"the table of a part cannot be read ({type(error).__name__})") from None
+
+
+def load_array(path: Path, shape: tuple[int | None, int | None]) -> NDArray[Any]:
+    """Return the array of a file as it lies there; None stands for any length.
+
+    Raises:
+        InputError: The file is gone or damaged, or its array has another shape.
+    """
+    try:
+        array: NDArray[Any] = np.load(path, mmap_mode="r")
+    except FileNotFoundError:
+        raise damaged(path, _MISSING_FILE) from None
+    except _DAMAGE as error:
+        raise damaged(path, f"the numbers of a part cannot be read ({type(error).__name__})") from None
+    if array.ndim != 2 or any(
+        want not in (None, actual) for want, actual in zip(shape, array.shape, strict=True)
+    ):
+        raise damaged(path, f"the file holds an array of shape {array.shape}, which is not that of its part")
+    return array

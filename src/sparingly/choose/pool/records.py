@@ -1,7 +1,7 @@
-"""The records of a stretch as they stand in the file: found one by one, and read as an object or a trouble.
+"""The files of a pool, their records, and what can be wrong with a record.
 
-Finding records costs next to nothing, so that what was done before is passed over quickly; reading them is
-for those who use them.
+Files are cut into ranges that can be worked on one by one. Finding records costs next to nothing, so that
+what was done before is skipped quickly; parsing them is up to the caller. Every bad record is counted.
 """
 
 from __future__ import annotations
@@ -23,9 +23,6 @@ from sparingly.base.errors import InputError, UsageError, one_line
 from sparingly.data import files
 from sparingly.data.values import as_list, as_mapping, as_text, as_whole, shown
 
-# --- What can be wrong with a record of a pool, and the count of it: nothing is lost without being told
-
-
 OnProblem = Literal["skip", "refuse"]
 
 PROBLEM_KINDS = {
@@ -40,114 +37,6 @@ PROBLEM_KINDS = {
 }
 _EXAMPLES = 3
 _SHOWN_LETTERS = 60
-
-
-@dataclass(frozen=True)
-class RecordProblem:
-    """Why a record cannot be used: one of the kinds, and the words for it."""
-
-    kind: str
-    words: str
-
-
-@dataclass(frozen=True)
-class ProblemExample:
-    """One bad record: where it stands, and what is wrong there."""
-
-    file: str
-    line: int
-    words: str
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> ProblemExample:
-        """Read an example back."""
-        file, words = (as_text(values.get(name), name) or "" for name in ("file", "words"))
-        return cls(file, as_whole(values.get("line"), "line"), words)
-
-    def __str__(self) -> str:
-        return one_line(f"{self.file}, line {self.line}: {self.words}")
-
-
-@dataclass
-class RecordCounts:
-    """How many records were read, how many of them are sources, and what the others are.
-
-    ``read`` is always ``good`` plus the sum of ``bad``. The first few examples of every kind are kept.
-    """
-
-    read: int = 0
-    good: int = 0
-    bad: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, list[ProblemExample]] = field(default_factory=dict)
-
-    def add(self, trouble: RecordProblem, file: Path, line: int) -> None:
-        """Count one bad record."""
-        self.bad[trouble.kind] += 1
-        kept = self.examples.setdefault(trouble.kind, [])
-        if len(kept) < _EXAMPLES:
-            kept.append(ProblemExample(str(file), line, trouble.words))
-
-    def refuse(self) -> None:
-        """Complain about the first bad record, if there is one."""
-        first = min(
-            (example for kept in self.examples.values() for example in kept),
-            key=lambda example: (example.file, example.line),
-            default=None,
-        )
-        if first is not None:
-            raise InputError(
-                first.words, file=first.file, line=first.line, fix="Mend it, or pass it over with bad=skip"
-            )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain values, kinds in the order of their names."""
-        return {
-            "read": self.read,
-            "good": self.good,
-            "bad": dict(sorted(self.bad.items())),
-            "examples": {
-                kind: [vars(example) for example in kept] for kind, kept in sorted(self.examples.items())
-            },
-        }
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> RecordCounts:
-        """Read counts back."""
-        examples = {
-            kind: [ProblemExample.from_dict(as_mapping(one, "examples")) for one in as_list(some, "examples")]
-            for kind, some in as_mapping(values.get("examples"), "examples").items()
-        }
-        bad = {kind: as_whole(count, "bad") for kind, count in as_mapping(values.get("bad"), "bad").items()}
-        read, good = (as_whole(values.get(name), name) for name in ("read", "good"))
-        if good < 0 or read != good + sum(bad.values()):
-            raise InputError(f"{read} records were read, and {good} and {sum(bad.values())} are counted")
-        for kind in {*bad, *examples} - {*PROBLEM_KINDS}:
-            raise InputError(f"{shown(kind)} is no kind of bad record", field="bad")
-        return cls(read, good, Counter(bad), examples)
-
-
-def add_counts(tallies: Iterable[RecordCounts]) -> RecordCounts:
-    """Add counts up; the examples are the first by file and line, whoever counted them first."""
-    whole = RecordCounts()
-    for tally in tallies:
-        whole.read += tally.read
-        whole.good += tally.good
-        whole.bad.update(tally.bad)
-        for kind, kept in tally.examples.items():
-            whole.examples.setdefault(kind, []).extend(kept)
-    for kind, kept in whole.examples.items():
-        whole.examples[kind] = sorted(kept, key=lambda one: (one.file, one.line))[:_EXAMPLES]
-    return whole
-
-
-def shorten(text: str) -> str:
-    """Return the beginning of a text, for an example."""
-    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}…"
-
-
-# --- Where a pool lies: files, folders and globs, cut into stretches that can be worked on one by one
-
-
 FILE_KINDS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -160,14 +49,23 @@ RANGE_BYTES = 16 * 2**20
 RANGE_ROWS = 200_000
 _BLOCK_BYTES = 2**20
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
+LONGEST_RECORD = 1_000_000
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, InputError)
+# A quoted field that goes on for longer than this was never closed.
+_LINES_OF_A_RECORD = 1_000
+
+
+# Files
 
 
 @dataclass(frozen=True)
 class FileRange:
     """A part of a file: bytes of a text file, rows of a Parquet file, or (without a stop) all of it.
 
-    ``line`` is the number of its first line or row, from 1. The file is told by the name that it was given;
-    ``root`` is the folder which that name starts from, so that a worker elsewhere finds it by the same name.
+    ``line`` is the number of its first line or row, from 1. The file has the name that the user gave;
+    ``root`` is the folder that this name is relative to, so that workers elsewhere find it.
     """
 
     file: Path
@@ -185,7 +83,7 @@ class FileRange:
 
 @dataclass(frozen=True)
 class PoolFiles:
-    """The files of a pool, and what else lies in its folders and is passed over."""
+    """The files of a pool, and the other files in its folders, which are ignored."""
 
     files: tuple[Path, ...]
     others: tuple[Path, ...] = ()
@@ -194,19 +92,19 @@ class PoolFiles:
 def pool_files(paths: str | Path | Iterable[str | Path], besides: Path | None = None) -> PoolFiles:
     """Return the files of a pool, each once, in the order of their names.
 
-    A folder stands for every file in and below it that has a known extension; hidden ones are passed over.
-    What lies in the folder ``besides`` is no part of the pool: scores may be kept inside of it.
+    A folder stands for every file in and below it that has a known extension; hidden ones are ignored, and so
+    is the folder ``besides``: scores may be written inside of the pool.
     """
-    given = [paths] if isinstance(paths, str | Path) else list(paths)
-    found = {file.resolve(): file for path in given for file in _expand_path(Path(path))}
+    path_list = [paths] if isinstance(paths, str | Path) else list(paths)
+    by_path = {file.resolve(): file for path in path_list for file in _expand_path(Path(path))}
     if besides is not None:
-        found = {real: file for real, file in found.items() if besides.resolve() not in real.parents}
-    ours = sorted((file for file in found.values() if _is_ours(file)), key=str)
+        by_path = {real: file for real, file in by_path.items() if besides.resolve() not in real.parents}
+    ours = sorted((file for file in by_path.values() if _is_ours(file)), key=str)
     if not ours:
         raise UsageError(
             f"There is no file in the pool. Files end in {', '.join(FILE_KINDS)}, perhaps with .gz."
         )
-    return PoolFiles(tuple(ours), tuple(sorted(set(found.values()) - set(ours), key=str)))
+    return PoolFiles(tuple(ours), tuple(sorted(set(by_path.values()) - set(ours), key=str)))
 
 
 def _is_ours(path: Path) -> bool:
@@ -214,7 +112,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _expand_path(path: Path) -> Sequence[Path]:
-    """Return the files that a path stands for; of a folder all that are not hidden, of whatever kind."""
+    """Return the files that a path stands for; of a folder all that are not hidden, of any kind."""
     if path.is_dir():
         inside = (file for file in path.rglob("*") if not file.name.startswith("."))
         return [file for file in inside if not file.is_dir()]
@@ -222,7 +120,7 @@ def _expand_path(path: Path) -> Sequence[Path]:
         matching = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 - ** and bases
         if not matching:
             raise InputError("no file matches", file=path)
-        return [file for one in matching for file in _expand_path(one)]
+        return [file for match in matching for file in _expand_path(match)]
     if not path.exists():
         raise InputError("there is no such file", file=path)
     if files.extension(path) not in FILE_KINDS:
@@ -239,7 +137,7 @@ def _expand_path(path: Path) -> Sequence[Path]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder that scores are written to, where it is not there."""
+    """Make the folder that scores are written to, unless it exists."""
     if folder.exists() and not folder.is_dir():
         raise InputError("this is a file, and a folder is wanted for the scores", file=folder)
     with files.naming_target(folder):
@@ -247,7 +145,7 @@ def make_folder(folder: Path) -> None:
 
 
 def cut_files(paths: Iterable[Path], size: int = RANGE_BYTES, rows: int = RANGE_ROWS) -> Iterator[FileRange]:
-    """Cut files into stretches: JSON Lines and plain text by bytes, at line ends, and Parquet by rows.
+    """Cut files into ranges: JSON Lines and plain text by bytes, at line ends, and Parquet by rows.
 
     A compressed or comma-separated file stays whole: where a record begins cannot be told from its middle.
     """
@@ -270,10 +168,10 @@ def _by_bytes(path: Path, kind: str, size: int) -> Iterator[FileRange]:
     with files.naming(path), path.open("rb") as file:
         end, start, line = path.stat().st_size, 0, 1
         while start < end:
-            lines, left = 0, size
-            while left > 0 and (block := file.read(min(left, _BLOCK_BYTES))):
+            lines, remaining = 0, size
+            while remaining > 0 and (block := file.read(min(remaining, _BLOCK_BYTES))):
                 lines += block.count(b"\n")
-                left -= len(block)
+                remaining -= len(block)
             lines += file.readline().count(b"\n")
             stop = file.tell()
             yield FileRange(path, kind, start, stop, line)
@@ -294,29 +192,132 @@ def _by_rows(path: Path, rows: int) -> Iterator[FileRange]:
         yield FileRange(path, "parquet", start, min(count, start + rows), start + 1)
 
 
-# --- The records of a stretch as they stand in the file: found one by one, and read as an object or a trouble
+# Problems of records
 
+
+@dataclass(frozen=True)
+class RecordProblem:
+    """Why a record cannot be used: a kind of ``PROBLEM_KINDS``, and a message."""
+
+    kind: str
+    words: str
+
+
+@dataclass(frozen=True)
+class ProblemExample:
+    """One bad record: its file and line, and what is wrong."""
+
+    file: str
+    line: int
+    words: str
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ProblemExample:
+        """Read an example back."""
+        file, words = (as_text(values.get(name), name) or "" for name in ("file", "words"))
+        return cls(file, as_whole(values.get("line"), "line"), words)
+
+    def __str__(self) -> str:
+        return one_line(f"{self.file}, line {self.line}: {self.words}")
+
+
+@dataclass
+class RecordCounts:
+    """How many records were read, how many are sources, and what is wrong with the others.
+
+    ``read`` is always ``good`` plus the sum of ``bad``. The first few examples of every kind are kept.
+    """
+
+    read: int = 0
+    good: int = 0
+    bad: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[ProblemExample]] = field(default_factory=dict)
+
+    def add(self, trouble: RecordProblem, file: Path, line: int) -> None:
+        """Count one bad record."""
+        self.bad[trouble.kind] += 1
+        examples = self.examples.setdefault(trouble.kind, [])
+        if len(examples) < _EXAMPLES:
+            examples.append(ProblemExample(str(file), line, trouble.words))
+
+    def refuse(self) -> None:
+        """Raise InputError for the first bad record, if there is one."""
+        first = min(
+            (example for of_kind in self.examples.values() for example in of_kind),
+            key=lambda example: (example.file, example.line),
+            default=None,
+        )
+        if first is not None:
+            raise InputError(
+                first.words, file=first.file, line=first.line, fix="Mend it, or pass it over with bad=skip"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain values, kinds in the order of their names."""
+        return {
+            "read": self.read,
+            "good": self.good,
+            "bad": dict(sorted(self.bad.items())),
+            "examples": {
+                kind: [vars(example) for example in of_kind]
+                for kind, of_kind in sorted(self.examples.items())
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> RecordCounts:
+        """Read counts back."""
+        examples = {
+            kind: [
+                ProblemExample.from_dict(as_mapping(example, "examples"))
+                for example in as_list(of_kind, "examples")
+            ]
+            for kind, of_kind in as_mapping(values.get("examples"), "examples").items()
+        }
+        bad = {kind: as_whole(count, "bad") for kind, count in as_mapping(values.get("bad"), "bad").items()}
+        read, good = (as_whole(values.get(name), name) for name in ("read", "good"))
+        if good < 0 or read != good + sum(bad.values()):
+            raise InputError(f"{read} records were read, and {good} and {sum(bad.values())} are counted")
+        for kind in {*bad, *examples} - {*PROBLEM_KINDS}:
+            raise InputError(f"{shown(kind)} is no kind of bad record", field="bad")
+        return cls(read, good, Counter(bad), examples)
+
+
+def add_counts(tallies: Iterable[RecordCounts]) -> RecordCounts:
+    """Add counts up; the examples are the first by file and line, whatever the order of the counts."""
+    total = RecordCounts()
+    for tally in tallies:
+        total.read += tally.read
+        total.good += tally.good
+        total.bad.update(tally.bad)
+        for kind, of_kind in tally.examples.items():
+            total.examples.setdefault(kind, []).extend(of_kind)
+    for kind, of_kind in total.examples.items():
+        total.examples[kind] = sorted(of_kind, key=lambda example: (example.file, example.line))[:_EXAMPLES]
+    return total
+
+
+def shorten(text: str) -> str:
+    """Return the beginning of a text, for an example."""
+    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}…"
+
+
+# Records
 
 Raw = tuple[int, bytes | dict[str, Any] | RecordProblem]
 Line = tuple[int, bytes | RecordProblem]
 Reader = Callable[[bytes], dict[str, Any] | RecordProblem]
-LONGEST_RECORD = 1_000_000
-
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, InputError)
-# A quoted field that goes on for longer than this was never closed.
-_LINES_OF_A_RECORD = 1_000
 
 
-def records(stretch: FileRange, longest: int = LONGEST_RECORD) -> tuple[Iterator[Raw], Reader]:
-    """Return the records of a stretch with their lines, and what reads one of them."""
-    if stretch.kind == "parquet":
-        return _rows(stretch, longest), _nothing_to_read
-    lines = _lines(stretch, longest)
-    if stretch.kind == "csv":
-        return _csv(stretch, lines)
-    full = (pair for pair in lines if not isinstance(pair[1], bytes) or pair[1].strip())
-    return full, _json_object if stretch.kind == "jsonl" else _plain_text
+def records(file_range: FileRange, longest: int = LONGEST_RECORD) -> tuple[Iterator[Raw], Reader]:
+    """Return the records of a range with their lines, and a function that parses one of them."""
+    if file_range.kind == "parquet":
+        return _rows(file_range, longest), _nothing_to_read
+    lines = _lines(file_range, longest)
+    if file_range.kind == "csv":
+        return _csv(file_range, lines)
+    non_empty = (pair for pair in lines if not isinstance(pair[1], bytes) or pair[1].strip())
+    return non_empty, _json_object if file_range.kind == "jsonl" else _plain_text
 
 
 def is_binary(text: str) -> bool:
@@ -324,26 +325,23 @@ def is_binary(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
-# --- lines
-
-
-def _lines(stretch: FileRange, longest: int) -> Iterator[Line]:
-    """Yield the lines of a stretch; one that is too long is passed over without being held."""
-    number = stretch.line - 1
+def _lines(file_range: FileRange, longest: int) -> Iterator[Line]:
+    """Yield the lines of a range; one that is too long is skipped without being read into memory."""
+    number = file_range.line - 1
     try:
-        with files.open_binary(stretch.path) as file:
-            if stretch.start:
-                file.seek(stretch.start)
-            left = None if stretch.stop is None else stretch.stop - stretch.start
-            while (left is None or left > 0) and (raw := file.readline(longest + 2)):
+        with files.open_binary(file_range.path) as file:
+            if file_range.start:
+                file.seek(file_range.start)
+            remaining = None if file_range.stop is None else file_range.stop - file_range.start
+            while (remaining is None or remaining > 0) and (raw := file.readline(longest + 2)):
                 number += 1
-                size, whole = len(raw), raw.rstrip(b"\r\n")
-                if len(whole) > longest:
+                size, line = len(raw), raw.rstrip(b"\r\n")
+                if len(line) > longest:
                     size += _rest_of_line(file, raw)
-                    yield number, RecordProblem("too_long", f"longer than {longest:,} bytes: {_start(whole)}")
+                    yield number, RecordProblem("too_long", f"longer than {longest:,} bytes: {_start(line)}")
                 else:
-                    yield number, whole.removeprefix(b"\xef\xbb\xbf") if number == 1 else whole
-                left = None if left is None else left - size
+                    yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                remaining = None if remaining is None else remaining - size
     except _DAMAGE as error:
         yield number + 1, RecordProblem("unreadable", _reason(error))
 
@@ -395,10 +393,7 @@ def _plain_text(raw: bytes) -> dict[str, Any] | RecordProblem:
     return text if isinstance(text, RecordProblem) else {"source": text}
 
 
-# --- comma-separated
-
-
-def _csv(stretch: FileRange, lines: Iterator[Line]) -> tuple[Iterator[Raw], Reader]:
+def _csv(file_range: FileRange, lines: Iterator[Line]) -> tuple[Iterator[Raw], Reader]:
     """Find the records of a file whose first line names the columns."""
     first = next(lines, None)
     if first is None:
@@ -407,7 +402,7 @@ def _csv(stretch: FileRange, lines: Iterator[Line]) -> tuple[Iterator[Raw], Read
     header_text = raw if isinstance(raw, RecordProblem) else _decoded(raw)
     if isinstance(header_text, RecordProblem):
         return iter([(first[0], header_text)]), _nothing_to_read
-    separator = _separator(stretch, header_text)
+    separator = _separator(file_range, header_text)
     header = _fields(header_text, separator) or []
     if not any(header) or len(set(header)) < len(header):
         words = f"the first line names no columns, or one twice: {shorten(header_text)}"
@@ -420,47 +415,49 @@ def _csv(stretch: FileRange, lines: Iterator[Line]) -> tuple[Iterator[Raw], Read
         fields = _fields(text, separator)
         if fields is None or len(fields) != len(header):
             kind = "binary" if is_binary(text) else "broken"
-            found = "no" if fields is None else len(fields)
-            return RecordProblem(kind, f"{found} fields where the header has {len(header)}: {shorten(text)}")
+            field_count = "no" if fields is None else len(fields)
+            return RecordProblem(
+                kind, f"{field_count} fields where the header has {len(header)}: {shorten(text)}"
+            )
         return {name: field for name, field in zip(header, fields, strict=True) if name and field != ""}
 
-    return _joined(lines, separator, len(header)), read
+    return _join_lines(lines, separator, len(header)), read
 
 
-def _separator(stretch: FileRange, header: str) -> str:
-    if files.extension(stretch.file) == ".tsv":
+def _separator(file_range: FileRange, header: str) -> str:
+    if files.extension(file_range.file) == ".tsv":
         return "\t"
     return max(",", "\t", ";", key=header.count)
 
 
 def _fields(text: str, separator: str) -> list[str] | None:
     """Return the fields of one record; None where the quotes do not fit, or where it is more than one."""
-    before = csv.field_size_limit(2**31 - 1)
+    limit_before = csv.field_size_limit(2**31 - 1)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     except csv.Error:
         return None
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(limit_before)
     return rows[0] if len(rows) == 1 else None
 
 
 def _is_open(raw: bytes, separator: str) -> bool:
     """Whether a quoted field of a record has not ended yet."""
     text = raw.decode("utf-8", "surrogateescape")
-    before = csv.field_size_limit(2**31 - 1)
+    limit_before = csv.field_size_limit(2**31 - 1)
     try:
         for _ in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True):
             pass
     except csv.Error as error:
         return "end of data" in str(error)
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(limit_before)
     return False
 
 
-def _joined(lines: Iterator[Line], separator: str, width: int) -> Iterator[Raw]:
-    """Put lines together that one quoted field runs over.
+def _join_lines(lines: Iterator[Line], separator: str, width: int) -> Iterator[Raw]:
+    """Join lines that one quoted field spans.
 
     Where they do not end in a record with all of its fields, a quote was never closed: then the first line
     alone is broken, and reading goes on with the next one, so that one wrong quote does not swallow a file.
@@ -478,41 +475,41 @@ def _joined(lines: Iterator[Line], separator: str, width: int) -> Iterator[Raw]:
             if raw.strip():
                 yield head
         else:
-            whole, used = _until_closed(raw, take, separator)
-            if whole is not None and len(_fields(whole.decode("utf-8", "replace"), separator) or ()) == width:
-                yield number, whole
+            record, used_lines = _read_until_closed(raw, take, separator)
+            if (
+                record is not None
+                and len(_fields(record.decode("utf-8", "replace"), separator) or ()) == width
+            ):
+                yield number, record
             else:
-                ahead.extendleft(reversed(used))
+                ahead.extendleft(reversed(used_lines))
                 yield number, RecordProblem("broken", f"a quote that is never closed: {_start(raw)}")
 
 
-def _until_closed(
+def _read_until_closed(
     raw: bytes, take: Callable[[], Line | None], separator: str
 ) -> tuple[bytes | None, list[Line]]:
-    """Return a record with the lines that its open field runs over, or None, and the lines that were used."""
-    parts, used = [raw], list[Line]()
-    while len(used) < _LINES_OF_A_RECORD and (line := take()) is not None:
-        used.append(line)
+    """Return a record with the lines that its open field spans, or None, and the lines that were used."""
+    parts, used_lines = [raw], list[Line]()
+    while len(used_lines) < _LINES_OF_A_RECORD and (line := take()) is not None:
+        used_lines.append(line)
         if isinstance(line[1], RecordProblem):
             break
         parts.append(line[1])
-        if b'"' in line[1] and not _is_open(whole := b"\n".join(parts), separator):
-            return whole, used
-    return None, used
+        if b'"' in line[1] and not _is_open(record := b"\n".join(parts), separator):
+            return record, used_lines
+    return None, used_lines
 
 
-# --- Parquet
-
-
-def _rows(stretch: FileRange, longest: int, block: int = 20_000) -> Iterator[Raw]:
+def _rows(file_range: FileRange, longest: int, block: int = 20_000) -> Iterator[Raw]:
     import polars as pl
 
     damaged = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
-    number = stretch.line
+    number = file_range.line
     try:
-        rows = pl.scan_parquet(stretch.path, glob=False)
-        stop = stretch.stop if stretch.stop is not None else int(rows.select(pl.len()).collect().item())
-        for start in range(stretch.start, stop, block):
+        rows = pl.scan_parquet(file_range.path, glob=False)
+        stop = file_range.stop if file_range.stop is not None else int(rows.select(pl.len()).collect().item())
+        for start in range(file_range.start, stop, block):
             for row in rows.slice(start, min(block, stop - start)).collect().iter_rows(named=True):
                 yield number, _short_row(row, longest)
                 number += 1

@@ -9,8 +9,8 @@ from typing import Literal, Unpack
 
 from sparingly.base.errors import DataError, InputError, UsageError, listing
 from sparingly.choose.pool.contamination import read_corpus
-from sparingly.choose.pool.embeddings import PoolEmbedding, embed_pool, embedding_of
-from sparingly.choose.pool.parts import PoolPart, ScoringPlan, score_stretch
+from sparingly.choose.pool.embeddings import PoolEmbedding, embed_pool, parse_embedding
+from sparingly.choose.pool.parts import PoolPart, ScoringPlan, score_range
 from sparingly.choose.pool.records import (
     LONGEST_RECORD,
     FileRange,
@@ -46,22 +46,22 @@ def score_pool(
     embed: str | Embedder | None = None,
     **work: Unpack[WorkOptions],
 ) -> ScoredPool:
-    """Score every source of a pool that may be larger than memory, and keep the scores in a folder.
+    """Score every source of a pool that may be larger than memory, and write the scores to a folder.
 
     What was scored before into the same folder is not scored again. Which records make up a part has no
     influence on what is selected later.
 
     Args:
         paths: Files, folders or globs of Parquet, JSON Lines, CSV or plain text, compressed or not.
-        out: The folder to write to; it is made where it is not there.
-        by: The utility: ``source_length``, a column, ``distilled:model=FILE,utility=NAME`` for what a model
-            tells, ``package.module:function``, or a function that takes a list of texts and gives one number
+        out: The folder to write to; it is made if needed.
+        by: The utility: ``source_length``, a column, ``distilled:model=FILE,utility=NAME`` for a distilled
+            model, ``package.module:function``, or a function that takes a list of texts and gives one number
             each.
         id: The column of ids; ``item`` or ``id`` unless given, made from the text where there is neither.
         text: The column of texts; ``source`` or ``text`` unless given.
         keep: The further columns to keep; all of them unless given.
-        against: A corpus to compare with: the share of every source that stands in it is kept.
-        near: Also compute what near duplicates are found by, 128 bytes a source.
+        against: A corpus to compare with: the share of every source that it contains is stored.
+        near: Also compute MinHash for near duplicates, 128 bytes a source.
         language: The column that says the language of a source.
         identify: Identify the language where no column says it.
         languages: The languages to tell apart; all that are known unless given.
@@ -71,48 +71,73 @@ def score_pool(
             model, or a function from texts to an array with a row for each.
         **work: How the work is done: ``rows``, ``batch``, ``stretch``, ``jobs``, ``cluster``, ``progress``.
     """
-    how, embedding = WorkSettings(**work), None if embed is None else embedding_of(embed)
+    settings, embedding = WorkSettings(**work), None if embed is None else parse_embedding(embed)
     if longest < 1:
         raise UsageError("longest is 1 or more.")
     scoring, folder = parse_scoring(by), Path(out)
-    spoken = Languages(language, identify, tuple(sorted(set(languages))))
-    spoken.check()
-    wanted = None if keep is None else {*keep, *(() if language is None else (language,))}
-    layout = Layout(id, text, None if wanted is None else tuple(sorted(wanted)), scoring.column)
+    language_rule = Languages(language, identify, tuple(sorted(set(languages))))
+    language_rule.check()
+    columns = None if keep is None else {*keep, *(() if language is None else (language,))}
+    layout = Layout(id, text, None if columns is None else tuple(sorted(columns)), scoring.column)
     corpus = None if against is None else read_corpus(against, Layout(text=text), bad)
     plan = ScoringPlan(
-        folder.resolve(), layout, scoring, bad, near, corpus, spoken, longest, how.rows, how.batch
+        folder.resolve(),
+        layout,
+        scoring,
+        bad,
+        near,
+        corpus,
+        language_rule,
+        longest,
+        settings.rows,
+        settings.batch,
     )
-    return _made(plan, folder, pool_files(paths, besides=folder), embedding, how)
+    return _score_files(plan, folder, pool_files(paths, besides=folder), embedding, settings)
 
 
-def _made(
-    plan: ScoringPlan, folder: Path, found: PoolFiles, embedding: PoolEmbedding | None, how: WorkSettings
+def _score_files(
+    plan: ScoringPlan,
+    folder: Path,
+    input_files: PoolFiles,
+    embedding: PoolEmbedding | None,
+    settings: WorkSettings,
 ) -> ScoredPool:
-    """Score the files and embed the sources; files keep the names that they were given."""
-    here = Path.cwd()
-    pieces = [replace(one, root=here) for one in cut_files(found.files, how.stretch)]
+    """Score the files and embed the sources; files keep the names that the user gave."""
+    working_folder = Path.cwd()
+    pieces = [
+        replace(file_range, root=working_folder)
+        for file_range in cut_files(input_files.files, settings.stretch)
+    ]
     make_folder(folder)
-    with open_executor(how.jobs, how.cluster, [plan.out, *(here / file for file in found.files[:1])]) as crew:
-        pool = replace(ScoredPool.of(plan, _scored(pieces, plan, crew, how), found.others), folder=folder)
+    with open_executor(
+        settings.jobs,
+        settings.cluster,
+        [plan.out, *(working_folder / file for file in input_files.files[:1])],
+    ) as executor:
+        pool = replace(
+            ScoredPool.from_parts(plan, _score_ranges(pieces, plan, executor, settings), input_files.others),
+            folder=folder,
+        )
         _check(pool, plan.bad)
-        pool = pool if embedding is None else embed_pool(pool, embedding, crew, how)
+        pool = pool if embedding is None else embed_pool(pool, embedding, executor, settings)
     pool.save()
     return pool
 
 
-def _scored(pieces: list[FileRange], plan: ScoringPlan, crew: Executor, how: WorkSettings) -> list[PoolPart]:
+def _score_ranges(
+    pieces: list[FileRange], plan: ScoringPlan, executor: Executor, settings: WorkSettings
+) -> list[PoolPart]:
     parts: list[PoolPart] = []
     read = 0
-    for done, (_, made) in enumerate(crew.each(score_stretch, pieces, plan), 1):
-        parts += made
-        read += sum(part.tally.read for part in made)
-        how.tell(done, len(pieces), f"{read:,} records")
+    for ranges_done, (_, new_parts) in enumerate(executor.map_unordered(score_range, pieces, plan), 1):
+        parts += new_parts
+        read += sum(part.tally.read for part in new_parts)
+        settings.report(ranges_done, len(pieces), f"{read:,} records")
     return parts
 
 
 def _check(pool: ScoredPool, bad: OnProblem) -> None:
-    """Refuse a pool without any source, and ids that stand for several texts where that is asked."""
+    """Raise an error for a pool without any source and, with ``refuse``, for ids with several texts."""
     if not pool.tally.good:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(pool.tally.bad.items()))
         raise DataError(f"The pool has no source: of {pool.tally.read} records, {kinds or 'none is there'}.")

@@ -1,4 +1,4 @@
-"""A scored pool: the folder that ``score_pool`` writes, and its numbers as arrays."""
+"""A scored pool: the folder that ``score_pool`` writes, and its columns."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from sparingly.choose.pool.parts import (
     TABLE,
     PoolPart,
     ScoringPlan,
-    array_of,
     damaged,
+    load_array,
     reading_table,
     values_problem,
     with_checksum,
@@ -61,12 +61,12 @@ class ScoredPool:
         duplicate_ids: How many sources have the id of another whose text differs.
         duplicate_examples: Some such ids.
         languages: Whether the languages of sources are known, by a column or identified.
-        unlike: How many sources are unlike the texts that the model of the utility knows.
-        notes: What to mind about the utility.
+        unlike: How many sources are unlike the training texts of the utility's model.
+        notes: Warnings about the utility.
         other_files: How many files of its folders are of no kind that a pool has.
         other_examples: Some of them.
         embedding: The embedding of the sources, or None.
-        crew: Who reads the parts.
+        executor: Reads the parts.
     """
 
     folder: Path
@@ -84,10 +84,12 @@ class ScoredPool:
     other_files: int = 0
     other_examples: tuple[str, ...] = ()
     embedding: str | None = None
-    crew: Executor = field(default=SerialExecutor(), compare=False, repr=False)
+    executor: Executor = field(default=SerialExecutor(), compare=False, repr=False)
 
     @classmethod
-    def of(cls, plan: ScoringPlan, parts: Sequence[PoolPart], others: Sequence[Path] = ()) -> ScoredPool:
+    def from_parts(
+        cls, plan: ScoringPlan, parts: Sequence[PoolPart], other_files: Sequence[Path] = ()
+    ) -> ScoredPool:
         """Put the parts together."""
         ordered = tuple(sorted(parts, key=lambda part: (part.file, part.line, part.name)))
         corpus = plan.corpus
@@ -103,8 +105,8 @@ class ScoredPool:
             (),
             plan.languages != UNKNOWN_LANGUAGES,
             notes=plan.scoring.notes,
-            other_files=len(others),
-            other_examples=tuple(str(file) for file in others[:_EXAMPLES]),
+            other_files=len(other_files),
+            other_examples=tuple(str(file) for file in other_files[:_EXAMPLES]),
         )
         count, examples = _duplicate_ids(bare)
         unlike = int(bare.column(UNLIKE).to_series().sum()) if plan.scoring.flags and bare.tally.good else 0
@@ -132,7 +134,7 @@ class ScoredPool:
         }
 
     def save(self) -> None:
-        """Write down which parts make up the pool, with their checksums and its own."""
+        """Write the manifest: the parts with their checksums, and its own checksum."""
         files.write_json(self.folder / MANIFEST, with_checksum(self.to_dict()))
 
     @classmethod
@@ -151,9 +153,9 @@ class ScoredPool:
             raise error.at(file=path) from None
         if (CHECKSUM in values or pool.has_checksums) and (problem := values_problem(values)):
             raise damaged(path, problem)
-        gone = [part for part in pool.parts if not part.path(pool.folder, TABLE).exists()]
-        if gone:
-            raise damaged(Path(folder), f"{len(gone)} parts are gone, such as {gone[0].name}")
+        missing = [part for part in pool.parts if not part.path(pool.folder, TABLE).exists()]
+        if missing:
+            raise damaged(Path(folder), f"{len(missing)} parts are gone, such as {missing[0].name}")
         return pool
 
     @classmethod
@@ -192,7 +194,7 @@ class ScoredPool:
 
     @property
     def checksum_notes(self) -> tuple[str, ...]:
-        """What to mind about the files: that a pool of an older version has no checksums."""
+        """A warning if the pool is of an older version without checksums."""
         return () if self.has_checksums else (NO_CHECKSUMS,)
 
     def check(self, *endings: str) -> None:
@@ -203,44 +205,52 @@ class ScoredPool:
         """
         if not self.has_checksums:
             return
-        found = map_in_order(self.crew, PoolPart.problem, self.parts, self.folder.resolve(), endings)
-        wrong = [place for place in found if place is not None]
-        if wrong:
-            path, problem = wrong[0]
-            more = "" if len(wrong) == 1 else f" (and {len(wrong) - 1} more of {len(self.parts)} parts)"
+        problems = map_in_order(self.executor, PoolPart.problem, self.parts, self.folder.resolve(), endings)
+        damaged_files = [place for place in problems if place is not None]
+        if damaged_files:
+            path, problem = damaged_files[0]
+            more = (
+                ""
+                if len(damaged_files) == 1
+                else f" (and {len(damaged_files) - 1} more of {len(self.parts)} parts)"
+            )
             raise damaged(path, f"{problem}{more}")
 
     def column(self, *names: str) -> pl.DataFrame:
         """Return some columns of all sources, part after part."""
         import polars as pl
 
-        return pl.concat(map_in_order(self.crew, _columns, self._tables(), names))
+        return pl.concat(map_in_order(self.executor, _columns, self._tables(), names))
 
-    def kept(self, name: str) -> pl.Series:
-        """Return a kept column of all sources as texts, null where a source has none."""
+    def extra_column(self, name: str) -> pl.Series:
+        """Return an extra column of all sources as texts, null where a source has none."""
         import polars as pl
 
         if not _PLAIN_NAME.fullmatch(name):
             # Other names cannot be written in a path, and are looked up one source at a time.
-            found = (json.loads(kept).get(name) for kept in self.column("kept").to_series())
-            return pl.Series(name, [_text(value) for value in found], pl.String)
-        return pl.concat(map_in_order(self.crew, _kept, self._tables(), name)).to_series()
+            values = (json.loads(extra).get(name) for extra in self.column("kept").to_series())
+            return pl.Series(name, [_text(value) for value in values], pl.String)
+        return pl.concat(map_in_order(self.executor, _extra_column, self._tables(), name)).to_series()
 
     def labels(self, name: str) -> pl.Series:
-        """Return a label of all sources: the language, where it is known, or a kept column."""
-        return self.column(LANGUAGE).to_series() if name == LANGUAGE and self.languages else self.kept(name)
+        """Return a label of all sources: the language, if known, or an extra column."""
+        return (
+            self.column(LANGUAGE).to_series()
+            if name == LANGUAGE and self.languages
+            else self.extra_column(name)
+        )
 
     def rows(self, places: Ints) -> pl.DataFrame:
         """Return whole sources by their places among all sources, in the order asked for."""
         import polars as pl
 
-        asked, start = [], 0
+        requests, start = [], 0
         for part, table in zip(self.parts, self._tables(), strict=True):
             inside = np.flatnonzero((places >= start) & (places < start + part.tally.good))
             if len(inside):
-                asked.append((table, places[inside] - start, inside))
+                requests.append((table, places[inside] - start, inside))
             start += part.tally.good
-        frames = map_in_order(self.crew, _rows, asked)
+        frames = map_in_order(self.executor, _rows, requests)
         if not frames:
             return pl.DataFrame({"item": []}, schema={"item": pl.String})
         return pl.concat(frames).sort("_asked").drop("_asked")
@@ -259,15 +269,15 @@ class ScoredPool:
         """Return all bands of some sources, bands × sources."""
         ends = np.cumsum([part.tally.good for part in self.parts])
         owner = np.searchsorted(ends, rows, side="right")
-        found = np.empty((BANDS, len(rows)), np.uint64)
+        bands = np.empty((BANDS, len(rows)), np.uint64)
         for place in np.unique(owner):
             inside, part = owner == place, self.parts[place]
-            found[:, inside] = self._bands(part)[:, rows[inside] - (ends[place] - part.tally.good)]
-        return found
+            bands[:, inside] = self._bands(part)[:, rows[inside] - (ends[place] - part.tally.good)]
+        return bands
 
     def _bands(self, part: PoolPart) -> Keys:
         """Return the bands of a part, as they lie in its file."""
-        return array_of(part.path(self.folder, BANDS_FILE), (BANDS, part.tally.good))
+        return load_array(part.path(self.folder, BANDS_FILE), (BANDS, part.tally.good))
 
 
 def _columns(table: tuple[Path, int], names: Sequence[str] | None) -> pl.DataFrame:
@@ -282,7 +292,7 @@ def _columns(table: tuple[Path, int], names: Sequence[str] | None) -> pl.DataFra
     return frame
 
 
-def _kept(table: tuple[Path, int], name: str) -> pl.DataFrame:
+def _extra_column(table: tuple[Path, int], name: str) -> pl.DataFrame:
     import polars as pl
 
     path = pl.col("kept").str.json_path_match(f'$["{name}"]').alias(name)
@@ -292,7 +302,7 @@ def _kept(table: tuple[Path, int], name: str) -> pl.DataFrame:
 
 
 def _rows(request: tuple[tuple[Path, int], Ints, Ints]) -> pl.DataFrame:
-    """Return some rows of a table, each with its place among all that are asked for."""
+    """Return some rows of a table, each with its place among all requested ones."""
     import polars as pl
 
     table, rows, places = request
@@ -304,7 +314,7 @@ def _text(value: Any) -> str | None:
 
 
 def _duplicate_ids(pool: ScoredPool) -> tuple[int, tuple[str, ...]]:
-    """Count the sources whose id stands for another text too, the first one of them not counted.
+    """Count the sources whose id another source with a different text has, the first one not counted.
 
     Equal pairs of id and text count once. It takes 40 bytes a source, where a hash table takes 200.
     """
@@ -314,13 +324,13 @@ def _duplicate_ids(pool: ScoredPool) -> tuple[int, tuple[str, ...]]:
         return 0, ()
     key = pool.column("key").to_series().to_numpy()
     order = np.argsort(key)
-    again = key[order[1:]] == key[order[:-1]]
-    shared = order[np.r_[again, False] | np.r_[False, again]]
+    is_repeated = key[order[1:]] == key[order[:-1]]
+    shared = order[np.r_[is_repeated, False] | np.r_[False, is_repeated]]
     text = pool.column("text").to_series().gather(shared).to_numpy()
     pairs = pl.DataFrame({"key": key[shared], "text": text}).unique()
     several = pairs.group_by("key").len().filter(pl.col("len") > 1)
     if not len(several):
         return 0, ()
-    wanted = several.select("key").sort("key").head(_EXAMPLES)
-    named = pool.column("item", "key").join(wanted, on="key", how="semi").unique().sort("item")
-    return int(several.get_column("len").sum()) - len(several), tuple(named.get_column("item").to_list())
+    example_keys = several.select("key").sort("key").head(_EXAMPLES)
+    examples = pool.column("item", "key").join(example_keys, on="key", how="semi").unique().sort("item")
+    return int(several.get_column("len").sum()) - len(several), tuple(examples.get_column("item").to_list())

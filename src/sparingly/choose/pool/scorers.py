@@ -1,4 +1,4 @@
-"""What a source is worth: its length, a column, a distilled model, or any function of batches of texts."""
+"""The utility of sources: their length, a column, a distilled model, or any function of batches of texts."""
 
 from __future__ import annotations
 
@@ -15,28 +15,89 @@ from sparingly.base.text import Bare, Call, Quoted, format_call, parse_call, tex
 from sparingly.choose.distil.apply import Distilled, learned_from_notes, weak_notes
 from sparingly.signals.length import SOURCE_LENGTH, text_length
 
-# --- A distilled model as the scorer of a pool: the utility it tells, and the texts it knows little about
-
-
 DISTILLED = "distilled"
 _PARAMETERS = ("model", "utility", "digest")
+# Takes the texts of a batch and returns one number each; NaN for no score.
+Scorer = Callable[[list[str]], Floats]
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How sources are scored: a name, the function or column that has the numbers, and warnings."""
+
+    name: str
+    scorer: Scorer | None = None
+    column: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def flags(self) -> bool:
+        """Whether the scorer also flags texts unlike its training texts."""
+        return isinstance(self.scorer, DistilledScorer)
+
+
+def parse_scoring(by: str | Scorer) -> Scoring:
+    """Return how to score: ``source_length``, a column, ``distilled:model=FILE``, or some function.
+
+    A function is given as it is or as ``package.module:function``.
+    """
+    if callable(by):
+        path = f"{getattr(by, '__module__', '')}:{getattr(by, '__qualname__', type(by).__qualname__)}"
+        return Scoring(getattr(by, "name", None) or path, scorer=by)
+    if by == SOURCE_LENGTH:
+        return Scoring(by, scorer=source_length)
+    if by.partition(":")[0] == DISTILLED:
+        model = parse_distilled(by)
+        return Scoring(model.name, scorer=model, notes=model.notes)
+    if ":" in by:
+        return Scoring(by, scorer=_import_function(by))
+    return Scoring(by, column=by)
+
+
+def source_length(texts: list[str]) -> Floats:
+    """Return the number of words of every text, or of characters where words have no spaces between them."""
+    return np.fromiter(map(text_length, texts), np.float64, len(texts))
+
+
+def score_batch(scorer: Scorer, name: str, texts: list[str]) -> tuple[Floats, Mask]:
+    """Return the scores of a batch, and which texts are flagged; raise UsageError for other results."""
+    if isinstance(scorer, DistilledScorer):
+        return scorer.with_flags(texts)
+    scores = np.asarray(scorer(texts), np.float64)
+    if scores.shape != (len(texts),):
+        raise UsageError(
+            f"{name} must return one number per text: for {len(texts)} texts it gave the shape {scores.shape}"
+        )
+    return scores, np.zeros(len(texts), bool)
+
+
+def _import_function(by: str) -> Scorer:
+    module, _, function = by.partition(":")
+    try:
+        function_object = getattr(import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(f"The function {by} cannot be imported: {error}.") from None
+    if not callable(function_object):
+        raise UsageError(f"{by} is no function of a list of texts.")
+    scorer: Scorer = function_object
+    return scorer
 
 
 @dataclass(frozen=True)
 class DistilledScorer:
-    """A model that tells the utility of texts; it is read from its file wherever it is used."""
+    """A distilled model as the scorer of a pool; every worker reads it from its file."""
 
     method: Distilled
 
     @property
     def name(self) -> str:
-        """The utility and the model's digest: the same wherever the file lies."""
+        """The utility and the model's digest, which do not depend on the path."""
         values = (("utility", self.method.utility), ("digest", self.method.digest))
         return format_call(Call(DISTILLED, tuple((name, text_value(str(value))) for name, value in values)))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to mind about the utility."""
+        """Warnings about the utility."""
         card = self.method.load_model().card
         return (*weak_notes(card, (str(self.method.utility),)), *learned_from_notes(card))
 
@@ -54,88 +115,21 @@ class DistilledScorer:
 
 def parse_distilled(text: str) -> DistilledScorer:
     """Return the scorer of ``distilled:model=FILE,utility=NAME``; the only utility need not be named."""
-    given: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for name, value in parse_call(text).values:
         if name not in _PARAMETERS or not isinstance(value, Bare | Quoted):
             raise UsageError(
                 f"{text} is no way to score a pool: write {DISTILLED}:model=FILE,utility=NAME, and "
                 "nothing else."
             )
-        given[name] = value.text
-    if "model" not in given:
+        parameters[name] = value.text
+    if "model" not in parameters:
         raise UsageError(f"{DISTILLED} needs the file of a model: {DISTILLED}:model=FILE.")
-    asked = Distilled(str(Path(given["model"]).resolve()), given.get("utility"), None, given.get("digest"))
-    model = asked.load_model()
-    place = model.place_of(asked.utility)
-    # A model of given vectors knows nothing of texts, and says so before anything is read.
+    method = Distilled(
+        str(Path(parameters["model"]).resolve()), parameters.get("utility"), None, parameters.get("digest")
+    )
+    model = method.load_model()
+    place = model.place_of(method.utility)
+    # A model of precomputed vectors cannot score texts, and says so before anything is read.
     model.predict(["a"], model.card.names[place])
-    return DistilledScorer(Distilled(asked.model, model.card.names[place], None, model.digest))
-
-
-# --- What a source is worth: its length, a column, a distilled model, or any function of batches of texts
-
-
-# Takes the texts of a batch and gives one number each; NaN where it has nothing to say.
-Scorer = Callable[[list[str]], Floats]
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """How sources are scored: its name, the function or column that has the numbers, and what to mind."""
-
-    name: str
-    scorer: Scorer | None = None
-    column: str | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def flags(self) -> bool:
-        """Whether the scorer also tells which texts it knows little about."""
-        return isinstance(self.scorer, DistilledScorer)
-
-
-def parse_scoring(by: str | Scorer) -> Scoring:
-    """Return how to score: ``source_length``, a column, ``distilled:model=FILE``, or some function.
-
-    A function is given as it is or as ``package.module:function``.
-    """
-    if callable(by):
-        named = f"{getattr(by, '__module__', '')}:{getattr(by, '__qualname__', type(by).__qualname__)}"
-        return Scoring(getattr(by, "name", None) or named, scorer=by)
-    if by == SOURCE_LENGTH:
-        return Scoring(by, scorer=source_length)
-    if by.partition(":")[0] == DISTILLED:
-        model = parse_distilled(by)
-        return Scoring(model.name, scorer=model, notes=model.notes)
-    if ":" in by:
-        return Scoring(by, scorer=_imported(by))
-    return Scoring(by, column=by)
-
-
-def source_length(texts: list[str]) -> Floats:
-    """Return the number of words of every text, or of characters where words have no spaces between them."""
-    return np.fromiter(map(text_length, texts), np.float64, len(texts))
-
-
-def scores_of(scorer: Scorer, name: str, texts: list[str]) -> tuple[Floats, Mask]:
-    """Return the scores of a batch, and who is unlike what the scorer knows; other results are an error."""
-    if isinstance(scorer, DistilledScorer):
-        return scorer.with_flags(texts)
-    scores = np.asarray(scorer(texts), np.float64)
-    if scores.shape != (len(texts),):
-        raise UsageError(
-            f"{name} must return one number per text: for {len(texts)} texts it gave the shape {scores.shape}"
-        )
-    return scores, np.zeros(len(texts), bool)
-
-
-def _imported(by: str) -> Scorer:
-    module, _, function = by.partition(":")
-    try:
-        found = getattr(import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"The function {by} cannot be imported: {error}.") from None
-    if not callable(found):
-        raise UsageError(f"{by} is no function of a list of texts.")
-    scorer: Scorer = found
-    return scorer
+    return DistilledScorer(Distilled(method.model, model.card.names[place], None, model.digest))

@@ -36,10 +36,10 @@ from sparingly.choose.pool.groups import (
     Quota,
     SourceGroups,
     after_anchors,
+    assign_leaves,
     group_names,
-    groups_of,
-    leaves_of,
-    shares_of,
+    group_shares,
+    make_groups,
     with_quota,
 )
 from sparingly.choose.pool.parts import BANDS_FILE, TABLE
@@ -56,11 +56,293 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# --- Draws from a pool: the top of the list, or a probability sample along the order of hashes
-
-
 DesignName = Literal["top", "uniform", "pivotal", "systematic"]
 OrderName = Literal["random", "utility", "length"]
+_COLUMNS = ("item", "source", "probability", "utility", "cost", "stratum", "reason", "file", "line")
+_RENAMED = "given_"
+_WIDE = 2**63
+METHOD, ANCHOR = "pool", "anchor"
+
+
+def select_pool(
+    pool: ScoredPool | str | Path,
+    budget: int | float | str | Budget | None = None,
+    *,
+    design: DesignName,
+    tau: float = 0.5,
+    order: OrderName = "random",
+    seed: int = 0,
+    groups: str | None = None,
+    quota: Literal["equal", "share"] | Mapping[str, int] = "equal",
+    bands: int = 4,
+    cost: str | None = None,
+    spread: Literal["embedding"] | None = None,
+    clusters: int = CLUSTERS,
+    jobs: int = 1,
+    cluster: str | None = None,
+    **filters: Unpack[FilterOptions],
+) -> PoolSelection:
+    """Choose sources from a scored pool.
+
+    The selection depends on the sources, the seed and these parameters alone: not on the number or order of
+    files, on parts, batches or workers. The numbers of a pool are held in memory, its texts are not.
+
+    Args:
+        pool: The scored pool, or its folder.
+        budget: A count (1000), a share (0.01 or "1%"), a cost ("cost:500") or a time ("2h").
+        design: ``top`` (no inclusion probabilities), ``uniform``, ``pivotal`` or ``systematic``.
+        tau: The share of the inclusion probabilities that goes by utility.
+        order: What the list of ``systematic`` is sorted by.
+        spread: ``embedding`` draws along a path through clusters of embeddings: the sources differ more.
+        clusters: The number of these clusters, about.
+        seed: For ties and draws; the same seed gives the same answer.
+        groups: A kept column, ``language``, ``length`` or ``utility``: the selection gets its quota of every
+            group; several are crossed, ``domain,utility``.
+        quota: Equal parts, parts by size (``share``), or numbers by name, which need no budget.
+        bands: The number of bands of ``length`` or ``utility``.
+        cost: What judging a source costs: a kept column, or ``length`` for seconds by its length.
+        jobs: The number of processes.
+        cluster: The address of a Dask scheduler, or ``local`` for one on this machine with ``jobs`` workers.
+        **filters: Which sources may be chosen: ``anchors``, ``never``, ``shortest``, ``longest``,
+            ``overlap``, ``near``, ``cosine``, ``duplicates``, ``languages``, ``familiar``.
+    """
+    scored_pool = pool if isinstance(pool, ScoredPool) else ScoredPool.load(pool)
+    limits = parse_filters(**filters)
+    request = PoolRequest(
+        PoolDesign(design, tau, order, seed, spread is not None),
+        None if budget is None else Budget.parse(budget),
+        limits.limits,
+        groups,
+        quota,
+        bands,
+        cost,
+        limits.anchors,
+        limits.never,
+        clusters,
+    )
+    with open_executor(jobs, cluster, [scored_pool.folder.resolve()]) as executor:
+        return _draw_selection(replace(scored_pool, executor=executor), request)
+
+
+@dataclass(frozen=True)
+class PoolRequest:
+    """The parameters of a draw."""
+
+    design: PoolDesign
+    budget: Budget | None
+    limits: Limits
+    groups: str | None
+    quota: Quota
+    bands: int
+    cost: str | None
+    anchors: tuple[str, ...]
+    never: tuple[str, ...]
+    clusters: int = CLUSTERS
+
+    @property
+    def embedded(self) -> bool:
+        """Whether embeddings have a part in the selection."""
+        return self.design.spread or self.limits.cosine is not None or EMBEDDING in group_names(self.groups)
+
+    def files(self, pool: ScoredPool) -> tuple[str, ...]:
+        """Return the endings of the files of every part that the draw reads."""
+        return (
+            TABLE,
+            *(() if self.limits.near is None else (BANDS_FILE,)),
+            *(vector_files(label_of(pool)) if self.embedded else ()),
+        )
+
+    def method(self, pool: ScoredPool) -> str:
+        """Return everything that the selection depends on, beside the sources, as a method's text."""
+        values: dict[str, Any] = {
+            "by": pool.by,
+            "against": pool.against,
+            "design": self.design.name,
+            "tau": self.design.share,
+            "order": self.design.order,
+            "spread": EMBEDDING if self.design.spread else None,
+            "clusters": self.clusters if self.design.spread else None,
+            "embedding": pool.embedding if self.embedded else None,
+            "groups": self.groups,
+            "quota": self.quota,
+            "bands": self.bands,
+            "cost": self.cost,
+            **asdict(self.limits),
+            "anchors": digest_ids(self.anchors) if self.anchors else None,
+        }
+        return format_call(Call(METHOD, tuple((name, _value(value)) for name, value in values.items())))
+
+
+def _draw_selection(pool: ScoredPool, request: PoolRequest) -> PoolSelection:
+    request.limits.check(pool)
+    pool.check(*request.files(pool))
+    frame, inputs = read_frame(pool, request.anchors, request.never)
+    scored = len(frame)
+    frame, removed = filter_candidates(pool, frame, request.limits)
+    if not len(frame):
+        raise DataError(f"None of the {scored:,} sources may be chosen: {_describe_removed(removed)}.")
+    groups = make_groups(pool, frame, request.groups, request.bands)
+    frame, groups, removed[NO_QUOTA] = with_quota(frame, groups, request.quota)
+    costs = None if request.cost is None else costs_of(pool, frame, request.cost)
+    if request.design.spread:
+        frame = replace(frame, leaf=assign_leaves(pool, frame, request.clusters))
+    chosen = _choose_rows(frame, request, groups, costs)
+    if not len(chosen.rows):
+        raise UsageError(f"The budget {request.budget} is too small for any source.")
+    signature = Signature(
+        method=request.method(pool),
+        budget=str(request.budget or Budget("count", len(chosen.rows))),
+        seed=request.design.seed,
+        n=len(chosen.rows),
+        of=len(frame),
+        inputs=inputs,
+        labels=None,
+        version=__version__,
+        never=digest_ids(request.never) if request.never else None,
+    )
+    table = pool.rows(frame.place[chosen.rows])
+    selection = _selection(frame, chosen, groups, costs, request, signature)
+    selection = replace(
+        selection,
+        items=np.array(table.get_column("item").to_list(), object),
+        notes=(
+            *pool.notes,
+            *_unlike_notes(table),
+            *((f"of {scored:,} sources, {_describe_removed(removed)}",) if any(removed.values()) else ()),
+        ),
+    )
+    return PoolSelection.build(selection, table, scored, removed, pool.checksum_notes)
+
+
+def _unlike_notes(chosen: pl.DataFrame) -> tuple[str, ...]:
+    """Warn how many of the chosen sources are unlike the training texts of the utility's model."""
+    count = int(chosen.get_column(UNLIKE).sum()) if UNLIKE in chosen.columns else 0
+    fraction = f"{count:,} of the {len(chosen):,} chosen sources"
+    return (f"{fraction} are unlike the texts that the model was trained on.",) if count else ()
+
+
+def costs_of(pool: ScoredPool, frame: SourceFrame, cost: str) -> Floats:
+    """Return what judging a source costs: ``length`` is 0.15·|source| + 33.7 s (Zouhar et al. 2025, 5.2)."""
+    if cost == LENGTH:
+        return np.asarray(SECONDS_PER_ITEM + SECONDS_PER_WORD * frame.length)
+    import polars as pl
+
+    costs = pool.extra_column(cost).gather(frame.place).cast(pl.Float64, strict=False).to_numpy()
+    bad = int((~np.isfinite(costs) | (costs < 0)).sum())
+    if bad:
+        raise DataError(f'{bad} of {len(frame)} sources have no cost of 0 or more in the column "{cost}".')
+    return np.asarray(costs, np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenRows:
+    """The rows of the frame that were chosen, anchors first, and their inclusion probabilities."""
+
+    rows: Ints
+    chances: Floats | None
+
+
+def _choose_rows(
+    frame: SourceFrame, request: PoolRequest, groups: SourceGroups, costs: Floats | None
+) -> ChosenRows:
+    """Take the anchors, and draw from every group what is left of its quota."""
+    design, weights = request.design, _weights(request, costs)
+    shares = group_shares(request.budget, frame, groups, request.quota, weights)
+    free_shares = after_anchors(shares, frame, groups, weights, by_name=isinstance(request.quota, Mapping))
+    if design.name != "top":
+        _check_all_can_be_drawn(frame, groups, free_shares)
+    rows, all_probabilities = [np.flatnonzero(frame.anchor)], [np.ones(int(frame.anchor.sum()))]
+    for place in np.flatnonzero(free_shares):
+        inside = np.flatnonzero((groups.of_row == place) & ~frame.anchor)
+        group_weights = None if weights is None else weights[inside]
+        drawn_rows, probabilities = draw_sources(
+            frame.take(inside), design, float(free_shares[place]), group_weights, groups.names[place]
+        )
+        rows.append(inside[drawn_rows])
+        all_probabilities.append(np.full(len(drawn_rows), np.nan) if probabilities is None else probabilities)
+    all_chances = None if design.name == "top" else np.concatenate(all_probabilities)
+    return _in_one_list(frame, design, np.concatenate(rows), all_chances)
+
+
+def _check_all_can_be_drawn(frame: SourceFrame, groups: SourceGroups, more: Floats) -> None:
+    """Raise UsageError if some sources could not be drawn: no estimate could cover them."""
+    left_out = (more == 0) & (groups.totals(np.where(frame.anchor, 0.0, 1.0)) > 0)
+    if not left_out.any():
+        return
+    if not more.any():
+        raise UsageError("The anchors take the whole budget, and the others could not be drawn: raise it.")
+    names = listing(np.array(groups.names)[left_out], 3)
+    raise UsageError(
+        f"The budget leaves {names} without any draw, and nothing could be said of the sources there: raise "
+        "it, or use fewer groups."
+    )
+
+
+def _weights(request: PoolRequest, costs: Floats | None) -> Floats | None:
+    """Return the costs for a budget of cost; None if sources are counted."""
+    if request.budget is not None and isinstance(request.quota, Mapping):
+        raise UsageError("Numbers of sources by name go without a budget: leave it out.")
+    if request.budget is None or request.budget.kind != "cost":
+        return None
+    if costs is None:
+        raise UsageError("A budget of cost needs the cost of every source: name a column, or length.")
+    return costs
+
+
+def _in_one_list(frame: SourceFrame, design: PoolDesign, rows: Ints, chances: Floats | None) -> ChosenRows:
+    """Put the groups' sources into one list: anchors first, then the best first, or by hash."""
+    mine = frame.take(rows)
+    by_hash = rng.stream(mine.key, design.seed, "pool")
+    if design.name == "top":
+        ranks = np.empty(len(rows), np.int64)
+        ranks[rng.order(mine.utility, mine.key, design.seed)] = np.arange(len(rows))
+        order = np.lexsort((ranks, ~mine.anchor))
+    else:
+        order = np.lexsort((by_hash, ~mine.anchor))
+    return ChosenRows(rows[order], None if chances is None else chances[order])
+
+
+def _selection(
+    frame: SourceFrame,
+    chosen: ChosenRows,
+    groups: SourceGroups,
+    costs: Floats | None,
+    request: PoolRequest,
+    signature: Signature,
+) -> Selection:
+    anchor = frame.anchor[chosen.rows]
+    words = np.where(anchor, ANCHOR, request.design.words).astype(object)
+    strata = np.array(groups.names, object)[groups.of_row[chosen.rows]]
+    return Selection(
+        items=frame.place[chosen.rows].astype(object),
+        signature=signature,
+        utility=frame.utility[chosen.rows],
+        probability=chosen.chances,
+        stratum=None if request.groups is None else strata,
+        cost=None if costs is None else costs[chosen.rows],
+        reasons=words if anchor.any() else None,
+        reason=request.design.words,
+        cost_unit=SECONDS if request.cost == LENGTH else "",
+        never=request.never,
+    )
+
+
+def _value(value: Any) -> Value:
+    if value is None or isinstance(value, bool):
+        return Bare("none" if value is None else str(value).lower())
+    if isinstance(value, Mapping):
+        pairs = (f"{name}={count}" for name, count in sorted(value.items()))
+        return Items(tuple(text_value(pair, inside_list=True) for pair in pairs))
+    if isinstance(value, tuple):
+        return Items(tuple(text_value(part, inside_list=True) for part in value))
+    return text_value(value) if isinstance(value, str) else Bare(format_number(value))
+
+
+def _describe_removed(removed: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {reason}" for reason, count in removed.items() if count) or "none went"
+
+
+# The draw
 
 
 @dataclass(frozen=True)
@@ -91,8 +373,8 @@ class PoolDesign:
     @property
     def words(self) -> str:
         """The reason of a row."""
-        said = {"top": "among the best by utility", "uniform": "drawn, all alike"}
-        words = said.get(self.name, f"drawn by utility, {self.name}")
+        phrases = {"top": "among the best by utility", "uniform": "drawn, all alike"}
+        words = phrases.get(self.name, f"drawn by utility, {self.name}")
         return f"{words}, spread out" if self.spread else words
 
     @property
@@ -120,14 +402,14 @@ def draw_sources(
     """
     if design.name == "top":
         return _top(frame, design.seed, count, costs), None
-    chances = settled(_probabilities(frame, design, count, costs))
+    probabilities = settled(_probabilities(frame, design, count, costs))
     generator = rng.generator(design.seed, "pool", design.name, group)
     order = _draw_order(frame, design, costs)
     draw = draw_systematic if design.name == "systematic" else draw_pivotal
-    taken = draw(chances, generator, order)
+    is_drawn = draw(probabilities, generator, order)
     rows = hash_order(frame, design.seed)
-    rows = rows[taken[rows]]
-    return rows, chances[rows]
+    rows = rows[is_drawn[rows]]
+    return rows, probabilities[rows]
 
 
 def _top(frame: SourceFrame, seed: int, count: float, costs: Floats | None) -> Ints:
@@ -162,12 +444,7 @@ def _draw_order(frame: SourceFrame, design: PoolDesign, costs: Floats | None) ->
     return order[np.argsort(values[order], kind="stable")]
 
 
-# --- What a draw from a pool gives: the selection, where its sources come from, and who was left out
-
-
-_OWN = ("item", "source", "probability", "utility", "cost", "stratum", "reason", "file", "line")
-_RENAMED = "given_"
-_WIDE = 2**63
+# The result
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +455,8 @@ class PoolSelection:
         selection: The chosen sources with their inclusion probabilities and the signature.
         scored: How many sources the pool has.
         removed: How many of them could not be chosen, by reason; the others are ``selection.signature.of``.
-        rows: The chosen sources with their texts and all that was kept of them.
-        pool_notes: What to mind about the files of the pool; no part of the selection.
+        rows: The chosen sources with their texts and extra columns.
+        pool_notes: Warnings about the files of the pool; not part of the selection.
     """
 
     selection: Selection
@@ -192,7 +469,7 @@ class PoolSelection:
         return len(self.selection)
 
     @classmethod
-    def of(
+    def build(
         cls,
         bare: Selection,
         chosen: pl.DataFrame,
@@ -202,13 +479,13 @@ class PoolSelection:
     ) -> PoolSelection:
         """Add the texts and the provenance of the chosen sources, which stand in the order of the rows."""
         rows = list(chosen.iter_rows(named=True))
-        kept = [json.loads(row["kept"]) for row in rows]
+        extra_columns = [json.loads(row["kept"]) for row in rows]
         origin = [
-            {"provenance": {"file": row["file"], "line": row["line"], **given}}
-            for row, given in zip(rows, kept, strict=True)
+            {"provenance": {"file": row["file"], "line": row["line"], **extra}}
+            for row, extra in zip(rows, extra_columns, strict=True)
         ]
         selection = replace(bare, unknown_in_rows=np.array(origin, object))
-        table = [_row(selection, place, row, kept[place]) for place, row in enumerate(rows)]
+        table = [_row(selection, place, row, extra_columns[place]) for place, row in enumerate(rows)]
         return cls(selection, scored, dict(removed), table, pool_notes)
 
     def frame(self) -> pl.DataFrame:
@@ -244,11 +521,11 @@ class PoolSelection:
 
 
 def _row(
-    selection: Selection, place: int, source: Mapping[str, Any], kept: Mapping[str, Any]
+    selection: Selection, place: int, source: Mapping[str, Any], extra_columns: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return one source as a row; a kept column that has a name of ours gets a longer one."""
+    """Return one source as a row; an extra column with one of our names gets a prefix."""
     row = selection.row(place)
-    own = {
+    columns = {
         "item": row.item,
         "source": source["source"],
         "probability": row.probability,
@@ -260,13 +537,15 @@ def _row(
         "file": source["file"],
         "line": source["line"],
     }
-    ours = {name: value for name, value in own.items() if value is not None}
+    present = {name: value for name, value in columns.items() if value is not None}
     # A language that only the record says is a column like others.
-    taken = {*_OWN, *(ours.keys() & {LANGUAGE})}
-    given = {f"{_RENAMED}{name}" if name in taken else name: value for name, value in kept.items()}
-    if given.get(f"{_RENAMED}{LANGUAGE}") == own[LANGUAGE]:
-        given.pop(f"{_RENAMED}{LANGUAGE}", None)
-    return ours | given
+    reserved = {*_COLUMNS, *(present.keys() & {LANGUAGE})}
+    extra = {
+        f"{_RENAMED}{name}" if name in reserved else name: value for name, value in extra_columns.items()
+    }
+    if extra.get(f"{_RENAMED}{LANGUAGE}") == columns[LANGUAGE]:
+        extra.pop(f"{_RENAMED}{LANGUAGE}", None)
+    return present | extra
 
 
 def _column(name: str, values: list[Any]) -> pl.Series:
@@ -285,283 +564,3 @@ def _column(name: str, values: list[Any]) -> pl.Series:
 
 def _text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-# --- ``select_pool``: a scored pool, a budget and a design become a signed selection, in one pass to draw
-
-
-METHOD, ANCHOR = "pool", "anchor"
-
-
-def select_pool(
-    pool: ScoredPool | str | Path,
-    budget: int | float | str | Budget | None = None,
-    *,
-    design: DesignName,
-    tau: float = 0.5,
-    order: OrderName = "random",
-    seed: int = 0,
-    groups: str | None = None,
-    quota: Literal["equal", "share"] | Mapping[str, int] = "equal",
-    bands: int = 4,
-    cost: str | None = None,
-    spread: Literal["embedding"] | None = None,
-    clusters: int = CLUSTERS,
-    jobs: int = 1,
-    cluster: str | None = None,
-    **filters: Unpack[FilterOptions],
-) -> PoolSelection:
-    """Choose sources from a scored pool.
-
-    The selection depends on the sources, the seed and these parameters alone: not on the number or order of
-    files, on parts, batches or workers. The numbers of a pool are held in memory, its texts are not.
-
-    Args:
-        pool: The scored pool, or its folder.
-        budget: A count (1000), a share (0.01 or "1%"), a cost ("cost:500") or a time ("2h").
-        design: ``top`` (no inclusion probabilities), ``uniform``, ``pivotal`` or ``systematic``.
-        tau: The share of the inclusion probabilities that goes by utility.
-        order: What the list of ``systematic`` is sorted by.
-        spread: ``embedding`` draws along a path through clusters of embeddings: the sources differ more.
-        clusters: The number of these clusters, about.
-        seed: Settles ties and draws; the same seed gives the same answer.
-        groups: A kept column, ``language``, ``length`` or ``utility``: the selection gets its quota of every
-            group; several are crossed, ``domain,utility``.
-        quota: Equal parts, parts by size (``share``), or numbers by name, which need no budget.
-        bands: The number of bands of ``length`` or ``utility``.
-        cost: What judging a source costs: a kept column, or ``length`` for seconds by its length.
-        jobs: The number of processes.
-        cluster: The address of a Dask scheduler, or ``local`` for one on this machine with ``jobs`` workers.
-        **filters: Which sources may be chosen: ``anchors``, ``never``, ``shortest``, ``longest``,
-            ``overlap``, ``near``, ``cosine``, ``duplicates``, ``languages``, ``familiar``.
-    """
-    held = pool if isinstance(pool, ScoredPool) else ScoredPool.load(pool)
-    limits = parse_filters(**filters)
-    asked = PoolRequest(
-        PoolDesign(design, tau, order, seed, spread is not None),
-        None if budget is None else Budget.parse(budget),
-        limits.wanted,
-        groups,
-        quota,
-        bands,
-        cost,
-        limits.anchors,
-        limits.never,
-        clusters,
-    )
-    with open_executor(jobs, cluster, [held.folder.resolve()]) as crew:
-        return _draw_selection(replace(held, crew=crew), asked)
-
-
-@dataclass(frozen=True)
-class PoolRequest:
-    """What is asked of a draw."""
-
-    design: PoolDesign
-    budget: Budget | None
-    wanted: Limits
-    groups: str | None
-    quota: Quota
-    bands: int
-    cost: str | None
-    anchors: tuple[str, ...]
-    never: tuple[str, ...]
-    clusters: int = CLUSTERS
-
-    @property
-    def embedded(self) -> bool:
-        """Whether embeddings have a part in the selection."""
-        return self.design.spread or self.wanted.cosine is not None or EMBEDDING in group_names(self.groups)
-
-    def files(self, pool: ScoredPool) -> tuple[str, ...]:
-        """Return the endings of the files of every part that the draw reads."""
-        return (
-            TABLE,
-            *(() if self.wanted.near is None else (BANDS_FILE,)),
-            *(vector_files(label_of(pool)) if self.embedded else ()),
-        )
-
-    def method(self, pool: ScoredPool) -> str:
-        """Return everything that the selection follows from, beside the sources, in the form of methods."""
-        values: dict[str, Any] = {
-            "by": pool.by,
-            "against": pool.against,
-            "design": self.design.name,
-            "tau": self.design.share,
-            "order": self.design.order,
-            "spread": EMBEDDING if self.design.spread else None,
-            "clusters": self.clusters if self.design.spread else None,
-            "embedding": pool.embedding if self.embedded else None,
-            "groups": self.groups,
-            "quota": self.quota,
-            "bands": self.bands,
-            "cost": self.cost,
-            **asdict(self.wanted),
-            "anchors": digest_ids(self.anchors) if self.anchors else None,
-        }
-        return format_call(Call(METHOD, tuple((name, _value(value)) for name, value in values.items())))
-
-
-def _draw_selection(pool: ScoredPool, asked: PoolRequest) -> PoolSelection:
-    asked.wanted.check(pool)
-    pool.check(*asked.files(pool))
-    frame, inputs = read_frame(pool, asked.anchors, asked.never)
-    scored = len(frame)
-    frame, removed = filter_candidates(pool, frame, asked.wanted)
-    if not len(frame):
-        raise DataError(f"None of the {scored:,} sources may be chosen: {_words(removed)}.")
-    groups = groups_of(pool, frame, asked.groups, asked.bands)
-    frame, groups, removed[NO_QUOTA] = with_quota(frame, groups, asked.quota)
-    costs = None if asked.cost is None else costs_of(pool, frame, asked.cost)
-    if asked.design.spread:
-        frame = replace(frame, leaf=leaves_of(pool, frame, asked.clusters))
-    chosen = _chosen(frame, asked, groups, costs)
-    if not len(chosen.rows):
-        raise UsageError(f"The budget {asked.budget} is too small for any source.")
-    signature = Signature(
-        method=asked.method(pool),
-        budget=str(asked.budget or Budget("count", len(chosen.rows))),
-        seed=asked.design.seed,
-        n=len(chosen.rows),
-        of=len(frame),
-        inputs=inputs,
-        labels=None,
-        version=__version__,
-        never=digest_ids(asked.never) if asked.never else None,
-    )
-    table = pool.rows(frame.place[chosen.rows])
-    selection = _selection(frame, chosen, groups, costs, asked, signature)
-    selection = replace(
-        selection,
-        items=np.array(table.get_column("item").to_list(), object),
-        notes=(
-            *pool.notes,
-            *_unlike_notes(table),
-            *((f"of {scored:,} sources, {_words(removed)}",) if any(removed.values()) else ()),
-        ),
-    )
-    return PoolSelection.of(selection, table, scored, removed, pool.checksum_notes)
-
-
-def _unlike_notes(chosen: pl.DataFrame) -> tuple[str, ...]:
-    """Say how many of the chosen sources the model of the utility knows little about."""
-    count = int(chosen.get_column(UNLIKE).sum()) if UNLIKE in chosen.columns else 0
-    of = f"{count:,} of the {len(chosen):,} chosen sources"
-    return (f"{of} are unlike the texts that the model was trained on.",) if count else ()
-
-
-def costs_of(pool: ScoredPool, frame: SourceFrame, cost: str) -> Floats:
-    """Return what judging a source costs: ``length`` is 0.15·|source| + 33.7 s (Zouhar et al. 2025, 5.2)."""
-    if cost == LENGTH:
-        return np.asarray(SECONDS_PER_ITEM + SECONDS_PER_WORD * frame.length)
-    import polars as pl
-
-    costs = pool.kept(cost).gather(frame.place).cast(pl.Float64, strict=False).to_numpy()
-    bad = int((~np.isfinite(costs) | (costs < 0)).sum())
-    if bad:
-        raise DataError(f'{bad} of {len(frame)} sources have no cost of 0 or more in the column "{cost}".')
-    return np.asarray(costs, np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class ChosenRows:
-    """The rows of the frame that were chosen, anchors first, and their inclusion probabilities."""
-
-    rows: Ints
-    chances: Floats | None
-
-
-def _chosen(frame: SourceFrame, asked: PoolRequest, groups: SourceGroups, costs: Floats | None) -> ChosenRows:
-    """Take the anchors, and draw from every group what is left of its quota."""
-    design, weights = asked.design, _weights(asked, costs)
-    given = shares_of(asked.budget, frame, groups, asked.quota, weights)
-    more = after_anchors(given, frame, groups, weights, by_name=isinstance(asked.quota, Mapping))
-    if design.name != "top":
-        _check_all_can_be_drawn(frame, groups, more)
-    rows, chances = [np.flatnonzero(frame.anchor)], [np.ones(int(frame.anchor.sum()))]
-    for place in np.flatnonzero(more):
-        inside = np.flatnonzero((groups.of_row == place) & ~frame.anchor)
-        some = None if weights is None else weights[inside]
-        taken, known = draw_sources(frame.take(inside), design, float(more[place]), some, groups.names[place])
-        rows.append(inside[taken])
-        chances.append(np.full(len(taken), np.nan) if known is None else known)
-    all_chances = None if design.name == "top" else np.concatenate(chances)
-    return _in_one_list(frame, design, np.concatenate(rows), all_chances)
-
-
-def _check_all_can_be_drawn(frame: SourceFrame, groups: SourceGroups, more: Floats) -> None:
-    """Complain where sources of the list could not be drawn: nothing could be said of them."""
-    left_out = (more == 0) & (groups.totals(np.where(frame.anchor, 0.0, 1.0)) > 0)
-    if not left_out.any():
-        return
-    if not more.any():
-        raise UsageError("The anchors take the whole budget, and the others could not be drawn: raise it.")
-    names = listing(np.array(groups.names)[left_out], 3)
-    raise UsageError(
-        f"The budget leaves {names} without any draw, and nothing could be said of the sources there: raise "
-        "it, or use fewer groups."
-    )
-
-
-def _weights(asked: PoolRequest, costs: Floats | None) -> Floats | None:
-    """Return the costs that a budget of cost counts; None where sources are counted."""
-    if asked.budget is not None and isinstance(asked.quota, Mapping):
-        raise UsageError("Numbers of sources by name go without a budget: leave it out.")
-    if asked.budget is None or asked.budget.kind != "cost":
-        return None
-    if costs is None:
-        raise UsageError("A budget of cost needs the cost of every source: name a column, or length.")
-    return costs
-
-
-def _in_one_list(frame: SourceFrame, design: PoolDesign, rows: Ints, chances: Floats | None) -> ChosenRows:
-    """Put the groups' sources into one list: anchors first, then the best first, or by hash."""
-    mine = frame.take(rows)
-    by_hash = rng.stream(mine.key, design.seed, "pool")
-    if design.name == "top":
-        ranks = np.empty(len(rows), np.int64)
-        ranks[rng.order(mine.utility, mine.key, design.seed)] = np.arange(len(rows))
-        order = np.lexsort((ranks, ~mine.anchor))
-    else:
-        order = np.lexsort((by_hash, ~mine.anchor))
-    return ChosenRows(rows[order], None if chances is None else chances[order])
-
-
-def _selection(
-    frame: SourceFrame,
-    chosen: ChosenRows,
-    groups: SourceGroups,
-    costs: Floats | None,
-    asked: PoolRequest,
-    signature: Signature,
-) -> Selection:
-    anchor = frame.anchor[chosen.rows]
-    words = np.where(anchor, ANCHOR, asked.design.words).astype(object)
-    strata = np.array(groups.names, object)[groups.of_row[chosen.rows]]
-    return Selection(
-        items=frame.place[chosen.rows].astype(object),
-        signature=signature,
-        utility=frame.utility[chosen.rows],
-        probability=chosen.chances,
-        stratum=None if asked.groups is None else strata,
-        cost=None if costs is None else costs[chosen.rows],
-        reasons=words if anchor.any() else None,
-        reason=asked.design.words,
-        cost_unit=SECONDS if asked.cost == LENGTH else "",
-        never=asked.never,
-    )
-
-
-def _value(value: Any) -> Value:
-    if value is None or isinstance(value, bool):
-        return Bare("none" if value is None else str(value).lower())
-    if isinstance(value, Mapping):
-        pairs = (f"{name}={count}" for name, count in sorted(value.items()))
-        return Items(tuple(text_value(pair, inside_list=True) for pair in pairs))
-    if isinstance(value, tuple):
-        return Items(tuple(text_value(part, inside_list=True) for part in value))
-    return text_value(value) if isinstance(value, str) else Bare(format_number(value))
-
-
-def _words(removed: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {reason}" for reason, count in removed.items() if count) or "none went"

@@ -1,4 +1,4 @@
-"""A source of a pool: its id, its text, and whatever else its record says, which is kept."""
+"""A source of a pool: its id, its text, its language, and the further columns of its record."""
 
 from __future__ import annotations
 
@@ -19,14 +19,11 @@ from sparingly.base.errors import ExtraMissingError, InputError, UnknownNameErro
 from sparingly.choose.pool.records import RecordProblem, is_binary, shorten
 from sparingly.data.values import as_id, parse_number, plain
 
-# --- A source of a pool: its id, its text, and whatever else its record says, which is kept
-
-
 ID_COLUMNS, TEXT_COLUMNS = ("item", "id"), ("source", "text")
 Hashes = NDArray[np.uint64]
 
 _HALVES = re.compile("[\ud800-\udfff]")
-_MADE = "text-"
+_TEXT_ID = "text-"
 _encoded, _quoted = json.JSONEncoder(default=str, sort_keys=True).encode, json.encoder.encode_basestring_ascii
 
 
@@ -50,11 +47,11 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One source: ``kept`` is a JSON object of its further columns, ``score`` NaN unless a column has it."""
+    """One source: ``extra`` is a JSON object of its further columns, ``score`` NaN unless a column has it."""
 
     item: str
     text: str
-    kept: str
+    extra: str
     score: float
 
 
@@ -63,31 +60,31 @@ def source_of(record: Mapping[str, Any], layout: Layout) -> Source | RecordProbl
     column = _first(record, layout.text, TEXT_COLUMNS)
     text = None if column is None else record[column]
     if text is None or not isinstance(text, str) or not text.strip():
-        what = "no text" if text is None or isinstance(text, str) else f"the text is no text: {text!r}"
-        return RecordProblem("empty", f"{what} in {_columns(layout.text, TEXT_COLUMNS)}")
+        problem = "no text" if text is None or isinstance(text, str) else f"the text is no text: {text!r}"
+        return RecordProblem("empty", f"{problem} in {_columns(layout.text, TEXT_COLUMNS)}")
     if trouble := _unfit(text):
         return trouble
-    named = _first(record, layout.id, ID_COLUMNS)
-    item = _item(None if named is None else record[named], text, layout)
+    id_column = _first(record, layout.id, ID_COLUMNS)
+    item = _item(None if id_column is None else record[id_column], text, layout)
     if isinstance(item, RecordProblem):
         return item
     score = math.nan if layout.score is None else _score(record.get(layout.score), layout.score)
     if isinstance(score, RecordProblem):
         return score
-    left_out = {column, named, *(() if layout.keep is None else set(record) - set(layout.keep))}
-    kept = {name: held for name, held in record.items() if held is not None and name not in left_out}
-    return Source(item, text, _kept(kept), score)
+    left_out = {column, id_column, *(() if layout.keep is None else set(record) - set(layout.keep))}
+    extra = {name: value for name, value in record.items() if value is not None and name not in left_out}
+    return Source(item, text, _extra_json(extra), score)
 
 
-def _first(record: Mapping[str, Any], asked: str | None, usual: tuple[str, ...]) -> str | None:
-    for name in usual if asked is None else (asked,):
+def _first(record: Mapping[str, Any], column: str | None, usual: tuple[str, ...]) -> str | None:
+    for name in usual if column is None else (column,):
         if record.get(name) is not None:
             return name
     return None
 
 
-def _columns(asked: str | None, usual: tuple[str, ...]) -> str:
-    return " or ".join(usual) if asked is None else asked
+def _columns(column: str | None, usual: tuple[str, ...]) -> str:
+    return " or ".join(usual) if column is None else column
 
 
 def _unfit(text: str) -> RecordProblem | None:
@@ -99,11 +96,11 @@ def _unfit(text: str) -> RecordProblem | None:
 
 
 def _item(value: Any, text: str, layout: Layout) -> str | RecordProblem:
-    """Return the id; where no column was named and there is none, one that follows from the text."""
+    """Return the id; without any, one that follows from the text, unless a column was named."""
     if value is None:
         if layout.id is not None:
             return RecordProblem("no_id", f"no id in {layout.id}: {shorten(text)}")
-        return f"{_MADE}{_digest(text):016x}"
+        return f"{_TEXT_ID}{_digest(text):016x}"
     try:
         item = as_id(value, "id")
     except InputError as error:
@@ -121,29 +118,29 @@ def _score(value: Any, column: str) -> float | RecordProblem:
     return RecordProblem("no_score", f"no number in {column}: {shorten(repr(value))}")
 
 
-def _kept(values: dict[str, Any]) -> str:
-    """Return further columns as JSON; numbers that JSON does not have are missing, dates are texts."""
+def _extra_json(values: dict[str, Any]) -> str:
+    """Return further columns as JSON; NaN and infinities become null, dates become text."""
     if not values:
         return "{}"
-    if all(type(held) is str for held in values.values()):
+    if all(type(value) is str for value in values.values()):
         # What the encoder would write, in a third of the time.
         return f"{{{', '.join([f'{_quoted(name)}: {_quoted(values[name])}' for name in sorted(values)])}}}"
     text = _encoded(values)
     if "NaN" in text or "Infinity" in text:
-        text = _encoded(_finite(values))
+        text = _encoded(_replace_nonfinite(values))
     return text
 
 
-def _finite(value: Any) -> Any:
+def _replace_nonfinite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _finite(held) for name, held in value.items()}
+        return {name: _replace_nonfinite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(held) for held in value]
+        return [_replace_nonfinite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else plain(value)
 
 
 def normalised(text: str) -> str:
-    """Return a text with its white space made one space each: what makes exact duplicates equal."""
+    """Return a text with every run of white space as one space, so that exact duplicates are equal."""
     return " ".join(text.split())
 
 
@@ -157,21 +154,18 @@ def _digest(text: str) -> int:
     return int(text_hashes([normalised(text)])[0])
 
 
-# --- The language of every source: said by a column, or identified from the text
-
-
 EXTRA = "langid"
 LANGUAGE = "language"
 
 
 @dataclass(frozen=True)
 class Languages:
-    """How the languages of sources are known.
+    """How the languages of sources are determined.
 
     Attributes:
         column: The column of the records that says it.
         identify: Whether it is identified (py3langid) where no column says it.
-        among: The languages that are told apart; all that the identifier knows unless given.
+        among: The languages to choose from; all that the identifier knows unless given.
     """
 
     column: str | None = None
@@ -179,7 +173,7 @@ class Languages:
     among: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Complain about a missing package or unknown languages before anything is read."""
+        """Raise an error for a missing package or unknown languages before anything is read."""
         if self.among and not self.identify:
             raise UsageError("The languages to tell apart are for identifying them: add identify.")
         if self.identify:
@@ -187,51 +181,52 @@ class Languages:
 
     @property
     def words(self) -> list[Any]:
-        """What parts depend on."""
+        """The settings that parts depend on."""
         return [self.column, self.identify, list(self.among)]
 
-    def of(self, texts: Sequence[str], kept: Sequence[str]) -> list[str | None]:
-        """Return the language of every text, None where nothing says it.
+    def identify_all(self, texts: Sequence[str], extra: Sequence[str]) -> list[str | None]:
+        """Return the language of every text, None where it is unknown.
 
         Args:
             texts: The texts.
-            kept: A JSON object of the further columns of each.
+            extra: A JSON object of the further columns of each.
         """
-        said: list[str | None] = [None] * len(texts)
+        stated: list[str | None] = [None] * len(texts)
         if self.column is not None:
-            said = [_language_in_column(one, self.column) for one in kept]
+            stated = [_language_in_column(columns, self.column) for columns in extra]
         if not self.identify:
-            return said
-        known = _identifier(self.among)
+            return stated
+        identifier = _identifier(self.among)
         return [
-            known.classify(text)[0] if told is None else told for text, told in zip(texts, said, strict=True)
+            identifier.classify(text)[0] if language is None else language
+            for text, language in zip(texts, stated, strict=True)
         ]
 
 
 UNKNOWN_LANGUAGES = Languages()
 
 
-def _language_in_column(kept: str, column: str) -> str | None:
-    value = json.loads(kept).get(column)
+def _language_in_column(extra: str, column: str) -> str | None:
+    value = json.loads(extra).get(column)
     return None if value is None else str(value).strip() or None
 
 
 @lru_cache(maxsize=4)
-def _identifier(among: tuple[str, ...]) -> Any:
+def _identifier(languages: tuple[str, ...]) -> Any:
     try:
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
     except ImportError:
         raise ExtraMissingError("Language identification", EXTRA) from None
-    found: Any = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    names = list(found.labels)
-    for name in among:
+    identifier: Any = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    names = list(identifier.labels)
+    for name in languages:
         if name not in names:
             raise UnknownNameError("language", name, names)
-    if among:
-        found.set_languages(list(among))
+    if languages:
+        identifier.set_languages(list(languages))
     # Where a text has nothing to go by, all classes are equally likely, and the answer is "und". A language
     # of two scripts has two of them.
-    classes = Counter(found.nb_classes)
+    classes = Counter(identifier.nb_classes)
     if len(classes) > 1:
-        found.min_confidence = 1.01 * max(classes.values()) / classes.total()
-    return found
+        identifier.min_confidence = 1.01 * max(classes.values()) / classes.total()
+    return identifier

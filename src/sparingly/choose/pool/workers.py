@@ -1,8 +1,8 @@
-"""Who does the work on a pool: this process, several of them, or the workers of a Dask cluster.
+"""The executors of work on a pool: this process, several of them, or the workers of a Dask cluster.
 
-Work comes in pieces (stretches of files, parts) that know nothing of each other, and every piece writes its
-own files whole or not at all. So a worker that is lost costs the pieces it had in hand, which others do
-again, and who did what cannot be told from the result.
+Work comes in pieces (ranges of files, parts) that are independent of each other, and every piece writes its
+own files whole or not at all. So a lost worker costs only the pieces it had in hand, which others do again,
+and the result does not depend on who did what.
 """
 
 from __future__ import annotations
@@ -22,23 +22,21 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-# --- Who does the work on a pool: this process, several of them, or the workers of a Dask cluster
-
-
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
+Progress = Callable[[int, int, str], None]
 # How often a piece is tried again after an error, such as a folder that did not answer in time.
 RETRIES = 2
 _PATIENCE = 30
 
 
 class Executor(Protocol):
-    """Whoever does pieces of work."""
+    """Runs pieces of work."""
 
-    def each(
+    def map_unordered(
         self, function: Callable[..., Result], work: Sequence[Piece], *shared: Any
     ) -> Iterator[tuple[int, Result]]:
-        """Yield the place and the result of every piece, ``function(piece, *shared)``, as they are done."""
+        """Yield the place and the result of every piece, ``function(piece, *shared)``, in any order."""
         ...
 
 
@@ -46,10 +44,10 @@ class Executor(Protocol):
 class SerialExecutor:
     """This process."""
 
-    def each(
+    def map_unordered(
         self, function: Callable[..., Result], work: Sequence[Piece], *shared: Any
     ) -> Iterator[tuple[int, Result]]:
-        """Do one piece after the other."""
+        """Run one piece after the other."""
         for place, piece in enumerate(work):
             yield place, function(piece, *shared)
 
@@ -60,21 +58,23 @@ class ProcessExecutor:
 
     jobs: int
 
-    def each(
+    def map_unordered(
         self, function: Callable[..., Result], work: Sequence[Piece], *shared: Any
     ) -> Iterator[tuple[int, Result]]:
-        """Do as many pieces at once as there are processes; those of one that was killed are done again."""
+        """Run as many pieces at once as there are processes; pieces of a killed process run again."""
         from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        left = dict(enumerate(work))
+        remaining = dict(enumerate(work))
         for _ in range(1 + RETRIES):
-            tasks = [delayed(_numbered)(place, function, piece, shared) for place, piece in left.items()]
+            tasks = [
+                delayed(_with_place)(place, function, piece, shared) for place, piece in remaining.items()
+            ]
             try:
                 # One piece at a time: batches of them would make the processes end at different times.
                 pieces = Parallel(n_jobs=self.jobs, batch_size=1, return_as="generator_unordered")(tasks)
                 for place, result in pieces:
-                    del left[place]
+                    del remaining[place]
                     yield place, result
                 return
             except TerminatedWorkerError:
@@ -85,7 +85,7 @@ class ProcessExecutor:
         )
 
 
-def _numbered(
+def _with_place(
     place: int, function: Callable[..., Result], piece: Any, shared: tuple[Any, ...]
 ) -> tuple[int, Result]:
     return place, function(piece, *shared)
@@ -97,19 +97,19 @@ class ClusterExecutor:
 
     client: Client
 
-    def each(
+    def map_unordered(
         self, function: Callable[..., Result], work: Sequence[Piece], *shared: Any
     ) -> Iterator[tuple[int, Result]]:
-        """Hand out the pieces as tasks; those that a lost worker had are handed out again."""
+        """Submit the pieces as tasks; those of a lost worker are submitted again."""
         import dask
         from distributed import KilledWorker, as_completed
 
-        # What all pieces need is a task, too: whoever lacks it gets it from another worker, or made anew.
+        # Shared values are tasks, too: a worker that lacks one gets it from another, or recomputes it.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-            held = [self.client.submit(_itself, value, pure=False) for value in shared]
+            shared_futures = [self.client.submit(_identity, value, pure=False) for value in shared]
             places = {
                 self.client.submit(
-                    function, piece, *held, retries=RETRIES, priority=-place, pure=False
+                    function, piece, *shared_futures, retries=RETRIES, priority=-place, pure=False
                 ): place
                 for place, piece in enumerate(work)
             }
@@ -125,26 +125,28 @@ class ClusterExecutor:
             ) from None
 
 
-def _itself(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
 def map_in_order(
-    crew: Executor, function: Callable[..., Result], work: Sequence[Piece], *shared: Any
+    executor: Executor, function: Callable[..., Result], work: Sequence[Piece], *shared: Any
 ) -> list[Result]:
     """Return the results of all pieces in the order of the pieces."""
-    found = dict(crew.each(function, work, *shared))
-    return [found[place] for place in range(len(work))]
+    results = dict(executor.map_unordered(function, work, *shared))
+    return [results[place] for place in range(len(work))]
 
 
 @contextmanager
-def open_executor(jobs: int = 1, cluster: str | None = None, sees: Sequence[Path] = ()) -> Iterator[Executor]:
-    """Yield who does the work.
+def open_executor(
+    jobs: int = 1, cluster: str | None = None, shared_paths: Sequence[Path] = ()
+) -> Iterator[Executor]:
+    """Yield an executor.
 
     Args:
         jobs: The processes, or the local workers of the cluster ``local``.
         cluster: The address of a Dask scheduler, or ``local``; None for processes of this machine.
-        sees: Folders and files that all workers must see by these very names.
+        shared_paths: Folders and files that all workers must see under these names.
     """
     if jobs < 1:
         raise UsageError(f"There is 1 process or more, not {jobs}.")
@@ -152,18 +154,18 @@ def open_executor(jobs: int = 1, cluster: str | None = None, sees: Sequence[Path
         yield SerialExecutor() if jobs == 1 else ProcessExecutor(jobs)
         return
     with cluster_client(cluster, jobs, "Working on a pool with a cluster", _PATIENCE) as client:
-        _check_workers(client, cluster, [str(path) for path in sees])
+        _check_workers(client, cluster, [str(path) for path in shared_paths])
         yield ClusterExecutor(client)
 
 
 def _check_workers(client: Client, address: str, paths: list[str]) -> None:
-    """Refuse workers of another version, and those that do not see the files."""
+    """Raise UsageError for workers of another version, and for those that do not see the files."""
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
         raise UsageError(f"The cluster {address} has no worker: start some with dask worker.") from None
-    found: dict[str, tuple[str, list[str]]] = client.run(_report, paths)
-    for worker, (version, lost) in sorted(found.items()):
+    worker_states: dict[str, tuple[str, list[str]]] = client.run(_report, paths)
+    for worker, (version, lost) in sorted(worker_states.items()):
         if version != __version__:
             raise UsageError(f"The worker {worker} has sparingly {version}, here it is {__version__}.")
         if lost:
@@ -177,22 +179,16 @@ def _report(paths: list[str]) -> tuple[str, list[str]]:
     return __version__, [path for path in paths if not Path(path).exists()]
 
 
-# --- How the work on a pool is cut and handed out; it has no influence on what is selected
-
-
-Progress = Callable[[int, int, str], None]
-
-
 class WorkOptions(TypedDict, total=False):
-    """How to do the work; every key may be left out.
+    """How to split and run the work; every key is optional. It has no influence on what is selected.
 
     Attributes:
         rows: The records of a part, 100,000 unless given.
         batch: The texts that are scored at once, 10,000 unless given.
-        stretch: The bytes of a large file that one worker takes at a time.
+        stretch: The bytes of a large file in one piece of work.
         jobs: The number of processes, 1 unless given.
         cluster: The address of a Dask scheduler, or ``local`` for one on this machine with ``jobs`` workers.
-        progress: Told how many stretches (then parts) are done, of how many, and what was read.
+        progress: Called with the pieces done, their total, and a text on what was read.
     """
 
     rows: int
@@ -205,7 +201,7 @@ class WorkOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class WorkSettings:
-    """How the work is done."""
+    """``WorkOptions`` with their defaults."""
 
     rows: int = 100_000
     batch: int = 10_000
@@ -218,7 +214,7 @@ class WorkSettings:
         if min(self.rows, self.batch, self.stretch, self.jobs) < 1:
             raise UsageError("rows, batch, stretch and jobs are 1 or more.")
 
-    def tell(self, done: int, of: int, what: str) -> None:
-        """Say how far the work is."""
+    def report(self, completed: int, total: int, detail: str) -> None:
+        """Report the progress."""
         if self.progress is not None:
-            self.progress(done, of, what)
+            self.progress(completed, total, detail)
