@@ -14,7 +14,8 @@ import pytest
 import sparingly
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.argilla import NO_STATUS
-from sparingly.run.exchange.tasks import KINDS, Kind, make_tasks
+from sparingly.run.exchange.tasks import make_tasks
+from sparingly.run.forms.form import KINDS, Kind
 from tests.run.exchange.fakes import Answers, argilla_values
 from tests.run.exchange.helpers import all_of, awkward, pairs_of, slots
 

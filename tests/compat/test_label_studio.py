@@ -12,7 +12,8 @@ import pytest
 
 import sparingly
 from sparingly.data.scale import Scale
-from sparingly.run.exchange.tasks import Kind, make_tasks
+from sparingly.run.exchange.tasks import make_tasks
+from sparingly.run.forms.form import Kind
 from tests.run.exchange.fakes import Answers, label_studio
 from tests.run.exchange.helpers import all_of, awkward, pairs_of, slots
 

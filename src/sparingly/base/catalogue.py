@@ -105,6 +105,15 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "lines": "sparingly.data.io.lines:Lines",
         "table": "sparingly.data.io.table:LongTable",
     },
+    "form": {
+        "esa": "sparingly.run.forms.spans:EsaForm",
+        "mqm": "sparingly.run.forms.spans:MqmForm",
+        "pair": "sparingly.run.forms.pair:PairForm",
+        "ranking": "sparingly.run.forms.ranking:RankingForm",
+        "score": "sparingly.run.forms.score:ScoreForm",
+        "spans": "sparingly.run.forms.spans:SpansForm",
+        "stars": "sparingly.run.forms.stars:StarsForm",
+    },
     "annotation tool": {
         "appraise": "sparingly.run.exchange.appraise:Appraise",
         "argilla": "sparingly.run.exchange.argilla:Argilla",

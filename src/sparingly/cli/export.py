@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -32,8 +32,11 @@ class Asking:
     """What is asked, and how it is shown."""
 
     kind: Annotated[
-        Literal["score", "pair", "ranking", "spans"] | None,
-        Parameter(help="What is asked: pairs where the selection has pairs, else scores, unless given."),
+        str | None,
+        Parameter(
+            help="What is asked: score, pair, ranking or spans; pairs where the selection has pairs, "
+            "else scores, unless given."
+        ),
     ] = None
     aspect: Annotated[
         tuple[str, ...],

@@ -36,9 +36,10 @@ class Showing:
     """What raters see."""
 
     form: Annotated[
-        Literal["score", "stars", "esa", "mqm"],
+        str,
         Parameter(
-            help="What raters fill in for an output; esa and mqm mark errors. Pairs have a form of their own."
+            help="What raters fill in for an output: score, stars, esa or mqm; esa and mqm mark errors. "
+            "Pairs have a form of their own."
         ),
     ] = "score"
     texts: Annotated[

@@ -17,7 +17,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import SparinglyError
 from sparingly.data.scale import Scale
-from sparingly.run.exchange.tasks import Kind
+from sparingly.run.forms.form import Kind
 from tests.run.exchange import appraise_fake, pearmut_fake
 from tests.run.exchange.asked import Fake, adds_up, asked_set, everything
 from tests.run.exchange.fakes import Answers

@@ -14,7 +14,8 @@ from sparingly.base.errors import InputError, UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.report import ImportReport
-from sparingly.run.exchange.tasks import KINDS, Kind, make_tasks
+from sparingly.run.exchange.tasks import make_tasks
+from sparingly.run.forms.form import KINDS, Kind
 from sparingly.run.forms.spans import Span
 from tests.run.exchange.fakes import Answers, label_studio
 from tests.run.exchange.helpers import all_of, awkward, pairs_of

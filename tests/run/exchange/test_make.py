@@ -162,7 +162,7 @@ def test_models_with_chances_of_their_own_keep_them() -> None:
 def test_a_kind_that_does_not_fit_is_refused(kind: str, sentence: str) -> None:
     chosen = all_of(DATA) if kind == "pair" else pairs_of(DATA, [("1", "7", "a+b")])
     with pytest.raises(UsageError, match=sentence):
-        make_tasks(DATA, chosen, kind=kind)  # type: ignore[arg-type]
+        make_tasks(DATA, chosen, kind=kind)
 
 
 def test_a_set_without_outputs_has_nothing_to_show() -> None:

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 import sparingly
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.tasks import Kind, Tasks, make_tasks
+from sparingly.run.exchange.tasks import Tasks, make_tasks
+from sparingly.run.forms.form import Kind
 from sparingly.run.forms.spans import penalty
 from sparingly.run.raters.controls import control_report
 from tests.run.exchange import fakes

@@ -203,7 +203,7 @@ def test_what_cannot_be_served_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="single aspect"):
         create_app(where, secret=SECRET, form="mqm")
     with pytest.raises(UsageError, match="no form"):
-        create_app(where, secret=SECRET, form="scores")  # type: ignore[arg-type]
+        create_app(where, secret=SECRET, form="scores")
 
 
 def test_opening_the_link_again_keeps_pages_good_that_are_open(tmp_path: Path) -> None:

@@ -30,8 +30,9 @@ from sparingly.run.exchange.reading import (
     Submission,
 )
 from sparingly.run.exchange.report import ImportReport
-from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import AnnotationTool, Options
+from sparingly.run.forms.form import Kind
 from sparingly.run.forms.question import Output, Passage, Question
 from sparingly.run.forms.spans import Span
 
@@ -265,7 +266,7 @@ class _Scores:
         token = self._token(question, tokens)
         if token is None:
             self.reading.leave(UNKNOWN_OUTPUT, f"{line.origin}: {line.system}")
-        elif self.reading.key.kind != "pair" and _is_check(line, question):
+        elif self.reading.key.answers != "pair" and _is_check(line, question):
             self.reading.leave(CHECK, line.origin)
         else:
             self._answer(question, token, line)
@@ -276,10 +277,10 @@ class _Scores:
             self.reading.leave(CREDITED, line.origin)
             return
         self.seen.add(once)
-        if self.reading.key.kind == "pair":
+        if self.reading.key.answers == "pair":
             pair = (question.id, line.user, line.type, line.start, line.end)
             self.halves.setdefault(pair, {})[token] = line
-        elif self.reading.key.kind == "spans":
+        elif self.reading.key.answers == "spans":
             self._spans(question, token, line)
         else:
             aspect = self.reading.key.aspects[0]
@@ -363,7 +364,7 @@ def read_scores(paths: Sequence[Path], reading: Reading) -> None:
         raise InputError("these are batches only", file=paths[0], fix="Give the CSV of scores, too")
     for path in paths:
         if not _is_json(path):
-            for line in lines_of(path, pairs=reading.key.kind == "pair"):
+            for line in lines_of(path, pairs=reading.key.answers == "pair"):
                 scores.take(line)
     scores.pairs()
 

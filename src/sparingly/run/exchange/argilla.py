@@ -26,7 +26,7 @@ from sparingly.run.exchange.files import (
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, DRAFT, UNKNOWN_ASPECT, Reading, Submission
 from sparingly.run.exchange.report import ImportReport
-from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     HEADINGS,
     REFERENCE,
@@ -38,6 +38,8 @@ from sparingly.run.exchange.tool import (
     slot_count,
     used_texts,
 )
+from sparingly.run.forms.form import Kind
+from sparingly.run.forms.pair import SIDES
 from sparingly.run.forms.question import Question, output_label
 
 OWN_SCALE = Scale(0.0, 10.0)
@@ -46,7 +48,6 @@ NO_STATUS = (
     "form (to_datasets) to leave them out."
 )
 _SEVERITIES = ("minor", "major", "critical")
-_SIDES = {"left": 1.0, "tie": 0.0, "right": -1.0}
 # Metadata are terms unless they are numbers.
 _TYPES = {"round": "integer", "inclusion_probability": "float", "position": "float"}
 _STATUS = {"discarded": CANCELLED, "draft": DRAFT}
@@ -151,7 +152,7 @@ def _questions(tasks: Tasks, least: int, most: int) -> Iterator[dict[str, Any]]:
 
 def _comparison(kind: Kind, place: int, aspect: str, most: int) -> dict[str, Any]:
     if kind == "pair":
-        options = [{"value": side, "text": side} for side in _SIDES]
+        options = [{"value": side, "text": side} for side in SIDES]
         return {
             "name": f"preference_{place}",
             "title": f"Which is better: {aspect}?",
@@ -278,16 +279,16 @@ def _take_user(
         if name not in known:
             reading.leave(UNKNOWN_ASPECT, f"{submission.origin}: {name}")
     values = {name: one.value for name, one in answers.items()}
-    _TAKERS[reading.key.kind](question, values, reading, submission)
+    _TAKERS[reading.key.answers](question, values, reading, submission)
 
 
 def _expected(question: Question, key: Key) -> set[str]:
     places, slots = range(1, len(key.aspects) + 1), range(1, len(question.outputs) + 1)
-    if key.kind in ("pair", "ranking"):
-        word = "preference" if key.kind == "pair" else "ranking"
+    if key.answers in ("pair", "ranking"):
+        word = "preference" if key.answers == "pair" else "ranking"
         return {f"{word}_{place}" for place in places}
     return {f"score_{place}_{slot}" for place in places for slot in slots} | {
-        f"spans_{slot}" for slot in slots if key.kind == "spans"
+        f"spans_{slot}" for slot in slots if key.answers == "spans"
     }
 
 
@@ -318,7 +319,7 @@ def _take_pairs(
 ) -> None:
     for place, aspect in enumerate(reading.key.aspects, 1):
         side = values.get(f"preference_{place}")
-        reading.pair(question, aspect, _SIDES.get(side, side) if isinstance(side, str) else side, submission)
+        reading.pair(question, aspect, SIDES.get(side, side) if isinstance(side, str) else side, submission)
 
 
 def _take_rankings(

@@ -17,7 +17,7 @@ from sparingly.data.files import without_formulas
 from sparingly.run.exchange.files import json_in, mapping_in, read_csv_rows, seconds_in, spans_in, write_csv
 from sparingly.run.exchange.reading import BAD_SPAN, NOT_ANSWERED, Reading, Submission
 from sparingly.run.exchange.report import ImportReport
-from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     REFERENCE,
     AnnotationTool,
@@ -27,13 +27,13 @@ from sparingly.run.exchange.tool import (
     page_texts,
     used_texts,
 )
+from sparingly.run.forms.form import Kind
 from sparingly.run.forms.question import Question, output_label
 from sparingly.run.forms.spans import Span
 
 _CARRIED = (
     "task", "item", "data", "round", "inclusion_probability", "assigned", "document", "position", "context",
 )  # fmt: skip
-_SIDES = {"left": 1.0, "a": 1.0, "tie": 0.0, "equal": 0.0, "right": -1.0, "b": -1.0}
 # Other people's texts.
 _TEXTS = ("before", "source", "after", "reference", "output", "left", "right")
 _RESERVED = frozenset((*_CARRIED, "rater", "token", "label", "output", "left", "right", "before", "source"))
@@ -66,7 +66,7 @@ class CsvTable(AnnotationTool):
         for path in files:
             rows = list(read_csv_rows(path))
             _check_columns(path, rows, reading)
-            if reading.key.kind == "ranking":
+            if reading.key.answers == "ranking":
                 _take_rankings(rows, reading)
             else:
                 for origin, row in rows:
@@ -95,7 +95,7 @@ def _rows(question: Question, kind: Kind, options: Options) -> list[dict[str, An
 def _check_columns(path: Path, rows: Sequence[tuple[str, Mapping[str, str]]], reading: Reading) -> None:
     if not rows:
         return
-    wanted = ["task", *reading.key.aspects, *(() if reading.key.kind == "pair" else ("token",))]
+    wanted = ["task", *reading.key.aspects, *(() if reading.key.answers == "pair" else ("token",))]
     for name in wanted:
         if name not in rows[0][1]:
             raise InputError(
@@ -111,19 +111,15 @@ def _take(origin: str, row: Mapping[str, str], reading: Reading) -> None:
     if question is None:
         return
     submission, token = _submission(origin, row), row.get("token", "")
-    if reading.key.kind == "spans":
+    if reading.key.answers == "spans":
         _take_spans(row, reading, question, submission)
         return
     for aspect in reading.key.aspects:
-        if reading.key.kind == "pair":
-            reading.pair(question, aspect, _side(row[aspect]), submission)
+        value = reading.key.form.from_text(row[aspect])
+        if reading.key.answers == "pair":
+            reading.pair(question, aspect, value, submission)
         else:
-            reading.score(question, token, aspect, row[aspect].strip(), submission)
-
-
-def _side(text: str) -> Any:
-    word = text.strip().lower()
-    return _SIDES.get(word, word) if word else None
+            reading.score(question, token, aspect, value, submission)
 
 
 def _submission(origin: str, row: Mapping[str, str]) -> Submission:

@@ -13,8 +13,9 @@ from typing import ClassVar
 from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, UsageError
 from sparingly.run.exchange.files import write_text
-from sparingly.run.exchange.tasks import KINDS, Kind, Tasks
+from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import AnnotationTool, Options, file_stem
+from sparingly.run.forms.form import KINDS, Kind
 
 
 @register("inspect")

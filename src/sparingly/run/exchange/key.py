@@ -23,6 +23,7 @@ from sparingly.data.values import (
     shown,
 )
 from sparingly.run.exchange.files import write_private_json
+from sparingly.run.forms.form import Form, Kind, form_named
 from sparingly.run.forms.question import Output, Passage, Question
 
 FORMAT, VERSION = "sparingly/key", 1
@@ -35,7 +36,7 @@ class Key:
     """What the tokens and the tasks of an export stand for.
 
     Attributes:
-        kind: What was asked: ``score``, ``pair``, ``ranking`` or ``spans``.
+        kind: The name of the form that asked: ``score``, ``pair``, ``ranking``, ``spans`` …
         scales: The aspects with the scales that ratings are on.
         models: The model of every token.
         questions: What every task asked, by its id.
@@ -61,6 +62,16 @@ class Key:
     digest: str = ""
     selection: str = ""
     unknown: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def form(self) -> Form:
+        """The form that asked."""
+        return form_named(self.kind, "files", "kind of question")
+
+    @property
+    def answers(self) -> Kind:
+        """What kind of answers come back."""
+        return self.form.answers
 
     @property
     def aspects(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from sparingly.run.exchange.files import (
 )
 from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, DRAFT, Reading, Submission
 from sparingly.run.exchange.report import ImportReport, answers_to
-from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     HEADINGS,
     REFERENCE,
@@ -41,6 +41,8 @@ from sparingly.run.exchange.tool import (
     slot_count,
     used_texts,
 )
+from sparingly.run.forms.form import Kind
+from sparingly.run.forms.pair import SIDES
 from sparingly.run.forms.question import Question, output_label
 from sparingly.run.forms.spans import Span, from_utf16
 
@@ -48,7 +50,7 @@ from sparingly.run.forms.spans import Span, from_utf16
 # ``ranking_ASPECT``, ``spans_SLOT`` and ``comment``, with numbers from 1.
 
 
-LEFT, TIE, RIGHT = "left", "tie", "right"
+LEFT, TIE, RIGHT = SIDES
 SEVERITIES = ("minor", "major", "critical")
 
 
@@ -169,7 +171,6 @@ def _tag(tag: str, *, close: bool = True, **attributes: str) -> str:
 
 GROUND_TRUTH = "marked as ground truth in the tool (take it with ground_truth=take)"
 TWO_ANSWERS = "a side and a tie were both chosen"
-_SIDES = {LEFT: 1.0, TIE: 0.0, RIGHT: -1.0}
 
 
 @register("label-studio")
@@ -353,7 +354,7 @@ def _take(annotation: _Annotation, reading: Reading, with_ground_truth: bool) ->
         comment=annotation.comment(),
         time=annotation.time,
     )
-    _TAKERS[reading.key.kind](annotation, reading, question, submission)
+    _TAKERS[reading.key.answers](annotation, reading, question, submission)
 
 
 def _take_scores(
@@ -391,7 +392,7 @@ def _take_pairs(
             reading.leave(TWO_ANSWERS, annotation.origin)
         else:
             side = TIE if tied else chosen
-            reading.pair(question, aspect, None if side is None else _SIDES.get(side, side), submission)
+            reading.pair(question, aspect, None if side is None else SIDES.get(side, side), submission)
 
 
 def _take_rankings(

@@ -13,8 +13,9 @@ from typing import ClassVar
 from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError
 from sparingly.run.exchange.files import write_json
-from sparingly.run.exchange.tasks import KINDS, Kind, Tasks
+from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import AnnotationTool, Options
+from sparingly.run.forms.form import KINDS, Kind
 
 
 @register("lm-eval")

@@ -20,8 +20,9 @@ from sparingly.run.exchange.files import list_in, mapping_in, name_in, number_in
 from sparingly.run.exchange.key import MODEL_LETTERS, Key, letters
 from sparingly.run.exchange.reading import CANCELLED, NOT_ANSWERED, RESET, UNKNOWN_TASK, Reading, Submission
 from sparingly.run.exchange.report import ImportReport
-from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import AnnotationTool, Options, carried
+from sparingly.run.forms.form import Kind
 from sparingly.run.forms.question import Passage, Question
 from sparingly.run.forms.spans import Span
 
@@ -160,7 +161,7 @@ class _Entry:
             submission, origin=place, comment=own if isinstance(own, str) and own else submission.comment
         )
         scores = {aspect: self._score(aspect, said) for aspect in key.aspects}
-        if key.kind == "spans":
+        if key.answers == "spans":
             self._spans(question, token, said, text, submission, scores)
             return
         for aspect in key.aspects:

@@ -30,8 +30,9 @@ from sparingly.run.exchange.files import (
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.reading import BAD_SPAN, DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, Reading, Submission
 from sparingly.run.exchange.report import ImportReport
-from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import AnnotationTool, Options, carried
+from sparingly.run.forms.form import Kind
 from sparingly.run.forms.question import Output, Passage, Question
 from sparingly.run.forms.spans import PENALTIES, Span
 
@@ -69,7 +70,7 @@ class _Answers:
         if question is None:
             return
         count = len(self.reading.key.asked_aspects)
-        if self.reading.key.kind != "pair" and token not in question.by_token:
+        if self.reading.key.answers != "pair" and token not in question.by_token:
             self.reading.leave(UNKNOWN_OUTPUT, f"{record.origin}: {record.instance}", count)
         elif record.is_machine:
             self.reading.leave(MACHINE, record.origin, count)
@@ -80,12 +81,12 @@ class _Answers:
 
     def _answer(self, question: Question, token: str, record: Record, submission: Submission) -> None:
         key = self.reading.key
-        if key.kind == "pair":
+        if key.answers == "pair":
             for aspect in key.aspects:
                 self._pair(question, aspect, record.labels.get(self.schemes[aspect], {}), submission)
             return
         scores = {aspect: _only(record.labels.get(self.schemes[aspect], {})) for aspect in key.aspects}
-        if key.kind == "spans":
+        if key.answers == "spans":
             self._spans(question, token, record, submission, scores)
             return
         for aspect, score in scores.items():

@@ -19,7 +19,7 @@ from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import mapping_in, moment_in, name_in, read_json_rows, spans_in, write_jsonl
 from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, Reading, Submission
 from sparingly.run.exchange.report import ImportReport
-from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     REFERENCE,
     AnnotationTool,
@@ -29,12 +29,13 @@ from sparingly.run.exchange.tool import (
     page_texts,
     used_texts,
 )
+from sparingly.run.forms.form import Kind
+from sparingly.run.forms.pair import SIDES
 from sparingly.run.forms.question import Output, Question
 
 REJECTED = "rejected by the rater"
 SEVERAL = "more than one option was chosen"
 _LEVELS = 11
-_SIDES = {"left": 1.0, "tie": 0.0, "right": -1.0}
 _ANSWERS = {"reject": REJECTED, "ignore": CANCELLED}
 
 
@@ -155,7 +156,7 @@ def _take(row: Mapping[str, Any], reading: Reading, origin: str) -> None:
     rater = row.get("_annotator_id") or row.get("_session_id")
     submission = Submission(name_in(rater), origin, time=moment_in(row.get("_timestamp")))
     token, aspect = (name_in(meta.get(name)) or "" for name in ("token", "aspect"))
-    if reading.key.kind == "spans":
+    if reading.key.answers == "spans":
         _take_spans(row, reading, question, token, submission)
         return
     chosen = row.get("accept") or []
@@ -163,9 +164,9 @@ def _take(row: Mapping[str, Any], reading: Reading, origin: str) -> None:
         reading.leave(SEVERAL, origin)
         return
     value = chosen[0] if chosen else None
-    if reading.key.kind == "pair":
+    if reading.key.answers == "pair":
         reading.pair(
-            question, aspect, _SIDES.get(value, value) if isinstance(value, str) else value, submission
+            question, aspect, SIDES.get(value, value) if isinstance(value, str) else value, submission
         )
     else:
         reading.score(question, token, aspect, value, submission)

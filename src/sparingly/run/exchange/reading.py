@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sparingly.base.errors import DataError, InputError
+from sparingly.base.errors import DataError, InputError, UsageError
 from sparingly.data.io.words import SCALE, word_number
 from sparingly.data.scale import Scale
 from sparingly.data.values import shown
@@ -28,6 +28,7 @@ UNKNOWN_OUTPUT = "an output that the key does not know"
 UNKNOWN_ASPECT = "an aspect that was not asked for"
 NO_RATER = "nobody says who answered (name one with rater=NAME)"
 NO_NUMBER = "the score is no number"
+NO_CHOICE = "a number that is none of the choices"
 BAD_SPAN = "a span outside the text, or of a severity without points"
 INCOMPLETE_RANKING = "a ranking that leaves outputs out"
 RESET = "undone by a reset of the rater"
@@ -241,7 +242,14 @@ class Reading:
                 )
             self._leave(f"a score outside the scale {from_scale}", f"{origin}: {number:g}")
             return None
-        return from_scale.convert(number, self.key.scales.get(aspect, from_scale))
+        scale = self.key.scales.get(aspect, from_scale)
+        score = from_scale.convert(number, scale)
+        try:
+            self.key.form.check_value(score, scale)
+        except UsageError:
+            self._leave(NO_CHOICE, f"{origin}: {number:g}")
+            return None
+        return score
 
     def _word(self, value: Any, aspect: str) -> float | None:
         """Return what a two-valued word (pass and fail, yes and no …) stands for on a scale from 0 to 1."""

@@ -172,7 +172,7 @@ def ties_of(key: Key) -> tuple[Answer, ...]:
 
 def _separate(key: Key, question: Question) -> list[tuple[str, ...]]:
     """Return the models of what is answered by itself: an output, or all outputs that are compared."""
-    if key.kind in ("pair", "ranking"):
+    if key.form.compares:
         return [tuple(sorted(question.models))]
     return [tuple(sorted(output.models)) for output in question.outputs]
 

@@ -7,17 +7,18 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.format import counted
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
 from sparingly.data.selection import Row, Selection
 from sparingly.run.exchange.key import Key, model_tokens, task_id
+from sparingly.run.forms.form import Form, Kind, form_named
 from sparingly.run.forms.question import Output, Passage, Question, QuestionTexts
 from sparingly.run.raters.assignment import Assignment, RaterTask
 from sparingly.run.raters.controls import ORIGINAL
@@ -25,8 +26,6 @@ from sparingly.run.raters.controls import ORIGINAL
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
 
-Kind = Literal["score", "pair", "ranking", "spans"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 Aspects = str | Sequence[str] | Mapping[str, Scale | None]
 OVERALL = "overall"
 
@@ -37,7 +36,7 @@ class Tasks:
 
     Attributes:
         questions: The questions; where there are raters, rater by rater.
-        kind: What is asked: ``score``, ``pair``, ``ranking`` or ``spans``.
+        form: How it is asked.
         scales: What is judged, each aspect with its scale. Pairs and rankings use the names only; spans
             without an aspect are counted in points as the aspect ``mqm``.
         key: What the tokens stand for. It stays at home.
@@ -46,7 +45,7 @@ class Tasks:
     """
 
     questions: tuple[Question, ...]
-    kind: Kind
+    form: Form
     scales: Mapping[str, Scale]
     key: Key
     seed: int = 0
@@ -57,6 +56,11 @@ class Tasks:
 
     def __iter__(self) -> Iterator[Question]:
         return iter(self.questions)
+
+    @property
+    def kind(self) -> Kind:
+        """What kind of answers come back."""
+        return self.form.answers
 
     @property
     def aspects(self) -> tuple[str, ...]:
@@ -102,7 +106,7 @@ def make_tasks(
     assignment: Assignment | None = None,
     controls: EvalSet | None = None,
     *,
-    kind: Kind | None = None,
+    kind: str | None = None,
     aspects: Aspects | None = None,
     scale: Scale | None = None,
     seed: int = 0,
@@ -129,12 +133,12 @@ def make_tasks(
         merge: Ask about equal outputs once.
         texts: Whether outputs are shown; not for a harness that runs the models itself.
     """
-    kind = _kind(kind, selection.pairs is not None)
+    form = _form(kind, selection.pairs is not None)
     maker = _TaskMaker(
-        kind, _scales(aspects, scale, kind), seed, salt, context_before, context_after, merge, texts
+        form, _scales(aspects, scale, form), seed, salt, context_before, context_after, merge, texts
     )
     data.positions(selection.items)
-    chosen = _selected(data, selection, pairs=kind == "pair")
+    chosen = _selected(data, selection, pairs=form.answers == "pair")
     if assignment is None:
         questions = maker.fill(data, chosen)
     else:
@@ -155,7 +159,7 @@ def make_campaign_tasks(
     campaign: Campaign,
     data: str | None = None,
     *,
-    kind: Kind | None = None,
+    kind: str | None = None,
     scale: Scale | None = None,
     seed: int | None = None,
     salt: str = "",
@@ -171,42 +175,39 @@ def make_campaign_tasks(
     unanswered = campaign.questions(data, at=seq)
     if not unanswered:
         raise UsageError("Nothing is open: draw the next round first, with sparingly campaign next.")
-    kind = _kind(kind, unanswered[0].other is not None)
+    form = _form(kind, unanswered[0].other is not None)
     scales = {
         aspect: None if ends is None else Scale(*ends) for aspect, ends in campaign.settings.aspects.items()
     }
     drawn = campaign.settings.seed if seed is None else seed
-    maker = _TaskMaker(kind, _scales(scales, scale, kind), drawn, salt, context_before, context_after, merge)
+    maker = _TaskMaker(form, _scales(scales, scale, form), drawn, salt, context_before, context_after, merge)
     names = sorted({question.data for question in unanswered})
     sets = {name: campaign.data(name, at=seq, judged=False) for name in names}
     questions = [
         question
         for name in names
         for question in maker.fill(
-            sets[name], _unanswered(campaign, name, sets[name], unanswered, pairs=kind == "pair")
+            sets[name], _unanswered(campaign, name, sets[name], unanswered, pairs=form.answers == "pair")
         )
     ]
     return maker.make(questions, {model for evalset in sets.values() for model in evalset.models})
 
 
-def _kind(kind: str | None, pairs: bool) -> Kind:
-    if kind is None:
-        return "pair" if pairs else "score"
-    if kind not in KINDS:
-        raise UnknownNameError("kind of question", kind, KINDS)
-    if pairs and kind != "pair":
+def _form(kind: str | None, pairs: bool) -> Form:
+    form = form_named(kind or ("pair" if pairs else "score"), "files", "kind of question")
+    if pairs and form.answers != "pair":
         raise UsageError("The selection names pairs of models: ask for pairs.")
-    return next(known for known in KINDS if known == kind)
+    return form
 
 
-def _scales(aspects: Aspects | None, scale: Scale | None, kind: Kind) -> dict[str, Scale]:
+def _scales(aspects: Aspects | None, scale: Scale | None, form: Form) -> dict[str, Scale]:
     common = scale or Scale()
     if aspects is None:
-        return {} if kind == "spans" else {OVERALL: common}
+        return {} if form.answers == "spans" else {OVERALL: common}
     if isinstance(aspects, Mapping):
         return {name: own or common for name, own in aspects.items()}
     names = [aspects] if isinstance(aspects, str) else list(aspects)
-    if not names and kind != "spans":
+    if not names and form.answers != "spans":
         raise UsageError("Name at least one aspect to judge.")
     return dict.fromkeys(names, common)
 
@@ -334,7 +335,7 @@ class _TaskMaker:
     """Makes tasks of questions: tokens instead of names, drawn sides, equal outputs once.
 
     Attributes:
-        kind: What is asked.
+        form: How it is asked.
         scales: What is judged, with the scales.
         seed: Settles tokens and sides.
         salt: Mixed into tokens, so that who knows the seed and the models' names cannot guess them.
@@ -344,7 +345,7 @@ class _TaskMaker:
         texts: Whether outputs are shown at all; a harness that runs the models needs none.
     """
 
-    kind: Kind
+    form: Form
     scales: Mapping[str, Scale]
     seed: int = 0
     salt: str = ""
@@ -379,7 +380,7 @@ class _TaskMaker:
         if not shown and not self._equal:
             raise UsageError("There is nothing to ask: no chosen item has an output.")
         key = Key(
-            kind=self.kind,
+            kind=self.form.name,
             scales=self.scales,
             models={token: name for name, token in tokens.items()},
             questions={question.id: question.without_texts() for question in shown},
@@ -388,7 +389,7 @@ class _TaskMaker:
             salt=self.salt,
             digest=_digest(shown),
         )
-        return Tasks(tuple(shown), self.kind, self.scales, key, self.seed, self._notes())
+        return Tasks(tuple(shown), self.form, self.scales, key, self.seed, self._notes())
 
     def _task(self, question: Question, tokens: Mapping[str, str]) -> Question | None:
         """Return a question as it may leave; None where there is nothing to ask."""
@@ -396,7 +397,7 @@ class _TaskMaker:
         if self.texts and not outputs:
             return None
         names = sorted(model for output in outputs for model in output.models)
-        if self.kind in ("pair", "ranking") and len(outputs) < 2:
+        if self.form.compares and len(outputs) < 2:
             self._equal += [
                 Question(
                     question.item,
@@ -411,10 +412,10 @@ class _TaskMaker:
         parts = (question.data, question.round, question.item, question.rater)
         return replace(
             question,
-            id=task_id(self.seed, self.salt, self.kind, *parts, *(names or question.models)),
+            id=task_id(self.seed, self.salt, self.form.name, *parts, *(names or question.models)),
             outputs=outputs,
             aspects=tuple(self.scales),
-            form=self.kind,
+            form=self.form.name,
             before=tuple(_with_tokens(passage, outputs) for passage in question.before),
             after=tuple(_with_tokens(passage, outputs) for passage in question.after),
         )
@@ -433,9 +434,9 @@ class _TaskMaker:
                 self._missing += 1
             else:
                 groups.setdefault(text if self.merge else f"{name}\x1f{text}", []).append(name)
-        if self.kind == "pair" and sum(map(len, groups.values())) < 2:
+        if self.form.answers == "pair" and sum(map(len, groups.values())) < 2:
             return ()
-        if self.kind not in ("pair", "ranking") or len(groups) > 1:
+        if not self.form.compares or len(groups) > 1:
             self._merged += sum(len(names) - 1 for names in groups.values())
         return tuple(
             Output(tuple(sorted(names)), text, min(tokens[name] for name in names), len(text))

@@ -15,7 +15,8 @@ from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.reading import Reading
 from sparingly.run.exchange.report import ImportReport
-from sparingly.run.exchange.tasks import Kind, Tasks
+from sparingly.run.exchange.tasks import Tasks
+from sparingly.run.forms.form import Kind
 from sparingly.run.forms.question import Passage, Question
 
 Options = Mapping[str, str]

@@ -6,12 +6,15 @@ include the last letter. Both are turned into our spans where they come in, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
+from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, UsageError
+from sparingly.data.scale import Scale
+from sparingly.run.forms.form import Form, Kind, Place
 
 # Points off per error, as in MQM (Freitag et al. 2021, table 4) without its special cases.
 PENALTIES: Mapping[str, float] = MappingProxyType(
@@ -92,6 +95,46 @@ def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise UsageError("An error starts and ends at a whole number of letters.")
     return value
+
+
+@register("spans")
+class SpansForm(Form):
+    """Errors marked in each output, with scores beside them where aspects are named."""
+
+    summary: ClassVar[str] = "errors marked in each output"
+    answers: ClassVar[Kind] = "spans"
+    places: ClassVar[tuple[Place, ...]] = ("files",)
+    template: ClassVar[str] = "rater/forms/spans.html"
+
+
+@register("esa")
+class EsaForm(SpansForm):
+    """Error span annotation (Kocmi et al. 2024): errors are marked, then each output is scored."""
+
+    summary: ClassVar[str] = "errors marked in each output, and a score"
+    places: ClassVar[tuple[Place, ...]] = ("pages",)
+
+
+@register("mqm")
+class MqmForm(SpansForm):
+    """Errors are marked, and their points taken off the best score (Freitag et al. 2021)."""
+
+    summary: ClassVar[str] = "errors marked in each output; the score is the best one less their points"
+    places: ClassVar[tuple[Place, ...]] = ("pages",)
+
+    def check(self, aspects: Collection[str]) -> None:
+        """Raise UsageError unless there is one aspect."""
+        if len(aspects) != 1:
+            raise UsageError("The form mqm makes one score of the errors: use it with a single aspect.")
+
+    def field(self, scale: Scale) -> None:
+        """Return nothing: the marked errors are the answer."""
+
+    def score(
+        self, values: Mapping[str, float], aspect: str, scale: Scale | None, spans: tuple[Span, ...]
+    ) -> float:
+        """Return the points of all errors, taken off the best score."""
+        return 0.0 - penalty(spans) if scale is None else max(scale.low, scale.high - penalty(spans))
 
 
 def _units(text: str) -> list[int]:

@@ -27,7 +27,7 @@ from sparingly.show.web.guard import LOOPBACK, Guard, Message, Receive, RequestL
 from sparingly.show.web.rater import routes
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import UnreadableError, problem_of
-from sparingly.show.web.web import Form, Texts, Web
+from sparingly.show.web.web import Texts, Web
 
 _LOG = logging.getLogger("sparingly")
 
@@ -37,7 +37,7 @@ def create_app(
     name: str | None = None,
     *,
     secret: str,
-    form: Form = "score",
+    form: str = "score",
     texts: Texts = "plain",
     assignment: Assignment | None = None,
     hosts: Sequence[str] | None = LOOPBACK,

@@ -15,10 +15,10 @@ from sparingly.run.campaign.access import Access, Audit
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.rater_pages import Drafts, PageBoard
+from sparingly.run.forms.form import Form, form_named
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web.sessions import Session, Sessions
 
-Form = Literal["score", "stars", "esa", "mqm"]
 Texts = Literal["plain", "markdown"]
 
 
@@ -46,17 +46,15 @@ class Web:
 
     campaign: Campaign
     secret: str
-    form: Form = "score"
+    form: str = "score"
     texts: Texts = "plain"
     assignment: Assignment | None = None
     public: str | None = None
 
     def __post_init__(self) -> None:
-        for kind, given, known in (("form", self.form, Form), ("kind of texts", self.texts, Texts)):
-            if given not in get_args(known):
-                raise UnknownNameError(kind, given, get_args(known))
-        if self.form == "mqm" and len(self.campaign.settings.aspects) != 1:
-            raise UsageError("The form mqm makes one score of the errors: use it with a single aspect.")
+        if self.texts not in get_args(Texts):
+            raise UnknownNameError("kind of texts", self.texts, get_args(Texts))
+        self.single_form.check(self.campaign.settings.aspects)
         if self.assignment is not None and any(task.control for task in self.assignment.tasks):
             raise UsageError(
                 "The pages show no control items, and the assignment has some: assign without --controls, or "
@@ -66,6 +64,19 @@ class Web:
             raise UsageError(
                 "The public address is such as https://judge.example.org, with nothing after it."
             )
+
+    @cached_property
+    def single_form(self) -> Form:
+        """The form where single outputs are judged; pairs have one of their own."""
+        form = form_named(self.form, "pages")
+        if form.answers == "pair":
+            raise UsageError("Where outputs are compared, the pages ask which is better by themselves.")
+        return form
+
+    @cached_property
+    def pair_form(self) -> Form:
+        """The form where two outputs are compared."""
+        return form_named("pair", "pages")
 
     @cached_property
     def access(self) -> Access:

@@ -8,21 +8,19 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from sparingly.data.scale import Scale
 from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.forms.answer import Answer
+from sparingly.run.forms.form import Field
 from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
 from sparingly.run.forms.spans import SEVERITIES
 from sparingly.show.web.rater.queue import PageQueue, Progress
-from sparingly.show.web.rater.submission import MARKING, Draft
+from sparingly.show.web.rater.submission import Draft
 from sparingly.show.web.sessions import Session
 from sparingly.show.web.texts import DisplayText, display_text, turns
 from sparingly.show.web.web import Web
 
 BEFORE, AFTER = 3, 1
-_FEW_STARS, _MOST_STARS = 5, 10
 
 # --- the questions of a page ----------------------------------------------------------------------------
 
@@ -99,7 +97,7 @@ def first_models(question: Question) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class FieldView:
-    """One number to give: its name in the form, the aspect, what is filled in, and the scale."""
+    """One number to give: its name in the form, the aspect, what is filled in, the scale or the choices."""
 
     name: str
     aspect: str
@@ -107,7 +105,7 @@ class FieldView:
     low: str
     high: str
     step: str
-    stars: tuple[tuple[str, int], ...] = ()
+    choices: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -134,6 +132,7 @@ class PageView:
     page: str
     client: str
     form: str
+    template: str
     source: list[DisplayText]
     before: list[DisplayText]
     after: list[DisplayText]
@@ -175,10 +174,12 @@ class PageViews:
         item = web.board.texts(page.data).fill(Question(page.item), before=BEFORE, after=AFTER)
         previous = self.queue.before(rater, page)
         markdown = web.texts == "markdown"
+        form = web.pair_form if any(question.other for question in questions) else web.single_form
         return PageView(
             page=self.handle(page),
             client=secrets.token_urlsafe(16),
-            form="pair" if any(question.other for question in questions) else web.form,
+            form=form.name,
+            template=form.template,
             source=_turns(item.source, markdown=markdown) if item.source else [],
             before=[display_text(passage.source) for passage in item.before if passage.source],
             after=[display_text(passage.source) for passage in item.after if passage.source],
@@ -201,7 +202,7 @@ class PageViews:
         first, other = first_models(question)
         answers = web.board.last_answers(rater, (question.data, question.item, first, other))
         sign = 1 if question.model == first else -1
-        marking = web.form in MARKING and question.other is None
+        form = web.single_form if question.other is None else web.pair_form
         scores = {aspect: f"{sign * answer.score + 0.0:g}" for aspect, answer in answers.items()}
         if typed is not None:
             scores |= {aspect: f"{score:g}" for aspect, score in typed.scores.items()}
@@ -212,23 +213,19 @@ class PageViews:
             label=output_label(place),
             # Where letters are marked they are counted, so that the text is shown as it is.
             texts=tuple(
-                [display_text(output.text)] if marking else _turns(output.text, markdown=markdown)
+                [display_text(output.text)]
+                if form.answers == "spans"
+                else _turns(output.text, markdown=markdown)
                 for output in question.outputs
             ),
-            fields=() if web.form == "mqm" and marking else tuple(
-                _field(
-                    question.id,
-                    at,
-                    aspect,
-                    scores.get(aspect, ""),
-                    Scale() if ends is None else Scale(*ends),
-                    stars=web.form == "stars",
-                )
-                for at, (aspect, ends) in enumerate(web.campaign.settings.aspects.items())
+            fields=tuple(
+                _field(f"score:{question.id}:{number}", aspect, scores.get(aspect, ""), field)
+                for number, (aspect, ends) in enumerate(web.campaign.settings.aspects.items())
+                if (field := form.field(Scale() if ends is None else Scale(*ends))) is not None
             ),
             marks=json.dumps(marks),
             comment=(typed and typed.comment) or comment or "",
-        )  # fmt: skip
+        )
 
     def _draft(self, rater: str, page: Page) -> Draft | None:
         """Return what the rater has typed; None where it cannot be read, empty where there is nothing."""
@@ -254,27 +251,13 @@ def _turns(text: str | None, *, markdown: bool) -> list[DisplayText]:
     return [display_text(part, markdown=markdown, speaker=speaker) for speaker, part in chat]
 
 
-def _field(handle: str, at: int, aspect: str, value: str, scale: Scale, *, stars: bool) -> FieldView:
-    low, high = scale
-    width = high - low
-    step = 1.0 if width >= 20 else width / 100 if width != int(width) or width < 3 else 0.1
+def _field(name: str, aspect: str, value: str, field: Field) -> FieldView:
     return FieldView(
-        name=f"score:{handle}:{at}",
-        aspect=aspect,
-        value=value,
-        low=f"{low:g}",
-        high=f"{high:g}",
-        step=f"{step:g}",
-        stars=_stars(low, high) if stars else (),
+        name,
+        aspect,
+        value,
+        f"{field.low:g}",
+        f"{field.high:g}",
+        f"{field.step:g}",
+        tuple((f"{score:g}", words) for score, words in field.choices),
     )
-
-
-def _stars(low: float, high: float) -> tuple[tuple[str, int], ...]:
-    """Return the scores that stars stand for: every whole number of a short scale, else five even steps."""
-    whole = low == int(low) and high == int(high) and 1 <= high - low < _MOST_STARS
-    scores: Sequence[float] = (
-        [low + step for step in range(int(high - low) + 1)]
-        if whole
-        else list(np.linspace(low, high, _FEW_STARS))
-    )
-    return tuple((f"{score:g}", place) for place, score in enumerate(scores, 1))

@@ -34,7 +34,7 @@ def show_current(session: RaterSession, service: Served) -> Response:
     """Show what a rater is to judge now."""
     web, page = service.web, service.queue.current(session.rater)
     if page is not None:
-        response = web.page("rater/rate.html", session, sheet=service.views.view(session, page), problem="")
+        response = web.page("rater/rate.html", session, view=service.views.view(session, page), problem="")
         # The page is put into the one that sent the answer before: its address comes along.
         response.headers["HX-Replace-Url"] = "/rate"
         return response
@@ -55,7 +55,7 @@ def show_again(handle: str, session: RaterSession, service: Served) -> Response:
     if page is None:
         return service.web.page("error.html", session, status=404, sentence="There is no such page.")
     view = service.views.view(session, page)
-    return service.web.page("rater/rate.html", session, sheet=view, problem="")
+    return service.web.page("rater/rate.html", session, view=view, problem="")
 
 
 @router.post("/rate/{handle}")
@@ -72,7 +72,7 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
         if page_sent is not None:
             service.keep_draft(session, page, page_sent)
         view = service.views.view(session, page)
-        return service.web.page("rater/rate.html", session, status=422, sheet=view, problem=str(error))
+        return service.web.page("rater/rate.html", session, status=422, view=view, problem=str(error))
     return RedirectResponse("/rate", 303)
 
 

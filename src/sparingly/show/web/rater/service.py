@@ -65,7 +65,7 @@ class RaterService:
             raise UsageError("This page is not open to you any more. Load the page again.")
         settings = self.web.campaign.settings
         questions = self._shown_questions(session, page, sent)
-        answers = answers_to(questions, sent, session.rater, self.web.form, settings)
+        answers = answers_to(questions, sent, session.rater, self.web)
         for answer in answers:
             # All of a page is kept, or nothing of it.
             check_score(settings, answer.aspect or "", answer)

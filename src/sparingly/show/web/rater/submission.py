@@ -13,13 +13,12 @@ from typing import Annotated, Any
 from pydantic import FailFast, Field, TypeAdapter, ValidationError
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.settings import Settings
+from sparingly.data.scale import Scale
 from sparingly.run.forms.answer import Answer, Placement
 from sparingly.run.forms.question import Question
-from sparingly.run.forms.spans import Span, checked_spans, penalty
-from sparingly.show.web.web import Form
+from sparingly.run.forms.spans import checked_spans
+from sparingly.show.web.web import Web
 
-MARKING: tuple[Form, ...] = ("esa", "mqm")
 # Nobody looks at one page for longer without a break.
 MOST_SECONDS = 3600.0
 MOST_COMMENT = 10_000
@@ -163,9 +162,7 @@ def from_form(page: str, values: Mapping[str, str], aspects: Sequence[str]) -> S
     )
 
 
-def answers_to(
-    questions: Sequence[Question], sent: SentPage, rater: str, form: Form, settings: Settings
-) -> list[Answer]:
+def answers_to(questions: Sequence[Question], sent: SentPage, rater: str, web: Web) -> list[Answer]:
     """Return the answers of a page that was filled in, or say what is missing or wrong."""
     if not questions:
         raise UsageError("There is nothing to judge on this page any more. Load the page again.")
@@ -179,9 +176,12 @@ def answers_to(
     answers: list[Answer] = []
     for place, question in enumerate(questions, 1):
         card = by_handle[question.id]
-        spans = _spans(card, question, form)
-        for number, aspect in enumerate(settings.aspects):
-            score = _score(card, question, aspect, form, settings, spans)
+        form = web.single_form if question.other is None else web.pair_form
+        marks = [vars(mark) for mark in card.marks]
+        spans = checked_spans(marks, question.output) if form.answers == "spans" else None
+        for number, (aspect, ends) in enumerate(web.campaign.settings.aspects.items()):
+            scale = None if ends is None else Scale(*ends)
+            score = form.score(card.scores, aspect, scale, spans or ())
             for models in zip(*(output.models for output in question.outputs), strict=True):
                 pair = (models[0], models[1]) if len(models) == 2 else None
                 answers.append(
@@ -208,32 +208,6 @@ def _timed(answers: list[Answer], seconds: float | None) -> list[Answer]:
         return answers
     each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(answers), 3)
     return [replace(answer, seconds=each) for answer in answers]
-
-
-def _spans(card: SentAnswer, question: Question, form: Form) -> tuple[Span, ...] | None:
-    if question.other is not None or form not in MARKING:
-        return None
-    return checked_spans([vars(mark) for mark in card.marks], question.output)
-
-
-def _score(
-    card: SentAnswer,
-    question: Question,
-    aspect: str,
-    form: Form,
-    settings: Settings,
-    spans: tuple[Span, ...] | None,
-) -> float:
-    ends = settings.aspects[aspect]
-    if form == "mqm" and spans is not None:
-        # Freitag et al. 2021: the points of all errors, taken off the best score.
-        return 0.0 - penalty(spans) if ends is None else max(ends[0], ends[1] - penalty(spans))
-    score = card.scores.get(aspect)
-    if score is None:
-        raise UsageError("Judge every output on the page.")
-    if question.other is not None and score not in (-1.0, 0.0, 1.0):
-        raise UsageError("Of two outputs the first is better (1), the second (-1), or neither (0).")
-    return score
 
 
 def _comment(text: str | None) -> str | None:
