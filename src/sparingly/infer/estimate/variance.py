@@ -1,4 +1,4 @@
-"""Covariances of scores over the draw of this set, and over a population of inputs."""
+"""Covariances of scores: over the draw from this set, and over a population of inputs."""
 
 from __future__ import annotations
 
@@ -12,352 +12,29 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.stats.cluster_correction import cluster_correction
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, dense, group_sums
 
-# --- drawn units, and how far each unit's residuals lie from the others' ---
-# A covariance of scores is written as Dᵀ D with one row of D per drawn unit and one column per model. Every
-# function here returns such deviations for one kind of draw.
-
-
 NEIGHBOURS = 4
-# One document that is more than this part of the whole sample leaves nothing to learn an error from.
+# The largest share of the sample's weight that one unit is counted with: beyond it no error can be learned.
 MOST_OF_ALL = 0.8
-
-
-@dataclass(frozen=True, eq=False)
-class UnitTotals:
-    """The drawn units with what their residuals stand for.
-
-    Attributes:
-        total: units × models: Σ residual/π over the unit's items.
-        judged: units × models: whether the model was judged on the unit.
-        probability: units × models: the chance of the judgement, the smallest one of the unit's items.
-        draw: The chance that the unit was drawn.
-        stratum: One code per unit.
-        length: The number of the unit's rows.
-        weight: units × models: Σ 1/π over the unit's judged items, how many items it stands for.
-        in_domain: Which units speak about the scores (those outside a part of the set do not).
-        first: A row of each unit.
-    """
-
-    total: Floats
-    judged: Mask
-    probability: Floats
-    draw: Floats
-    stratum: Ints
-    length: Floats
-    weight: Floats
-    in_domain: Mask
-    first: Ints
-
-    def __len__(self) -> int:
-        return len(self.draw)
-
-
-def unit_totals(sample: JudgedSample, residual: Floats) -> UnitTotals:
-    """Sum what the residuals stand for over the drawn units."""
-    unit = sample.unit
-    first = np.unique(unit, return_index=True)[1]
-    return UnitTotals(
-        total=group_sums(residual / sample.probability, unit),
-        judged=group_sums(sample.judged.astype(np.float64), unit) > 0,
-        probability=group_minimum(np.where(sample.judged, sample.probability, 1.0), unit),
-        draw=group_minimum(sample.draw, unit),
-        stratum=sample.stratum[first],
-        length=np.bincount(unit).astype(np.float64),
-        weight=group_sums(sample.share, unit),
-        in_domain=group_sums(sample.importance, unit) > 0,
-        first=first,
-    )
-
-
-def group_minimum(values: Floats, codes: Ints) -> Floats:
-    """Return the smallest value of each code."""
-    minimum = np.full((int(codes.max(initial=-1)) + 1, *values.shape[1:]), np.inf)
-    np.minimum.at(minimum, codes, values)
-    return minimum
-
-
-def deviations_from_centre(units: UnitTotals, factor: Floats) -> Floats:
-    """Return every unit's deviation from the centre of its stratum (Hájek 1964, Deville 1999).
-
-    c_u = (1 − π_u)·n/(n − 1), A = Σ c_u z_u / Σ c_u, deviation √c_u·(z_u − A) with z the unit's total and
-    ``left`` = 1 − π_u (units × models, 0 where not judged); n counts the units with π < 1. A simple random
-    sample gets (1 − f)s²/n. For units of unequal weight see ``raised``.
-    """
-    stratum = collapse_strata(units, factor)
-    total = group_sums(factor, stratum)
-    centre = group_sums(factor * units.total, stratum) / np.where(total > 0, total, 1.0)
-    return np.asarray(
-        np.sqrt(factor * residual_inflation(units, factor, stratum)) * (units.total - centre[stratum])
-    )
-
-
-def residual_inflation(units: UnitTotals, factor: Floats, stratum: Ints) -> Floats:
-    """Return the factors (units × models) by which squared residuals are too small: n/(n − 1).
-
-    For documents and snippets in one stratum it is 1/(1 − p_u), p_u the part of all weight that unit u has: a
-    long document pulls the mean towards itself, and its own residual is the smaller for it (HC2 of MacKinnon
-    and White 1985). Equal parts give n/(n − 1).
-    """
-    counts = group_sums((factor > 0).astype(np.float64), stratum)
-    several = counts > 1
-    if (units.length == 1).all() or np.ptp(stratum) > 0:
-        return np.asarray(np.where(several, counts / np.maximum(counts - 1.0, 1.0), 0.0)[stratum])
-    return np.where(several[stratum], leverage_correction(units.weight), 0.0)
-
-
-def leverage_correction(weight: Floats) -> Floats:
-    """Return 1/(1 − p) of parts p of a weight by column; a part beyond most of the whole counts as that."""
-    total = weight.sum(axis=0)
-    share = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
-    return np.asarray(1.0 / (1.0 - np.minimum(share, MOST_OF_ALL)))
-
-
-def collapse_strata(units: UnitTotals, factor: Floats) -> Ints:
-    """Return strata in which every one that is left to chance has two units or more (collapsed strata).
-
-    Single units are put side by side by their length and chance and joined in pairs, an odd one with the
-    last pair or, alone, with the smallest other stratum. That overstates the variance (Cochran 1977, 5A.12).
-    """
-    uncertain = (factor > 0).any(axis=1)
-    counts = np.bincount(units.stratum, uncertain.astype(np.float64))
-    single = np.flatnonzero(uncertain & (counts[units.stratum] == 1))
-    if not len(single) or uncertain.sum() < 2:
-        return units.stratum
-    stratum = units.stratum.copy()
-    if len(single) == 1:
-        larger = np.flatnonzero(counts > 1)
-        stratum[single] = larger[np.argmin(counts[larger])]
-        return stratum
-    ordered = single[np.lexsort((single, units.draw[single], units.length[single]))]
-    pair = np.minimum(np.arange(len(single)) // 2, len(single) // 2 - 1)
-    stratum[ordered] = stratum[ordered[2 * pair]]
-    return stratum
-
-
-def degrees_of_freedom(units: UnitTotals, factor: Floats) -> float:
-    """Return the degrees of freedom: units that are left to chance and that count, less one per stratum."""
-    uncertain = (factor > 0).any(axis=1) & units.in_domain
-    counts = np.bincount(collapse_strata(units, factor), uncertain.astype(np.float64))
-    return float((counts - 1.0)[counts > 1].sum())
-
-
-def deviations_from_neighbours(units: UnitTotals, factor: Floats, coordinates: Floats) -> Floats:
-    """Return every unit's deviation from its nearest drawn units, for draws that are spread over a space.
-
-    √((1 − π_u)·k/(k − 1))·(z_u − mean of z over the k nearest, itself among them), k = 4 (the local
-    mean variance of Stevens and Olsen 2003; Grafström and Schelin 2014). A spread sample is more exact
-    than the plain formula says, and this one sees by how much.
-    """
-    from scipy.spatial import KDTree
-
-    # A unit that was sure to be drawn has no error, and weighs too little to be like its neighbours.
-    uncertain = np.flatnonzero((factor > 0).any(axis=1))
-    count = min(NEIGHBOURS, len(uncertain))
-    if count < 2:
-        return deviations_from_centre(units, factor)
-    nearest = np.atleast_2d(KDTree(coordinates[uncertain]).query(coordinates[uncertain], k=count)[1])
-    position = np.arange(len(uncertain))
-    # Of several units at one place, the unit itself need not be among those found.
-    nearest[:, -1] = np.where((nearest == position[:, None]).any(axis=1), nearest[:, -1], position)
-    local = units.total.copy()
-    local[uncertain] = units.total[uncertain][nearest].mean(axis=1)
-    return np.asarray(np.sqrt(factor * count / (count - 1.0)) * (units.total - local))
-
-
-def deviations_from_balance(units: UnitTotals, factor: Floats, balance: Floats) -> tuple[Floats, int]:
-    """Return every unit's deviation from what its balancing variables tell, and q, for balanced draws.
-
-    √((1 − π_u)·n/(n − q))·(z_u − bᵀx_u/π_u), b by least squares with weights 1 − π_u over the q
-    variables (Deville and Tillé 2005): a total that the draw has matched has no error left. Only n − q units'
-    worth of residuals are left to learn the error from. Where q > n/2 that is too little: deviations are then
-    those from the centre, which say too much rather than too little, and q is 0.
-    """
-    variables = np.column_stack([np.ones(len(units)), balance / units.draw[:, None]])
-    root = np.sqrt(factor.max(axis=1, initial=0.0))
-    fit, _, rank, _ = np.linalg.lstsq(variables * root[:, None], units.total * root[:, None], rcond=1e-10)
-    uncertain = float((root > 0).sum())
-    if 2 * rank > uncertain:
-        return deviations_from_centre(units, factor), 0
-    return np.asarray(
-        np.sqrt(factor * uncertain / (uncertain - rank)) * (units.total - variables @ fit)
-    ), int(rank)
-
-
-# --- where some of what was drawn was not judged ---
-# What did not come is missing by chance, so that two chances follow each other: the draw (π), and that a
-# judgement of what was drawn came (r). The variance is that of the draw, as if all had come, plus that of
-# the gaps: V = V(π) + Σ (1 − r)·(e/(πr) − A)². Models that have their gaps on the same items share them.
-
-
-class Phase(NamedTuple):
-    """What one phase of a draw leaves to chance.
-
-    Attributes:
-        first: A row of each unit.
-        deviation: units × models.
-        factor: How much of a unit's variance is left to this phase: 1 − π for a single one.
-    """
-
-    first: Ints
-    deviation: Floats
-    factor: Floats
-
-
-PhaseSpread = Callable[[JudgedSample, UnitTotals], list[Phase]]
-
-
-@dataclass(frozen=True, eq=False)
-class Nonresponse:
-    """How likely what was drawn was to be judged.
-
-    Attributes:
-        draw: The chance of the draw alone, one per row.
-        item_rate: The share of the drawn items that came at all, one per row.
-        cell_rate: items × models: the share r of what was drawn that came, 1 where it did not.
-        dependence: models × models: how often both models were judged on an item, as a ratio to how often
-            they would be if their gaps were independent.
-    """
-
-    draw: Floats
-    item_rate: Floats
-    cell_rate: Floats
-    dependence: Floats
-
-    def shared(self, deviation: Floats) -> Floats:
-        """Return Σ ρ d_j d_k over the rows, with ρ = r_j r_k/r_jk: r on the diagonal, 1 for gaps apart."""
-        products = deviation.T @ (self.item_rate[:, None] * deviation) / self.dependence
-        np.fill_diagonal(products, (self.cell_rate * deviation**2).sum(axis=0))
-        return products
-
-    def apart(self, deviation: Floats) -> Floats:
-        """Return Σ (1 − ρ) d_j d_k over the rows."""
-        products = deviation.T @ deviation - self.shared(deviation)
-        np.fill_diagonal(products, ((1.0 - self.cell_rate) * deviation**2).sum(axis=0))
-        return np.asarray(products)
-
-
-def nonresponse_of(sample: JudgedSample) -> Nonresponse | None:
-    """Return the gaps of a sample; None where everything that was drawn was judged."""
-    item_rate = np.ones(len(sample.rows)) if sample.response_rate is None else sample.response_rate[:, 0]
-    draw = sample.draw / item_rate
-    cell_rate = np.where(sample.judged, np.minimum(sample.probability / draw[:, None], 1.0), 1.0)
-    if (cell_rate >= 1.0 - 1e-12).all():
-        return None
-    judged = sample.judged.astype(np.float64)
-    # Of the items that came: the share of each model, by what the items stand for.
-    weight = 1.0 / sample.draw
-    rate_in_item = np.minimum(sample.probability / sample.draw[:, None], 1.0)
-    expected, jointly_judged = (
-        rate_in_item.T @ (weight[:, None] * rate_in_item),
-        judged.T @ (weight[:, None] * judged),
-    )
-    dependence = np.divide(
-        jointly_judged,
-        expected,
-        out=np.ones_like(jointly_judged),
-        where=(jointly_judged > 0) & (expected > 0),
-    )
-    return Nonresponse(draw, item_rate, cell_rate, dependence)
-
-
-def nonresponse_covariance(
-    sample: JudgedSample,
-    linear: LinearForm,
-    nonresponse: Nonresponse,
-    spread: PhaseSpread,
-    *,
-    centred: bool = True,
-) -> Floats:
-    """Return the covariance of totals: of the draw as ``spread`` has it, and of the gaps.
-
-    Σ ρ d_j d_k + Σ (1 − ρ) a_j a_k, with d the deviations of the draw over the items on which a model was
-    judged, and a those from the centre. Units of several items (documents) hold the gaps of their items in
-    their own totals: there it is Σ d_j d_k, and of a² only what such a phase has not counted, 1 − left.
-    """
-    codes = [sample.unit] if sample.pool is None else [sample.unit, dense(pool_codes(sample))]
-    single = [len(np.unique(code)) == len(sample.rows) for code in codes]
-    phase_deviation = [np.zeros((len(sample.rows), sample.models)) for _ in codes]
-    item_deviation, counted_share = np.zeros(sample.scores.shape), np.zeros(sample.scores.shape)
-    for model in np.flatnonzero(sample.judged.any(axis=0)).tolist():
-        rows = np.flatnonzero(sample.judged[:, model])
-        part, form = _one_model(sample, linear, nonresponse, model, rows)
-        item_deviation[rows, model] = _deviations_in_stratum(part, form.residual, centred)
-        for place, phase in enumerate(spread(part, unit_totals(part, form.residual))):
-            code = codes[place]
-            phase_deviation[place][rows[phase.first] if single[place] else code[rows[phase.first]], model] = (
-                phase.deviation[:, 0]
-            )
-            counted_share[rows, model] += 0.0 if single[place] else phase.factor[dense(code[rows])]
-    item_deviation = item_deviation * np.sqrt(np.maximum(1.0 - counted_share, 0.0))
-    kinds = zip(phase_deviation, single, strict=True)
-    return _without_exact_models(
-        sum(
-            nonresponse.shared(deviation) if is_single else deviation.T @ deviation
-            for deviation, is_single in kinds
-        )
-        + nonresponse.apart(item_deviation)
-    )
-
-
-def _without_exact_models(covariance: Floats) -> Floats:
-    """Return a covariance in which a model without any error has none with the others either."""
-    exact = np.diag(covariance) <= 0.0
-    return np.where(exact[:, None] | exact[None, :], 0.0, covariance)
-
-
-def pool_codes(sample: JudgedSample) -> Ints:
-    """Return what the first of two phases drew, one code per row."""
-    return sample.unit if sample.pool_unit is None else sample.pool_unit
-
-
-def _one_model(
-    sample: JudgedSample, linear: LinearForm, nonresponse: Nonresponse, model: int, rows: Ints
-) -> tuple[JudgedSample, LinearForm]:
-    """Return what was judged of one model, with the chance of the draw alone."""
-    part = replace(
-        sample.at(rows),
-        scores=sample.scores[rows, model : model + 1],
-        probability=sample.probability[rows, model : model + 1],
-        draw=nonresponse.draw[rows],
-        response_rate=None,
-    )
-    return part, linear.of_model(model, sample.judged[:, model])
-
-
-def _deviations_in_stratum(sample: JudgedSample, residual: Floats, centred: bool) -> Floats:
-    """Return how far each judged item lies from the others of its stratum: √(n/(n − 1))·(z − A/(πr)).
-
-    z = e/(πr), and A the weighted mean of e in the stratum, by which what did not come is stood for.
-    """
-    single = unit_totals(replace(sample, unit=np.arange(len(sample.rows))), residual)
-    if not centred:
-        return np.asarray(single.total[:, 0])
-    stratum = collapse_strata(single, np.ones_like(single.total))
-    counts = np.bincount(stratum)[stratum]
-    total, share = group_sums(single.total, stratum), group_sums(sample.share, stratum)
-    centre = np.divide(total, share, out=np.zeros_like(total), where=share > 0)[stratum]
-    small_sample = np.where(counts > 1, counts / np.maximum(counts - 1.0, 1.0), 0.0)
-    return np.asarray(np.sqrt(small_sample) * (single.total - centre * sample.share)[:, 0])
-
-
-# --- over this very set, where only the draw is left to chance ---
+ONE_DOCUMENT = (
+    "all judged items are in one document, so for other inputs like these the items count as drawn."
+)
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreErrors:
-    """How far scores may lie from what they speak about.
+    """The errors of scores with respect to their target.
 
     Attributes:
         covariance: models × models.
         freedom: Degrees of freedom of the variances.
         units: The number of drawn units (for a population: of documents) that the errors are learned from.
-        shape: units × models: what every drawn unit (or document) contributes, from the centre of its
-            stratum, for tails and bootstrap. Neighbours or balance tell its size, and hide its tail.
+        shape: units × models: what every drawn unit (or document) contributes, as a deviation from the centre
+            of its stratum, for tails and bootstrap: deviations from neighbours would hide long tails.
         stratum: One code per unit.
         unit_name: What the units are, in words.
         notes: What to mind.
         units_judged: The number of units on which each model was judged; all units unless given.
-        fraction: The share of the set that was drawn, where nothing but the draw is left to chance.
+        fraction: The share of the set that was drawn, where only the draw is random.
     """
 
     covariance: Floats
@@ -384,48 +61,62 @@ class ScoreErrors:
         """Return the standard errors of differences of models, and what the units contribute to them."""
         variances = np.diag(self.covariance)
         squared = variances[first] + variances[second] - 2.0 * self.covariance[first, second]
-        # What is left of two equal numbers after subtracting is a matter of rounding.
+        # A difference of two equal numbers is rounding.
         squared = np.where(squared <= 1e-14 * (variances[first] + variances[second]), 0.0, squared)
         return np.sqrt(squared), self.shape[:, first] - self.shape[:, second]
 
 
+def nearest_covariance(covariance: Floats) -> Floats:
+    """Return the nearest matrix without negative eigenvalues; one that has none is returned as it is."""
+    if not np.isfinite(covariance).all():
+        return covariance
+    values, vectors = np.linalg.eigh(covariance)
+    if values.size == 0 or values[0] >= -1e-12 * max(values[-1], 0.0):
+        return covariance
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
+# --- over this set: only the draw is random ---
+
+
 def set_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
-    """Return the errors of scores of this very set.
+    """Return the errors of scores of this set.
 
     V̂ = N⁻² Σ_S c_i (e_i/π_i − A)² with c_i = (1 − π_i)·n/(n − 1) (Hájek–Deville) over the drawn units, times
     (n − 1)/(n − p) where p numbers were fitted to the same items; between models by the cross product.
-    Models with draws of their own have covariance 0. Everything judged leaves no error at all. What was drawn
-    and not judged adds an error of its own (see ``gaps``).
+    Models with draws of their own have covariance 0. A fully judged set has no error. Drawn outputs that were
+    not judged add an error of their own (see ``Nonresponse``).
     """
     if sample.separate:
         return _join_separate_draws([set_errors(*part) for part in by_model(sample, linear)])
     units = unit_totals(sample, linear.residual)
     factor = sampling_factor(units, units.probability)
-    balanced = deviations(sample, units, factor)[1]
-    counts_in = units.in_domain & (factor > 0).any(axis=1)
-    count, freedom = float(counts_in.sum()), degrees_of_freedom(units, factor)
+    uncertain = (factor > 0).any(axis=1)
+    counting = units.in_domain & uncertain
+    stratum, balanced = collapse_strata(units, factor), deviations(sample, units, factor)[1]
+    sizes = np.bincount(stratum, counting.astype(np.float64))
+    count, freedom = float(counting.sum()), float((sizes - 1.0)[sizes > 1].sum())
     if balanced:
-        # Of a part of the set, its share of the n − q.
-        count = freedom = count - balanced * count / float((factor > 0).any(axis=1).sum())
+        # A part of the set has its share of the n − q.
+        count = freedom = count - balanced * count / float(uncertain.sum())
     errors = ScoreErrors(
-        covariance=draw_covariance(sample, units, linear),
+        covariance=_draw_covariance(sample, units, linear),
         freedom=freedom,
         units=count,
-        shape=(deviations_from_centre(units, factor) * inflation(sample, units, linear))[counts_in],
-        stratum=collapse_strata(units, factor)[counts_in],
-        units_judged=(factor > 0)[counts_in].sum(axis=0).astype(np.float64),
-        fraction=1.0 - float(factor[counts_in].max(axis=1).mean()) if counts_in.any() else 1.0,
+        shape=(deviations_from_centre(units, factor) * _inflation(sample, units, linear))[counting],
+        stratum=stratum[counting],
+        units_judged=(factor > 0)[counting].sum(axis=0).astype(np.float64),
+        fraction=1.0 - float(factor[counting].max(axis=1).mean()) if counting.any() else 1.0,
     )
-    errors = _by_pool_unit(errors, sample.cluster[units.first][counts_in])
+    errors = _by_pool_unit(errors, dense(sample.cluster[units.first][counting]))
     return replace(errors, freedom=max(errors.freedom - (linear.parameters - 1.0), 0.0))
 
 
-def _by_pool_unit(errors: ScoreErrors, cluster: Ints) -> ScoreErrors:
-    """Return errors that are learned from the units of the pool, where these are fewer than those drawn.
+def _by_pool_unit(errors: ScoreErrors, codes: Ints) -> ScoreErrors:
+    """Return errors learned from the units of the pool where these are fewer than the drawn ones.
 
     The items of one document of a pool of documents tell of one document only.
     """
-    codes = dense(cluster)
     count = int(codes.max(initial=-1)) + 1
     if count == len(codes):
         return errors
@@ -449,75 +140,74 @@ def by_model(sample: JudgedSample, linear: LinearForm) -> list[tuple[JudgedSampl
 
 
 def _join_separate_draws(parts: list[ScoreErrors]) -> ScoreErrors:
-    """Put together the errors of models that had draws of their own."""
-    sizes = [len(part.shape) for part in parts]
-    shape = np.zeros((sum(sizes), len(parts)))
-    stratum = np.zeros(sum(sizes), np.int64)
-    start = 0
-    for model, part in enumerate(parts):
-        shape[start : start + sizes[model], model] = part.shape[:, 0]
-        stratum[start : start + sizes[model]] = part.stratum + stratum.max(initial=-1) + 1
-        start += sizes[model]
-    variances = np.array([part.covariance[0, 0] for part in parts])
+    """Return the joint errors of models that had draws of their own."""
+    ends = np.cumsum([len(part.shape) for part in parts])
+    shape, stratum = np.zeros((ends[-1], len(parts))), np.zeros(ends[-1], np.int64)
+    for model, (part, end) in enumerate(zip(parts, ends.tolist(), strict=True)):
+        rows = slice(end - len(part.shape), end)
+        shape[rows, model] = part.shape[:, 0]
+        stratum[rows] = part.stratum + stratum.max(initial=-1) + 1
     return ScoreErrors(
-        np.diag(variances),
-        min(part.freedom for part in parts),
-        min(part.units for part in parts),
-        shape,
-        stratum,
-        parts[0].unit_name,
+        covariance=np.diag([part.covariance[0, 0] for part in parts]),
+        freedom=min(part.freedom for part in parts),
+        units=min(part.units for part in parts),
+        shape=shape,
+        stratum=stratum,
+        unit_name=parts[0].unit_name,
         units_judged=np.array([part.counts[0] for part in parts]),
         fraction=float(np.mean([part.fraction for part in parts])),
     )
 
 
-def draw_covariance(sample: JudgedSample, units: UnitTotals, linear: LinearForm) -> Floats:
-    """Return the covariance of the scores by one draw that all models share."""
-    scale, nonresponse = inflation(sample, units, linear), nonresponse_of(sample)
-    if nonresponse is not None:
-        return _with_variances(nonresponse_covariance(sample, linear, nonresponse, draw_phases) * scale**2)
-    parts = [phase.deviation * scale for phase in draw_phases(sample, units)]
-    return np.asarray(sum(part.T @ part for part in parts))
+def _draw_covariance(sample: JudgedSample, units: UnitTotals, linear: LinearForm) -> Floats:
+    """Return the covariance of scores whose models share one draw."""
+    scale, nonresponse = _inflation(sample, units, linear), nonresponse_of(sample)
+    if nonresponse is None:
+        parts = [phase.deviation * scale for phase in _draw_phases(sample, units)]
+        return np.asarray(sum(part.T @ part for part in parts))
+    covariance = _nonresponse_covariance(sample, linear, nonresponse, _draw_phases) * scale**2
+    # The nearest proper covariance, scaled back to the same variances.
+    nearest, variances = nearest_covariance(covariance), np.diag(covariance)
+    near = np.diag(nearest)
+    scales = np.sqrt(np.divide(variances, near, out=np.ones_like(variances), where=near > 0))
+    return np.asarray(nearest * scales[:, None] * scales[None, :])
 
 
-def draw_phases(sample: JudgedSample, units: UnitTotals) -> list[Phase]:
-    """Return what every phase of the draw leaves to chance."""
-    if sample.pool is not None:
-        return _two_phases(sample, units, sample.pool)
-    deviation, _ = deviations(sample, units, sampling_factor(units, units.draw[:, None]))
-    return [Phase(units.first, deviation, 1.0 - units.draw)]
-
-
-def inflation(sample: JudgedSample, units: UnitTotals, linear: LinearForm) -> float:
+def _inflation(sample: JudgedSample, units: UnitTotals, linear: LinearForm) -> float:
     """Return √((n − 1)/(n − p))/N: residuals of an in-sample fit with p parameters are too small."""
     count = float(len(units))
     correction = (count - 1.0) / (count - linear.parameters) if linear.parameters < count else 1.0
     return float(np.sqrt(correction)) / sample.size
 
 
-def sampling_factor(units: UnitTotals, chance: Floats) -> Floats:
-    """Return 1 − π of every unit and model, 0 where the model was not judged."""
-    return np.where(units.judged, np.maximum(1.0 - chance, 0.0), 0.0)
+# --- the phases of a draw ---
 
 
-def deviations(sample: JudgedSample, units: UnitTotals, factor: Floats) -> tuple[Floats, int]:
-    """Return every unit's deviation, by the kind of the draw, and how many variables a balanced one spent."""
-    if sample.balance is not None:
-        return deviations_from_balance(units, factor, group_sums(sample.balance, sample.unit))
-    if sample.coordinates is not None:
-        places = group_sums(sample.coordinates, sample.unit) / units.length[:, None]
-        return deviations_from_neighbours(units, factor, places), 0
-    return deviations_from_centre(units, factor), 0
+class Phase(NamedTuple):
+    """The random part of one phase of a draw.
+
+    Attributes:
+        first: A row of each unit.
+        deviation: units × models.
+        factor: The part of a unit's variance that this phase has: 1 − π for a single phase.
+    """
+
+    first: Ints
+    deviation: Floats
+    factor: Floats
 
 
-def _two_phases(sample: JudgedSample, units: UnitTotals, pool: Floats) -> list[Phase]:
-    """Return the deviations of totals of a draw from a pool that was itself drawn.
+def _draw_phases(sample: JudgedSample, units: UnitTotals) -> list[Phase]:
+    """Return the phases of the draw; two for a draw from a pool that was itself drawn.
 
     V̂ = Σ (1 − π₁) ẑ² over the pool's units + Σ π₁·V̂₂, with ẑ what a unit of the pool stands for over both
     phases and V̂₂ that of the second draw alone (Särndal, Swensson and Wretman 1992, section 9.3). With two
     simple random draws it is that of one draw.
     """
-    first = pool[units.first]
+    if sample.pool is None:
+        deviation, _ = deviations(sample, units, sampling_factor(units, units.draw[:, None]))
+        return [Phase(units.first, deviation, 1.0 - units.draw)]
+    first = sample.pool[units.first]
     second = sampling_factor(units, (units.draw / first)[:, None])
     second_phase = deviations(sample, units, second)[0] * np.sqrt(first)[:, None]
     places, at, codes = np.unique(pool_codes(sample)[units.first], return_index=True, return_inverse=True)
@@ -529,32 +219,283 @@ def _two_phases(sample: JudgedSample, units: UnitTotals, pool: Floats) -> list[P
     ]
 
 
-def _with_variances(covariance: Floats) -> Floats:
-    """Return a proper covariance with the variances that were given."""
-    nearest = nearest_covariance(covariance)
-    wanted_variances, variances = np.diag(covariance), np.diag(nearest)
-    scale = np.sqrt(
-        np.divide(wanted_variances, variances, out=np.ones_like(wanted_variances), where=variances > 0)
+def pool_codes(sample: JudgedSample) -> Ints:
+    """Return what the first of two phases drew, one code per row."""
+    return sample.unit if sample.pool_unit is None else sample.pool_unit
+
+
+def sampling_factor(units: UnitTotals, probability: Floats) -> Floats:
+    """Return 1 − π of every unit and model, 0 where the model was not judged."""
+    return np.where(units.judged, np.maximum(1.0 - probability, 0.0), 0.0)
+
+
+# --- drawn units, and their deviations ---
+# A covariance of scores is written as Dᵀ D with one row of D per drawn unit and one column per model. Each
+# function below returns such deviations for one kind of draw. ``factor`` is 1 − π of units × models, 0 where
+# a model was not judged.
+
+
+@dataclass(frozen=True, eq=False)
+class UnitTotals:
+    """The drawn units with the sums of their residuals.
+
+    Attributes:
+        total: units × models: Σ residual/π over the unit's items.
+        judged: units × models: whether the model was judged on the unit.
+        probability: units × models: the probability of a judgement, the smallest of the unit's items.
+        draw: The probability that the unit was drawn.
+        stratum: One code per unit.
+        length: The number of the unit's rows.
+        weight: units × models: Σ 1/π over the unit's judged items: the number of items it stands for.
+        in_domain: Which units the scores are about: those outside a part of the set are not.
+        first: A row of each unit.
+    """
+
+    total: Floats
+    judged: Mask
+    probability: Floats
+    draw: Floats
+    stratum: Ints
+    length: Floats
+    weight: Floats
+    in_domain: Mask
+    first: Ints
+
+    def __len__(self) -> int:
+        return len(self.draw)
+
+
+def unit_totals(sample: JudgedSample, residual: Floats) -> UnitTotals:
+    """Return the sums of residuals over the drawn units."""
+    unit = sample.unit
+    first = np.unique(unit, return_index=True)[1]
+    return UnitTotals(
+        total=group_sums(residual / sample.probability, unit),
+        judged=group_sums(sample.judged.astype(np.float64), unit) > 0,
+        probability=_group_minimum(np.where(sample.judged, sample.probability, 1.0), unit),
+        draw=_group_minimum(sample.draw, unit),
+        stratum=sample.stratum[first],
+        length=np.bincount(unit).astype(np.float64),
+        weight=group_sums(sample.share, unit),
+        in_domain=group_sums(sample.importance, unit) > 0,
+        first=first,
     )
-    return np.asarray(nearest * scale[:, None] * scale[None, :])
 
 
-def nearest_covariance(covariance: Floats) -> Floats:
-    """Return the nearest matrix without negative eigenvalues; one that has none is returned as it is."""
-    if not np.isfinite(covariance).all():
-        return covariance
-    values, vectors = np.linalg.eigh(covariance)
-    if values.size == 0 or values[0] >= -1e-12 * max(values[-1], 0.0):
-        return covariance
-    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+def _group_minimum(values: Floats, codes: Ints) -> Floats:
+    minimum = np.full((int(codes.max(initial=-1)) + 1, *values.shape[1:]), np.inf)
+    np.minimum.at(minimum, codes, values)
+    return minimum
 
 
-# --- over inputs like these: the items of the set are left to chance, too ---
+def deviations(sample: JudgedSample, units: UnitTotals, factor: Floats) -> tuple[Floats, int]:
+    """Return every unit's deviation for the kind of draw, and the number of variables it was balanced on."""
+    if sample.balance is not None:
+        return deviations_from_balance(units, factor, group_sums(sample.balance, sample.unit))
+    if sample.coordinates is not None:
+        places = group_sums(sample.coordinates, sample.unit) / units.length[:, None]
+        return deviations_from_neighbours(units, factor, places), 0
+    return deviations_from_centre(units, factor), 0
 
 
-ONE_DOCUMENT = (
-    "all judged items are in one document, so for other inputs like these the items count as drawn."
-)
+def deviations_from_centre(units: UnitTotals, factor: Floats) -> Floats:
+    """Return every unit's deviation from the centre of its stratum (Hájek 1964, Deville 1999).
+
+    c_u = (1 − π_u)·n/(n − 1), A = Σ c_u z_u / Σ c_u, deviation √c_u·(z_u − A) with z the unit's total; n
+    counts the units with π < 1. A simple random sample gets (1 − f)s²/n.
+
+    For documents and snippets in one stratum 1/(1 − p_u) stands for n/(n − 1), p_u the share of all weight
+    that unit u has: a long document pulls the mean towards itself, which makes its own residual smaller (HC2
+    of MacKinnon and White 1985). Equal shares give n/(n − 1).
+    """
+    stratum = collapse_strata(units, factor)
+    total = group_sums(factor, stratum)
+    centre = group_sums(factor * units.total, stratum) / np.where(total > 0, total, 1.0)
+    counts = group_sums((factor > 0).astype(np.float64), stratum)
+    if (units.length == 1).all() or np.ptp(stratum) > 0:
+        correction = np.where(counts > 1, counts / np.maximum(counts - 1.0, 1.0), 0.0)[stratum]
+    else:
+        weight = units.weight.sum(axis=0)
+        share = np.divide(units.weight, weight, out=np.zeros_like(units.weight), where=weight > 0)
+        correction = np.where((counts > 1)[stratum], 1.0 / (1.0 - np.minimum(share, MOST_OF_ALL)), 0.0)
+    return np.asarray(np.sqrt(factor * correction) * (units.total - centre[stratum]))
+
+
+def collapse_strata(units: UnitTotals, factor: Floats) -> Ints:
+    """Return strata that have two random units or more, if any (collapsed strata).
+
+    Single units are sorted by length and probability and joined in pairs: an odd one with the last pair or,
+    if there is no pair, with the smallest other stratum. That overstates the variance (Cochran 1977, 5A.12).
+    """
+    uncertain = (factor > 0).any(axis=1)
+    counts = np.bincount(units.stratum, uncertain.astype(np.float64))
+    single = np.flatnonzero(uncertain & (counts[units.stratum] == 1))
+    if not len(single) or uncertain.sum() < 2:
+        return units.stratum
+    stratum = units.stratum.copy()
+    if len(single) == 1:
+        larger = np.flatnonzero(counts > 1)
+        stratum[single] = larger[np.argmin(counts[larger])]
+        return stratum
+    ordered = single[np.lexsort((single, units.draw[single], units.length[single]))]
+    pair = np.minimum(np.arange(len(single)) // 2, len(single) // 2 - 1)
+    stratum[ordered] = stratum[ordered[2 * pair]]
+    return stratum
+
+
+def deviations_from_neighbours(units: UnitTotals, factor: Floats, coordinates: Floats) -> Floats:
+    """Return every unit's deviation from its nearest drawn units, for draws that are spread over a space.
+
+    √((1 − π_u)·k/(k − 1))·(z_u − mean of z over the k nearest, itself among them), k = 4 (the local mean
+    variance of Stevens and Olsen 2003; Grafström and Schelin 2014): a spread sample is more precise than the
+    plain formula says.
+    """
+    from scipy.spatial import KDTree
+
+    # A unit that was certain to be drawn has no error, and too little weight to be like its neighbours.
+    uncertain = np.flatnonzero((factor > 0).any(axis=1))
+    count = min(NEIGHBOURS, len(uncertain))
+    if count < 2:
+        return deviations_from_centre(units, factor)
+    nearest = np.atleast_2d(KDTree(coordinates[uncertain]).query(coordinates[uncertain], k=count)[1])
+    position = np.arange(len(uncertain))
+    # Where several units are at one place, the unit itself need not be among its nearest.
+    nearest[:, -1] = np.where((nearest == position[:, None]).any(axis=1), nearest[:, -1], position)
+    local = units.total.copy()
+    local[uncertain] = units.total[uncertain][nearest].mean(axis=1)
+    return np.asarray(np.sqrt(factor * count / (count - 1.0)) * (units.total - local))
+
+
+def deviations_from_balance(units: UnitTotals, factor: Floats, balance: Floats) -> tuple[Floats, int]:
+    """Return every unit's deviation from a regression on its balancing variables, and their number q.
+
+    √((1 − π_u)·n/(n − q))·(z_u − bᵀx_u/π_u), b by least squares with weights 1 − π_u (Deville and Tillé
+    2005): a total that the draw has matched has no error. The error is learned from n − q units. Where q >
+    n/2 these are too few: then deviations are from the centre, which overstates the error, and q is 0.
+    """
+    variables = np.column_stack([np.ones(len(units)), balance / units.draw[:, None]])
+    root = np.sqrt(factor.max(axis=1, initial=0.0))
+    fit, _, rank, _ = np.linalg.lstsq(variables * root[:, None], units.total * root[:, None], rcond=1e-10)
+    uncertain = float((root > 0).sum())
+    if 2 * rank > uncertain:
+        return deviations_from_centre(units, factor), 0
+    scale = np.sqrt(factor * uncertain / (uncertain - rank))
+    return np.asarray(scale * (units.total - variables @ fit)), int(rank)
+
+
+# --- drawn outputs that were not judged ---
+# Judgements are taken to be missing at random, so a judgement has two probabilities: of the draw (π), and
+# of a response given the draw (r). The variance is that of the draw, as if all had been judged, plus that
+# of the nonresponse: V = V(π) + Σ (1 − r)·(e/(πr) − A)². Models that miss the same items share it.
+
+
+@dataclass(frozen=True, eq=False)
+class Nonresponse:
+    """The response rates of a sample.
+
+    Attributes:
+        draw: The probability of the draw alone, one per row.
+        item_rate: The share of the drawn items that were judged at all, one per row.
+        cell_rate: items × models: the share r of what was drawn that was judged; 1 where it was not.
+        dependence: models × models: how often both models were judged on an item, as a ratio to how often
+            they would be if their gaps were independent.
+    """
+
+    draw: Floats
+    item_rate: Floats
+    cell_rate: Floats
+    dependence: Floats
+
+    def shared(self, deviation: Floats) -> Floats:
+        """Return Σ ρ d_j d_k over the rows, with ρ = r_j r_k/r_jk: r on the diagonal, 1 if independent."""
+        products = deviation.T @ (self.item_rate[:, None] * deviation) / self.dependence
+        np.fill_diagonal(products, (self.cell_rate * deviation**2).sum(axis=0))
+        return products
+
+    def unshared(self, deviation: Floats) -> Floats:
+        """Return Σ (1 − ρ) d_j d_k over the rows."""
+        products = deviation.T @ deviation - self.shared(deviation)
+        np.fill_diagonal(products, ((1.0 - self.cell_rate) * deviation**2).sum(axis=0))
+        return np.asarray(products)
+
+
+def nonresponse_of(sample: JudgedSample) -> Nonresponse | None:
+    """Return the response rates of a sample; None where everything that was drawn was judged."""
+    item_rate = np.ones(len(sample.rows)) if sample.response_rate is None else sample.response_rate[:, 0]
+    draw = sample.draw / item_rate
+    cell_rate = np.where(sample.judged, np.minimum(sample.probability / draw[:, None], 1.0), 1.0)
+    if (cell_rate >= 1.0 - 1e-12).all():
+        return None
+    judged, weight = sample.judged.astype(np.float64), (1.0 / sample.draw)[:, None]
+    # Of the items with a judgement: the share of each model, by the number of items they stand for.
+    rate = np.minimum(sample.probability / sample.draw[:, None], 1.0)
+    expected, both = rate.T @ (weight * rate), judged.T @ (weight * judged)
+    dependence = np.divide(both, expected, out=np.ones_like(both), where=(both > 0) & (expected > 0))
+    return Nonresponse(draw, item_rate, cell_rate, dependence)
+
+
+def _nonresponse_covariance(
+    sample: JudgedSample,
+    linear: LinearForm,
+    nonresponse: Nonresponse,
+    phases_of: Callable[[JudgedSample, UnitTotals], list[Phase]],
+    *,
+    centred: bool = True,
+) -> Floats:
+    """Return the covariance of totals: of the phases of the draw, and of the nonresponse.
+
+    Σ ρ d_j d_k + Σ (1 − ρ) a_j a_k, with d the deviations of the draw over the items on which a model was
+    judged, and a those from the centre. Totals of units with several items (documents) include the gaps of
+    their items: there it is Σ d_j d_k, and of a² only what such a phase does not include, 1 − factor.
+    """
+    codes = [sample.unit] if sample.pool is None else [sample.unit, dense(pool_codes(sample))]
+    single = [len(np.unique(code)) == len(sample.rows) for code in codes]
+    draw_deviation = [np.zeros(sample.scores.shape) for _ in codes]
+    item_deviation, included = np.zeros(sample.scores.shape), np.zeros(sample.scores.shape)
+    for model in np.flatnonzero(sample.judged.any(axis=0)).tolist():
+        rows, column = np.flatnonzero(sample.judged[:, model]), slice(model, model + 1)
+        part = replace(
+            sample.at(rows),
+            scores=sample.scores[rows, column],
+            probability=sample.probability[rows, column],
+            draw=nonresponse.draw[rows],
+            response_rate=None,
+        )
+        residual = linear.residual[rows, column]
+        item_deviation[rows, model] = _deviations_in_stratum(part, residual, centred)
+        phases = phases_of(part, unit_totals(part, residual))
+        for phase, code, is_single, deviation in zip(phases, codes, single, draw_deviation, strict=True):
+            places = rows[phase.first] if is_single else code[rows[phase.first]]
+            deviation[places, model] = phase.deviation[:, 0]
+            included[rows, model] += 0.0 if is_single else phase.factor[dense(code[rows])]
+    parts = [
+        nonresponse.shared(deviation) if is_single else deviation.T @ deviation
+        for is_single, deviation in zip(single, draw_deviation, strict=True)
+    ]
+    item_deviation *= np.sqrt(np.maximum(1.0 - included, 0.0))
+    covariance = np.asarray(sum(parts) + nonresponse.unshared(item_deviation))
+    # A model without any error has none in common with the others either.
+    exact = np.diag(covariance) <= 0.0
+    return np.where(exact[:, None] | exact[None, :], 0.0, covariance)
+
+
+def _deviations_in_stratum(sample: JudgedSample, residual: Floats, centred: bool) -> Floats:
+    """Return how far each judged item lies from the others of its stratum: √(n/(n − 1))·(z − A/(πr)).
+
+    z = e/(πr), and A the weighted mean of e in the stratum, which stands in for missing judgements.
+    """
+    single = unit_totals(replace(sample, unit=np.arange(len(sample.rows))), residual)
+    if not centred:
+        return np.asarray(single.total[:, 0])
+    stratum = collapse_strata(single, np.ones_like(single.total))
+    counts = np.bincount(stratum)[stratum]
+    total, share = group_sums(single.total, stratum), group_sums(sample.share, stratum)
+    centre = np.divide(total, share, out=np.zeros_like(total), where=share > 0)[stratum]
+    small_sample = np.where(counts > 1, counts / np.maximum(counts - 1.0, 1.0), 0.0)
+    return np.asarray(np.sqrt(small_sample) * (single.total - centre * sample.share)[:, 0])
+
+
+# --- over inputs like these: the items of the set are random, too ---
 
 
 class PopulationUnits(NamedTuple):
@@ -562,37 +503,43 @@ class PopulationUnits(NamedTuple):
 
     Attributes:
         document: The document of every item of the set; None where items are drawn by themselves.
-        number: Of how many documents (or items) something was judged.
-        are_sampling_units: Whether documents are what was drawn for judging, too.
+        number: The number of documents (or items) with a judgement.
+        are_sampling_units: Whether documents were also drawn for judging.
+        factor: By how much squared contributions are too small, κ, one per model.
+        freedom: Degrees of freedom of sums of squares over the units.
         notes: What to mind.
     """
 
     document: Ints | None
     number: float
     are_sampling_units: bool
-    notes: tuple[str, ...]
+    factor: Floats
+    freedom: float
+    notes: tuple[str, ...] = ()
 
 
 def population_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
     """Return the errors of scores of inputs like these, drawn document by document where there are any.
 
     V̂ = V̂_set + V̂_inputs, the second part S_y²/N (clustered by document) and never negative, so that no error
-    is smaller than that of this very set. An item contributes ψ_i = w_i(f_i − f̄) + (e_i − ē)/π_i, the second
-    part where it was judged. N⁻² κ Σ_documents (Σψ)² holds S_y²/N and the variance of an independent draw,
-    N⁻² Σ (1 − π)(e/π)², which is taken off again. κ and the degrees of freedom are those of Bell and
-    McCaffrey (2002) under an equal correlation within documents: long documents pull the mean towards
-    themselves, and few of them make up most of the variance. Use it where a claim is to hold for other inputs
-    than these.
+    is smaller than over this set. An item contributes ψ_i = w_i(f_i − f̄) + (e_i − ē)/π_i, the second part
+    where it was judged. N⁻² κ Σ_documents (Σψ)² includes S_y²/N and the variance of an independent draw,
+    N⁻² Σ (1 − π)(e/π)², which is subtracted. κ and the degrees of freedom are those of Bell and McCaffrey
+    (2002) under an equal correlation within documents: long documents pull the mean towards themselves, and
+    few of them make up most of the variance. Use it for claims about other inputs than these.
     """
     over_set, centred = set_errors(sample, linear), _centred(sample, linear)
     inputs = _population_units(sample)
-    weight = _cluster_weight(sample, inputs)
     contributions = _contributions(sample, centred, inputs.document) / sample.size
-    corrected = contributions * np.sqrt(weight.factor)
-    independent = _independent_covariance(sample, centred, inputs, weight)
+    corrected = contributions * np.sqrt(inputs.factor)
+    independent = _independent_covariance(sample, centred, inputs)
     covariance = nearest_covariance(corrected.T @ corrected - independent / sample.size**2)
     shape = contributions[contributions.any(axis=1)]
-    freedom, units = _freedom_and_units(sample, linear, over_set, covariance, inputs, weight)
+    freedom, units = _freedom_and_units(sample, linear, over_set, covariance, inputs)
+    # On how many documents (or items) each model was judged, as a share of the deepest.
+    place = sample.rows if inputs.document is None else inputs.document[sample.rows]
+    counting = (sample.judged & (sample.importance > 0)[:, None]).astype(np.float64)
+    counts = (group_sums(counting, dense(place)) > 0).sum(axis=0)
     return ScoreErrors(
         covariance=over_set.covariance + covariance,
         freedom=freedom,
@@ -601,23 +548,15 @@ def population_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
         stratum=np.zeros(len(shape), np.int64),
         unit_name="judged items" if inputs.document is None else "judged documents",
         notes=inputs.notes,
-        units_judged=units * _relative_depths(sample, inputs.document),
+        units_judged=units * np.asarray(counts / max(float(counts.max(initial=0)), 1.0)),
     )
-
-
-def _relative_depths(sample: JudgedSample, document: Ints | None) -> Floats:
-    """Return on how many documents (or items) each model was judged, as a share of the most of any."""
-    place = sample.rows if document is None else document[sample.rows]
-    counting = (sample.judged & (sample.importance > 0)[:, None]).astype(np.float64)
-    counts = (group_sums(counting, dense(place)) > 0).sum(axis=0)
-    return np.asarray(counts / max(float(counts.max(initial=0)), 1.0))
 
 
 def _centred(sample: JudgedSample, linear: LinearForm) -> LinearForm:
     """Return the form with residuals whose weighted mean is 0, as all but Horvitz and Thompson's have."""
     weight = sample.share.sum(axis=0)
     mean = (linear.residual / sample.probability).sum(axis=0) / np.where(weight > 0, weight, 1.0)
-    # What is left of sums that cancel is a matter of rounding.
+    # The remainder of sums that cancel is rounding.
     mean = np.where(np.abs(mean) <= 1e-12 * np.abs(linear.residual).max(axis=0, initial=0.0), 0.0, mean)
     if not mean.any():
         return linear
@@ -626,35 +565,22 @@ def _centred(sample: JudgedSample, linear: LinearForm) -> LinearForm:
 
 
 def _population_units(sample: JudgedSample) -> PopulationUnits:
-    """Return what counts as drawn from the population."""
+    """Return what counts as drawn from the population, with κ and its degrees of freedom."""
     counting = sample.rows[sample.importance > 0]
-    if sample.document is not None:
-        number = len(np.unique(sample.document[counting]))
-        if number > 1:
-            places = np.stack([sample.document[sample.rows], sample.unit])
-            counts = {len(np.unique(codes)) for codes in places} | {np.unique(places, axis=1).shape[1]}
-            return PopulationUnits(sample.document, float(number), len(counts) == 1, ())
-    notes = () if sample.document is None else (ONE_DOCUMENT,)
-    return PopulationUnits(None, float(len(counting)), False, notes)
-
-
-class ClusterWeight(NamedTuple):
-    """By how much squared contributions are too small, one factor a model, and their degrees of freedom."""
-
-    factor: Floats
-    freedom: float
-
-
-def _cluster_weight(sample: JudgedSample, inputs: PopulationUnits) -> ClusterWeight:
-    """Return κ and the degrees of freedom of N⁻² κ Σ_documents (Σψ)² (see ``cluster_correction``)."""
-    plain = inputs.number / max(inputs.number - 1.0, 1.0)
-    if inputs.document is None:
-        return ClusterWeight(np.full(sample.models, plain), max(inputs.number - 1.0, 0.0))
-    place = inputs.document[sample.rows]
-    factor, freedom = cluster_correction(group_sums(sample.share, place), group_sums(sample.share**2, place))
-    return ClusterWeight(
-        np.where(freedom > 0, factor, plain), float(freedom[freedom > 0].min(initial=inputs.number - 1.0))
+    number = 0 if sample.document is None else len(np.unique(sample.document[counting]))
+    if sample.document is None or number < 2:
+        number, notes = len(counting), () if sample.document is None else (ONE_DOCUMENT,)
+        factor = np.full(sample.models, number / max(number - 1.0, 1.0))
+        return PopulationUnits(None, float(number), False, factor, max(number - 1.0, 0.0), notes)
+    document = sample.document[sample.rows]
+    places = np.stack([document, sample.unit])
+    counts = {len(np.unique(codes)) for codes in places} | {np.unique(places, axis=1).shape[1]}
+    factor, freedom = cluster_correction(
+        group_sums(sample.share, document), group_sums(sample.share**2, document)
     )
+    factor = np.where(freedom > 0, factor, number / (number - 1.0))
+    least = float(freedom[freedom > 0].min(initial=number - 1.0))
+    return PopulationUnits(sample.document, float(number), len(counts) == 1, factor, least)
 
 
 def _contributions(sample: JudgedSample, linear: LinearForm, document: Ints | None) -> Floats:
@@ -675,38 +601,35 @@ def _freedom_and_units(
     over_set: ScoreErrors,
     covariance: Floats,
     inputs: PopulationUnits,
-    weight: ClusterWeight,
 ) -> tuple[float, float]:
-    """Return the degrees of freedom, and the number of units that the errors are learned from.
-
-    Where single items of documents were drawn, V̂_inputs is what is left of the documents' sums of squares
-    after V̂_set, and as uncertain as these: V²/(V_set²/f_set + (V² − V_set²)/f_documents), f_set where
-    nothing is left. The number of units is that of the drawn items and of the set's documents, joined
-    as independent parts are (Satterthwaite 1946).
-    """
+    """Return the degrees of freedom, and the number of units that the errors are learned from."""
     units = max(inputs.number - max(_balanced_variables(sample, linear) - 1.0, 0.0), 0.0)
     if inputs.document is None:
         return max(units - 1.0 - (linear.parameters - 1.0), 0.0), units
-    freedom = min(weight.freedom, max(units - 1.0, 0.0))
-    over_draw, total = (
-        float(np.trace(part)) for part in (over_set.covariance, over_set.covariance + covariance)
-    )
+    freedom = min(inputs.freedom, max(units - 1.0, 0.0))
+    draw, total = (float(np.trace(part)) for part in (over_set.covariance, over_set.covariance + covariance))
     if inputs.are_sampling_units or total <= 0:
         return freedom, units
-    documents = len(np.unique(_documents_that_count(sample, inputs.document)))
-    return joined_freedom(over_draw / total, over_set, freedom, units, documents)
+    document, weights = inputs.document, sample.weights
+    # Of a pool, the documents of the items that are known.
+    counting = document if weights is None or len(weights) != len(document) else document[weights > 0]
+    return joined_freedom(draw / total, over_set, freedom, units, len(np.unique(counting)))
 
 
 def joined_freedom(
     share: float, over_set: ScoreErrors, freedom: float, units: float, documents: int
 ) -> tuple[float, float]:
-    """Return the degrees of freedom and the units of V̂_set + V̂_inputs, where single items were drawn.
+    """Return the degrees of freedom and the units of V̂ = V̂_set + V̂_inputs, where single items were drawn.
+
+    V̂_inputs is the documents' sum of squares less V̂_set, and as uncertain as it: the degrees of freedom are
+    V²/(V_set²/f_set + (V² − V_set²)/f_documents). The units are those of the drawn items and of the set's
+    documents, joined as independent parts are (Satterthwaite 1946).
 
     Args:
-        share: V̂_set as a share of both.
-        over_set: The errors of the scores of this very set.
+        share: V̂_set as a share of V̂.
+        over_set: The errors of the scores of this set.
         freedom: Degrees of freedom of sums of squares over the documents.
-        units: The number of documents of which something was judged.
+        units: The number of documents with a judgement.
         documents: The number of documents of the set.
     """
     if min(over_set.units - 1.0, over_set.freedom, freedom) <= 0:
@@ -716,15 +639,8 @@ def joined_freedom(
     return 1.0 / (share**2 / over_set.freedom + (1.0 - share**2) / freedom), units
 
 
-def _documents_that_count(sample: JudgedSample, document: Ints) -> Ints:
-    """Return the documents of the items that count; of a pool, those of the items that are known."""
-    if sample.weights is None or len(sample.weights) != len(document):
-        return document
-    return document[sample.weights > 0]
-
-
 def _balanced_variables(sample: JudgedSample, linear: LinearForm) -> int:
-    """Return how many variables a balanced draw has matched: so many units tell nothing of its error."""
+    """Return the number of variables that a balanced draw matched; its error has so many units less."""
     if sample.balance is None:
         return 0
     if sample.separate:
@@ -733,35 +649,27 @@ def _balanced_variables(sample: JudgedSample, linear: LinearForm) -> int:
     return deviations(sample, units, sampling_factor(units, units.probability))[1]
 
 
-def _independent_covariance(
-    sample: JudgedSample, linear: LinearForm, inputs: PopulationUnits, weight: ClusterWeight
-) -> Floats:
-    """Return N² times the covariance of the scores if every unit had been drawn by itself."""
+def _independent_covariance(sample: JudgedSample, linear: LinearForm, inputs: PopulationUnits) -> Floats:
+    """Return N² times the covariance of the scores if every unit had been drawn independently."""
     if sample.separate:
-        parts = [
-            _independent_covariance(*part, inputs, ClusterWeight(weight.factor[[model]], weight.freedom))[
-                0, 0
-            ]
-            for model, part in enumerate(by_model(sample, linear))
-        ]
-        return np.diag(parts)
+        parts = enumerate(by_model(sample, linear))
+        of_model = [inputs._replace(factor=inputs.factor[[model]]) for model in range(sample.models)]
+        return np.diag([_independent_covariance(*part, of_model[model])[0, 0] for model, part in parts])
     units, nonresponse = unit_totals(sample, linear.residual), nonresponse_of(sample)
     if nonresponse is None:
         deviation = np.sqrt(sampling_factor(units, units.draw[:, None])) * units.total
         covariance = deviation.T @ deviation
     else:
-        covariance = nonresponse_covariance(sample, linear, nonresponse, _independent_phases, centred=False)
-    uncertain = float((sampling_factor(units, units.probability) > 0).any(axis=1).sum())
-    factor = (
-        weight.factor
-        if inputs.are_sampling_units
-        else np.full(sample.models, uncertain / max(uncertain - 1.0, 1.0))
-    )
+        covariance = _nonresponse_covariance(sample, linear, nonresponse, _independent_phases, centred=False)
+    factor = inputs.factor
+    if not inputs.are_sampling_units:
+        uncertain = float((sampling_factor(units, units.probability) > 0).any(axis=1).sum())
+        factor = np.full(sample.models, uncertain / max(uncertain - 1.0, 1.0))
     return np.asarray(covariance * np.sqrt(factor[:, None] * factor))
 
 
 def _independent_phases(sample: JudgedSample, units: UnitTotals) -> list[Phase]:
-    """Return what is left to chance if every unit is drawn by itself; a pool adds nothing to that."""
+    """Return the phases if every unit is drawn independently; a pool adds nothing to that."""
     deviation = np.sqrt(sampling_factor(units, units.draw[:, None])) * units.total
     phase = Phase(units.first, deviation, 1.0 - units.draw)
     if sample.pool is None:
