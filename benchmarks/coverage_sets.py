@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import skew
 
 import sparingly
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.intervals import skewness
 
 # --- scores of several shapes, made or resampled, for the coverage grid ----------------------------------
 
@@ -176,8 +176,8 @@ class Population:
 
     def _at(self, cells: Any, columns: NDArray[np.int64], size: int) -> Metrics:
         taken = [part[cells].reshape(size, -1) for part in (self.scores, self.good, self.weak)]
-        means, skew = self.scores.mean(axis=0), skewness(self.scores)
-        return Metrics(Scores(taken[0], means[columns], skew[columns]), taken[1], taken[2])
+        means, skewness = self.scores.mean(axis=0), np.asarray(skew(self.scores, bias=False))
+        return Metrics(Scores(taken[0], means[columns], skewness[columns]), taken[1], taken[2])
 
 
 def real_families(folder: Path = FOLDER) -> tuple[dict[str, Family], tuple[str, ...]]:

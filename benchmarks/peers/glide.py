@@ -28,7 +28,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.infer.estimate.assemble import EstimateRequest
 from sparingly.infer.estimate.intervals import find_intervals
-from sparingly.infer.estimate.pairs import PairErrors, spread_of
+from sparingly.infer.estimate.pairs import PairErrors, interval_basis
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import JudgedSample
 from sparingly.infer.estimate.variance import ScoreErrors
@@ -103,8 +103,8 @@ class Glide(Strategy):
             stratum=np.zeros(len(found.parts), np.int64),
             unit_name="judged items",
         )
-        models, wrong = tuple(state.data.models), errors.standard_errors
-        spread = spread_of(models, found.scores, wrong, errors.shape, errors, sample.is_complete)
+        models = tuple(state.data.models)
+        spread = interval_basis(models, found.scores, errors, sample.is_complete)
         made = find_intervals(spread, wanted.level, wanted.interval, wanted.seed)
         return Estimate(
             models=models,

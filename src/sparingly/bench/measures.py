@@ -10,7 +10,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
 from sparingly.infer.estimate.full_set_p import full_set_p_values
 from sparingly.infer.estimate.intervals import find_intervals
-from sparingly.infer.estimate.pairs import spread_of
+from sparingly.infer.estimate.pairs import interval_basis
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.agreement import FullSet
@@ -87,9 +87,8 @@ def intervals_over_set(found: Estimate) -> tuple[Floats, Floats]:
         nothing = np.full(len(found.models), np.nan)
         return nothing, nothing
     errors, whole = pairs.over_set, pairs.sample.is_complete
-    wrong = np.sqrt(np.diag(errors.covariance))
-    spread = spread_of(found.models, found.scores, wrong, errors.shape, errors, whole)
-    made = find_intervals(spread, found.level, "auto", pairs.seed)
+    basis = interval_basis(found.models, found.scores, errors, whole)
+    made = find_intervals(basis, found.level, "auto", pairs.seed)
     return made.low, made.high
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sparingly.infer.estimate.intervals import skewness, studentised_quantiles
+from sparingly.infer.estimate.intervals import studentised_quantiles
 
 ONE = np.zeros(60, np.int64)
 
@@ -56,10 +56,3 @@ def test_too_few_units_that_differ_give_no_end() -> None:
     shape[0] = 1.0
     low, _ = studentised_quantiles(shape, ONE, 0.95, seed=1)
     assert np.isneginf(low[0])
-
-
-def test_skewness_is_that_of_scipy() -> None:
-    shape = np.random.default_rng(0).exponential(size=(25, 3))
-    assert skewness(shape) == pytest.approx(stats.skew(shape, bias=False))
-    assert np.isnan(skewness(np.ones((25, 1)) * 0.3)).all()
-    assert np.isnan(skewness(shape[:2])).all()

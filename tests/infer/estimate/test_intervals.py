@@ -11,9 +11,8 @@ from sparingly.base.errors import UsageError
 from sparingly.infer.estimate.intervals import (
     IntervalBasis,
     IntervalOutcome,
-    bootstrap_interval,
     find_intervals,
-    t_interval,
+    studentised_quantiles,
     why_withheld,
 )
 from sparingly.infer.estimate.tails import Tails
@@ -54,6 +53,11 @@ def one_far_out(n: int, columns: int) -> Floats:
 def fixed(kind: str) -> tuple[Floats, Floats]:
     assert kind in ("betting", "hoeffding")
     return np.full(3, -9.0), np.full(3, 9.0)
+
+
+def t_interval(spread: IntervalBasis, level: float) -> tuple[Floats, Floats]:
+    found = find_intervals(spread, level, "t", 0)
+    return found.low, found.high
 
 
 def test_student() -> None:
@@ -163,7 +167,9 @@ def test_what_is_asked_for_is_given_with_a_warning() -> None:
     assert found.kinds == ("t",) * 3
     assert found.notes == ("t intervals may be too narrow with 12 drawn units: model 0, model 1, model 2.",)
     assert find_intervals(spread_of(normal(1000)), 0.95, "t", 0).notes == ()
-    low, high = bootstrap_interval(spread_of(normal(1000)), 0.95, 0)
+    spread = spread_of(normal(1000))
+    start, end = studentised_quantiles(spread.shape, spread.stratum, 0.95, 0)
+    low, high = spread.centre - end * spread.errors, spread.centre - start * spread.errors
     given = find_intervals(spread_of(normal(1000)), 0.95, "bootstrap", 0)
     assert (given.low.tolist(), given.high.tolist(), given.notes) == (low.tolist(), high.tolist(), ())
     none = find_intervals(spread_of(normal(150)), 0.95, "none", 0)

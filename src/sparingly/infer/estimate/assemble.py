@@ -1,4 +1,4 @@
-"""From a sample and a linear form to an estimate: errors for the target, intervals, what to mind."""
+"""From a sample and a linear form to an estimate: its errors for the target, intervals and notes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sparingly.infer.estimate.intervals import (
     find_intervals,
     why_withheld,
 )
-from sparingly.infer.estimate.pairs import PairErrors, spread_of
+from sparingly.infer.estimate.pairs import PairErrors, interval_basis
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm
 from sparingly.infer.estimate.scale import (
@@ -39,13 +39,13 @@ INTERVALS = ("auto", "t", "bootstrap", "betting", "hoeffding", "bernstein", "non
 
 @dataclass(frozen=True)
 class EstimateRequest:
-    """What is asked of an estimate.
+    """What an estimate is to be: the options of ``estimate``, checked.
 
     Attributes:
-        target: What the scores are to speak about.
+        target: What the scores are about.
         level: The level of the intervals.
         interval: Their kind.
-        scale: The lowest and the highest score that there can be; None where it is not known.
+        scale: The lowest and the highest possible score; None where it is not known.
         seed: The seed of folds and bootstrap.
     """
 
@@ -75,25 +75,29 @@ def assemble(
     estimator: str,
 ) -> Estimate:
     """Return the estimate that a sample and a linear form give."""
+    target, level, seed = request.target, request.level, request.seed
     scores = linear.scores(sample) + 0.0
     over_set = set_errors(sample, linear)
-    errors = over_set if request.target == "set" else population_errors(sample, linear)
-    complete = sample.is_complete and request.target == "set"
-    too_few = _too_few(errors, request, complete)
-    covariance = _known_covariance(errors, scores, complete, too_few)
+    errors = over_set if target == "set" else population_errors(sample, linear)
+    complete = sample.is_complete and target == "set"
+    known = _known_errors(errors, scores, request, complete)
     labels = sample.scores[sample.judged]
     values = values_of(labels, request.scale)
     basis = replace(
-        spread_of(models, scores, np.sqrt(np.diag(covariance)), errors.shape, errors, complete),
+        interval_basis(models, scores, known, complete),
         scale=values.scale,
-        proportions=proportions_of(sample, errors, scores, values, request.target),
-        exact=sample.fully_judged & (request.target == "set"),
+        proportions=proportions_of(sample, errors, scores, values, target),
+        exact=sample.fully_judged & (target == "set"),
     )
-    # From the scale alone one can speak of plain means only.
+    # The scale alone gives intervals of plain means only.
     scale = request.scale if linear.predicted is None or not linear.predicted.any() else None
-    bounded = bounded_scores(sample, request.target, scale, request.level, request.seed)
-    intervals = find_intervals(basis, request.level, request.interval, request.seed, bounded)
-    fallen_back = 0 if linear.fallen_back is None else int(linear.fallen_back.sum())
+    bounded = bounded_scores(sample, target, scale, level, seed)
+    intervals = find_intervals(basis, level, request.interval, seed, bounded)
+    error_notes: tuple[str, ...] = ()
+    if _too_few(errors, request, complete) and request.interval != "auto":
+        # With ``auto`` the notes on the intervals say it.
+        error_notes = (f"no standard errors: {why_withheld(errors.units, errors.unit_name)}.",)
+    notes = (*sample.notes, *linear.notes, *errors.notes, *error_notes, *intervals.notes)
     return Estimate(
         models=tuple(models),
         scores=scores,
@@ -101,35 +105,29 @@ def assemble(
         low=intervals.low + 0.0,
         high=intervals.high + 0.0,
         intervals=intervals.kinds,
-        covariance=covariance,
+        covariance=known.covariance,
         freedom=errors.freedom,
-        target=request.target,
-        level=request.level,
+        target=target,
+        level=level,
         aspect=aspect,
         estimator=estimator,
         n=int((sample.importance > 0).sum()),
         size=sample.size if sample.weights is None else int((sample.weights > 0).sum()),
-        outcome=replace(intervals.outcome, fallen_back=fallen_back),
-        is_rate=values.is_rate,
-        notes=(
-            *(
-                *sample.notes,
-                *linear.notes,
-                *errors.notes,
-                *_error_notes(errors, request, too_few),
-                *intervals.notes,
-            ),
-            *passes_note(labels, request.scale),
+        outcome=replace(
+            intervals.outcome,
+            fallen_back=0 if linear.fallen_back is None else int(linear.fallen_back.sum()),
         ),
+        is_rate=values.is_rate,
+        notes=(*notes, *passes_note(labels, request.scale)),
         pairs=PairErrors(
             sample,
-            replace(errors, covariance=covariance),
-            _over_set(over_set, scores, request, sample.is_complete),
-            request.level,
+            known,
+            _known_errors(over_set, scores, request, sample.is_complete),
+            level,
             request.interval,
-            request.seed,
+            seed,
             complete,
-            bounded_pairs(sample, request.target, scale, request.level, request.seed),
+            bounded_pairs(sample, target, scale, level, seed),
             values.scale,
             values.two_valued,
         ),
@@ -137,41 +135,31 @@ def assemble(
 
 
 def _too_few(errors: ScoreErrors, request: EstimateRequest, complete: bool) -> bool:
-    """Say whether too few units were drawn to learn an error from, and none is insisted on."""
+    """Whether too few units were drawn to learn an error from, unless a kind that needs none was named."""
     return errors.units < FEWEST_UNITS and not complete and request.interval not in (T, BOOTSTRAP)
 
 
-def _error_notes(errors: ScoreErrors, request: EstimateRequest, too_few: bool) -> tuple[str, ...]:
-    """Say why there are no standard errors, where the missing intervals do not say it already."""
-    if not too_few or request.interval == "auto":
-        return ()
-    return (f"no standard errors: {why_withheld(errors.units, errors.unit_name)}.",)
+def _known_errors(
+    errors: ScoreErrors, scores: Floats, request: EstimateRequest, complete: bool
+) -> ScoreErrors:
+    """Return the errors, NaN where they are unknown: without a score, or from too few units."""
+    unknown = np.isnan(scores) | _too_few(errors, request, complete) | (errors.freedom <= 0 and not complete)
+    missing = unknown[:, None] | unknown[None, :]
+    return replace(errors, covariance=np.where(missing, np.nan, errors.covariance))
 
 
-def _over_set(errors: ScoreErrors, scores: Floats, request: EstimateRequest, complete: bool) -> ScoreErrors:
-    """Return the errors over this very set, NaN where nothing can be said."""
-    too_few = _too_few(errors, request, complete)
-    return replace(errors, covariance=_known_covariance(errors, scores, complete, too_few))
-
-
-def _known_covariance(errors: ScoreErrors, scores: Floats, complete: bool, too_few: bool) -> Floats:
-    """Return the covariance, NaN where nothing can be said: without a score, or from too few units."""
-    unknown = np.isnan(scores) | too_few | (errors.freedom <= 0 and not complete)
-    return np.where(unknown[:, None] | unknown[None, :], np.nan, errors.covariance)
-
-
-# --- the one rule for what numbers speak of: scores of this set, claims of inputs like these ---
+# --- what numbers are about: one rule for all commands ---
 
 
 class Targets(NamedTuple):
-    """What scores with their intervals speak of, and what claims of who is better speak of."""
+    """What scores with their intervals are about, and what claims of who is better are about."""
 
     scores: Target
     decisions: Target
 
 
 def targets_of(target: Target | None = None) -> Targets:
-    """Return what numbers speak of: a named target is that of all numbers, else each has its own.
+    """Return the targets of numbers: the named one for all, else each kind of number has its own.
 
     Scores, standard errors and intervals are those of this set; p-values, ranks, groups and who may be best
     are those of inputs like these, as otherwise a fully judged set would call every difference significant.
@@ -190,5 +178,5 @@ def targets_of(target: Target | None = None) -> Targets:
 
 
 def target_text(target: str) -> str:
-    """Return what a target is in a few words, for the heads of columns and for sentences."""
+    """Return a target in a few words, for heads of columns and sentences."""
     return {"set": "this set", "population": "inputs like these"}.get(target, "the chosen items")

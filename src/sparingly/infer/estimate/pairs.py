@@ -27,19 +27,19 @@ _CELLS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class PairErrors:
-    """The joint errors of the models, and how intervals are to be made.
+    """The joint errors of the models, and how intervals of differences are made.
 
     Attributes:
         sample: What was judged.
         errors: The joint errors for the target.
-        over_set: The joint errors over this very set, whatever the target.
+        over_set: The joint errors over this set, whatever the target.
         level: The level of intervals.
         interval: Their kind.
         seed: The seed of the bootstrap.
-        complete: Whether nothing is left to chance.
-        bounded: Returns intervals of pairs that assume only the scale; None where there are none.
-        scale: The lowest and the highest score that there can be; None where it is not known.
-        two_valued: Whether there are only two scores, the ends of the scale.
+        complete: Whether everything was judged, so that there is no error.
+        bounded: Returns intervals of pairs by the scale alone; None where there are none.
+        scale: The lowest and the highest possible score; None where it is not known.
+        two_valued: Whether every score is an end of the scale.
     """
 
     sample: JudgedSample
@@ -57,72 +57,74 @@ class PairErrors:
         self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]
     ) -> tuple[Floats, IntervalSet]:
         """Return the standard errors of differences, and intervals around them."""
-        spread = self._spread(first, second, centre, names)
+        basis = self._basis(first, second, centre, names)
         bounded = None if self.bounded is None else self.bounded(first, second)
-        return spread.errors, find_intervals(spread, self.level, self.interval, self.seed, bounded)
+        return basis.errors, find_intervals(basis, self.level, self.interval, self.seed, bounded)
 
     def p_values(self, first: Ints, second: Ints, centre: Floats) -> Floats:
         """Return the two-sided p-value of every difference: 1 less the level whose interval just reaches 0.
 
-        1 where there is no error to go by; of two models that are judged on everything, 0 for any difference
-        at all over this set.
+        1 where there is no error to go by. Over this set, 0 for any difference of two fully judged models.
         """
         at_once = max(_CELLS // max(len(self.errors.shape), 1), 1)
         parts = [slice(start, start + at_once) for start in range(0, len(centre), at_once)]
-        found = [self._p_values(first[part], second[part], centre[part]) for part in parts]
-        return np.concatenate([np.zeros(0), *found])
+        p_values = [self._p_values(first[part], second[part], centre[part]) for part in parts]
+        return np.concatenate([np.zeros(0), *p_values])
 
     def _p_values(self, first: Ints, second: Ints, centre: Floats) -> Floats:
         certain = np.where(centre == 0, 1.0, 0.0) + 0.0 * centre
         if self.complete:
             return certain
-        spread = self._spread(first, second, centre, [""] * len(centre))
-        p_values = spread.reach.p_values(centre)
+        basis = self._basis(first, second, centre, [""] * len(centre))
+        p_values = basis.reach.p_values(centre)
         # Where the side towards 0 is not supported, nothing is decided.
-        low, high = unsupported(spread, np.isfinite(p_values))
+        low, high = unsupported(basis, np.isfinite(p_values))
         p_values = np.where((low & (centre > 0)) | (high & (centre < 0)), 1.0, p_values)
-        p_values = np.where(np.isnan(p_values) & ~np.isnan(centre) & ~np.isnan(spread.errors), 1.0, p_values)
+        p_values = np.where(np.isnan(p_values) & ~np.isnan(centre) & ~np.isnan(basis.errors), 1.0, p_values)
         return np.where(self.exact[first] & self.exact[second], certain, p_values)
 
     @cached_property
     def exact(self) -> Mask:
-        """Which scores are known without error: over this set, those of models judged on everything."""
+        """Which scores are known without error: over this set, those of fully judged models."""
         return np.asarray(self.sample.fully_judged & (self.errors.fraction > 0))
 
     @cached_property
     def units(self) -> Floats:
-        """How many units the error of every score is learned from; all items for one that is exact."""
+        """The number of units that the error of every score is learned from; all items for an exact one."""
         deepest = max(float(self.errors.counts.max(initial=0.0)), 1.0)
         depth = np.maximum(self.errors.units * self.errors.counts / deepest, 1.0)
         return np.where(self.exact, float(self.sample.size), depth)
 
     def least_differences(self, first: Ints, second: Ints, level: float) -> tuple[Floats, Floats]:
-        """Return how large differences for the first and for the second model have to be for p ≤ 1 − level.
+        """Return the smallest differences for the first and for the second model with p ≤ 1 − level.
 
         The inverse of ``p_values``; infinite where no difference would be decided.
         """
-        spread = self._spread(first, second, np.zeros(len(first)), [""] * len(first))
-        varies = spread.errors > 0
-        ends = zip(spread.reach.halves(level), unsupported(spread, varies), strict=True)
+        basis = self._basis(first, second, np.zeros(len(first)), [""] * len(first))
+        varies = basis.errors > 0
+        ends = zip(basis.reach.halves(level), unsupported(basis, varies), strict=True)
         below, above = (np.where(varies & ~doubtful, half, np.inf) for half, doubtful in ends)
         return below, above
 
     @cached_property
     def tails(self) -> Tails:
-        """What single differences are like over all pairs."""
+        """The tails of single differences over all pairs."""
         reach = 0.0 if self.scale is None or not self.two_valued else self.scale[1] - self.scale[0]
         return pair_tails(self.errors, DISCORDANT * reach**2)
 
-    def _spread(self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]) -> IntervalBasis:
-        errors, shape = self.errors.of_pairs(first, second)
-        spread = spread_of(names, centre, errors, shape, self.errors, self.complete)
+    def _basis(self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]) -> IntervalBasis:
+        standard_errors, shape = self.errors.of_pairs(first, second)
         depth = np.where(self.exact, np.inf, self.errors.counts)
-        counts = np.minimum(depth[first], depth[second])
         reach = None if self.scale is None else self.scale[1] - self.scale[0]
-        scale = None if reach is None else (-reach, reach)
-        exact = self.exact[first] & self.exact[second]
         return replace(
-            spread, counts=counts, tails=self.tails, scale=scale, supported=self.two_valued, exact=exact
+            interval_basis(names, centre, self.errors, self.complete),
+            errors=standard_errors,
+            shape=shape,
+            counts=np.minimum(depth[first], depth[second]),
+            tails=self.tails,
+            scale=None if reach is None else (-reach, reach),
+            supported=self.two_valued,
+            exact=self.exact[first] & self.exact[second],
         )
 
     def common_items(self, first: Ints, second: Ints) -> Ints:
@@ -135,25 +137,18 @@ class PairErrors:
 
         Over the items on which both were judged, weighted by what they stand for; NaN without two of them.
         """
-        return np.array(
-            [_deviation(self.sample, one, other) for one, other in zip(first, second, strict=True)]
-        )
+        return np.array([_deviation(self.sample, *pair) for pair in zip(first, second, strict=True)])
 
 
-def spread_of(
-    names: Sequence[str],
-    centre: Floats,
-    standard_errors: Floats,
-    shape: Floats,
-    errors: ScoreErrors,
-    complete: bool,
+def interval_basis(
+    names: Sequence[str], centre: Floats, errors: ScoreErrors, complete: bool
 ) -> IntervalBasis:
     """Return what intervals of scores are made of."""
     return IntervalBasis(
         names=names,
         centre=centre,
-        errors=standard_errors,
-        shape=shape,
+        errors=errors.standard_errors,
+        shape=errors.shape,
         counts=errors.counts,
         tails=score_tails(errors),
         stratum=errors.stratum,

@@ -23,7 +23,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.infer.estimate.assemble import TARGETS, Target
 from sparingly.infer.estimate.intervals import FEWEST_UNITS, find_intervals
-from sparingly.infer.estimate.pairs import PairErrors, spread_of
+from sparingly.infer.estimate.pairs import PairErrors, interval_basis
 from sparingly.infer.estimate.predictions import FEWEST
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form
 from sparingly.infer.estimate.scale import proportions_of, values_of
@@ -319,14 +319,7 @@ class PilotResampler:
         """Return the half-widths of the intervals that would be printed, by model."""
         values = values_of(part.scores[part.judged], self.scale)
         basis = replace(
-            spread_of(
-                [str(model) for model in range(part.models)],
-                scores,
-                errors.standard_errors,
-                errors.shape,
-                errors,
-                False,
-            ),
+            interval_basis([str(model) for model in range(part.models)], scores, errors, False),
             scale=values.scale,
             proportions=proportions_of(part, errors, scores, values, "set"),
         )

@@ -28,7 +28,7 @@ from sparingly.infer.estimate.intervals import (
     T,
     find_intervals,
 )
-from sparingly.infer.estimate.pairs import PairErrors, spread_of
+from sparingly.infer.estimate.pairs import PairErrors, interval_basis
 from sparingly.infer.estimate.result import Estimate, EstimateSignature
 from sparingly.infer.estimate.sample import JudgedSample, dense, group_sums
 from sparingly.infer.estimate.scale import proportions_of, values_of
@@ -483,7 +483,7 @@ def _assemble_estimate(
     errors, set_errors = _hide_unknown(errors, set_errors, combined.scores, state, request, exact, certain)
     values = values_of(sample.scores[sample.judged], request.scale)
     spread = replace(
-        spread_of(state.data.models, combined.scores, errors.standard_errors, errors.shape, errors, certain),
+        interval_basis(state.data.models, combined.scores, errors, certain),
         scale=values.scale,
         proportions=proportions_of(sample, errors, combined.scores, values, request.target),
         exact=exact,
