@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.data.tables import Preferences, derive_preferences
-from sparingly.infer.rank.winners import margins_and_counts, pair_margins, pair_margins_from_preferences
+from sparingly.infer.rank.winners import margins_and_counts, pair_margins
 
 
 def table(item: list[int], first: list[int], second: list[int], value: list[float]) -> Preferences:
@@ -27,13 +27,13 @@ def test_an_item_counts_once_however_many_people_judged_it() -> None:
     assert margins[:2] == pytest.approx([(1 / 3 - 0.5 + 0.0) / 3, -1.0])
     assert np.isnan(margins[2])
     assert counts.tolist() == [3, 1, 0]
-    assert pair_margins_from_preferences(VOTES, 3, [0])[0] == pytest.approx(1 / 3)
+    assert margins_and_counts(VOTES, 3, [0])[0][0] == pytest.approx(1 / 3)
 
 
 def test_votes_that_cancel_and_no_votes() -> None:
     cancelled = table([0, 1, 2], [0, 0, 1], [1, 1, 0], [0.1, 0.2, 0.3])
-    assert pair_margins_from_preferences(cancelled, 2).tolist() == [0.0]
-    assert np.isnan(pair_margins_from_preferences(table([], [], [], []), 3)).all()
+    assert margins_and_counts(cancelled, 2)[0].tolist() == [0.0]
+    assert np.isnan(margins_and_counts(table([], [], [], []), 3)[0]).all()
 
 
 scores_strategy = st.lists(
@@ -46,5 +46,5 @@ def test_preferences_derived_from_scores_give_the_margins_of_the_scores(
     scores: list[list[float]], tie: float
 ) -> None:
     values = np.array(scores)
-    derived = pair_margins_from_preferences(derive_preferences(values, "any", tie), 4)
+    derived, _ = margins_and_counts(derive_preferences(values, "any", tie), 4)
     np.testing.assert_allclose(derived, pair_margins(values, tie), atol=1e-12)

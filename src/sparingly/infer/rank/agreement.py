@@ -291,17 +291,15 @@ def agreement(
     """Compare the outcome on some rows of a score matrix with the outcome on all of them.
 
     Args:
-        values: true scores, items × models, higher is better, NaN where not judged.
-        rows: the rows that the subset holds.
-        ids: the items' ids, so that the sign flips do not depend on the order of the items; without ids, the
-            row number stands in for them.
-        keys: in place of ids, the 64-bit keys that were made from them.
-        seed: seed of the sign flips.
-        flips: number of sign flips.
-        method: how p-values are found (``sparingly.base.stats.sign_flip``).
-        weights: importance per item, for means and sign-flip tests.
-        subset_values: other scores of the same items and models by which the subset is judged, such as a
-            metric or a single rater's scores against the truth.
+        values: True scores, items × models, higher is better, NaN where not judged.
+        rows: The rows of the subset.
+        ids: The items' ids, on which sign flips depend; row numbers unless given.
+        keys: In place of ids, the 64-bit keys that were made from them.
+        seed: Seed of the sign flips.
+        flips: Number of sign flips.
+        method: How p-values are computed (``sparingly.base.stats.sign_flip``).
+        weights: Importance per item, for means and sign-flip tests.
+        subset_values: Other scores by which the subset is judged, such as a metric or one rater's.
 
     Examples:
         >>> import numpy as np, sparingly

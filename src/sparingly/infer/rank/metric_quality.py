@@ -98,17 +98,10 @@ def metric_quality(
     Selection by a metric is worth its effort only when the metric follows people well enough (Zouhar et al.
     2025, Fig. 6): on judged data of the same kind this tells which metrics do, and by how much.
 
-    Args:
-        data: The fully judged evaluation set.
-        truth: An aspect, a metric, or a combination of aspects; a metric that is the truth is left out.
-        method: The method as text, with ``{metric}`` where the metric's name goes.
-        metrics: The metrics; all of them by default.
-        shares: The budgets, as of ``curve``.
-        measure: The agreement that is averaged over budgets, as of ``curve``.
-        seed: Seed of the sign flips and of random selection.
-        runs: Number of random draws.
-        flips: Number of sign flips.
-        test: ``auto``, ``sampled``, ``exact`` or ``analytic`` p-values.
+    ``method`` is a method as text, with ``{metric}`` where the metric's name goes. All ``metrics`` are tried
+    unless some are named; one that is the truth is left out. The other parameters are those of ``curve``:
+    budgets (``shares``), the ``measure`` that is averaged over them, the number of random ``runs``, and the
+    sign-flip ``test`` with its ``flips`` and ``seed``.
 
     Examples:
         >>> import sparingly

@@ -42,28 +42,18 @@ class Votes(NamedTuple):
     value: Floats
 
 
-def pair_margins_from_preferences(
+def margins_and_counts(
     preferences: Preferences, models: int, rows: Ints | Sequence[int] | None = None
-) -> Floats:
-    """Return P_A − P_B for every pair of models (order of ``numpy.triu_indices``), from preferences.
-
-    Judgements of one item and pair are averaged first, then items: one item, one vote, however many people
-    judged it. NaN for a pair that nobody compared. All items count unless ``rows`` are given.
+) -> tuple[Floats, Ints]:
+    """Return P_A − P_B of every pair of models, and the number of items behind it; NaN without any.
 
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo().with_preferences_from("overall", tie=2.0)
-        >>> margins = pair_margins_from_preferences(data.preferences, len(data.models))
+        >>> margins, _ = margins_and_counts(data.preferences, len(data.models))
         >>> bool((margins == pair_margins(data.truth("overall"), tie=2.0)).all())
         True
     """
-    return margins_and_counts(preferences, models, rows)[0]
-
-
-def margins_and_counts(
-    preferences: Preferences, models: int, rows: Ints | Sequence[int] | None
-) -> tuple[Floats, Ints]:
-    """Return the margin of every pair of models, and the number of items behind it."""
     votes = item_votes(preferences, models, rows)
     pairs = pair_count(models)
     counts = np.bincount(votes.pair, minlength=pairs).astype(np.int64)
@@ -219,14 +209,13 @@ def success_rate(
     differ even for selections without randomness.
 
     Args:
-        values: items × models, higher is better; or preferences that people gave.
-        choose: the selection: given the rows of the subsample and a seed, the rows to judge.
-        seeds: one run per seed.
-        ids: the items' ids; the subsample depends on them and the seed, not on the order of the items.
-            Without ids the row number stands in for them.
-        keys: in place of ids, the 64-bit keys that were made from them.
-        share: how much of the data a subsample holds.
-        tie: the width within which two scores count as equal (given preferences name their own ties).
+        values: Items × models, higher is better; or preferences that people gave.
+        choose: The selection: given the rows of the subsample and a seed, the rows to judge.
+        seeds: One run per seed.
+        ids: The items' ids, on which the subsample depends, with the seed; row numbers unless given.
+        keys: In place of ids, the 64-bit keys that were made from them.
+        share: The share of the data in a subsample.
+        tie: The width within which two scores count as equal (given preferences name their own ties).
 
     Examples:
         >>> import numpy as np, sparingly
@@ -301,7 +290,7 @@ def _margins_of(values: Floats | Preferences, tie: float) -> Callable[[Ints], Fl
         raise UsageError("A tie width goes with scores: preferences that were given name their ties.")
     # A model that nobody compared has no margin, so that the number of models need not be known.
     models = int(max(values.first.max(), values.second.max())) + 1
-    return lambda rows: pair_margins_from_preferences(values, models, rows)
+    return lambda rows: margins_and_counts(values, models, rows)[0]
 
 
 def _decided(margins: Floats) -> Mask:
