@@ -23,6 +23,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,25 +66,47 @@ def parsed(path: Path) -> ast.Module:
 
 
 def imported_modules(tree: ast.Module, modules: set[str]) -> set[str]:
-    """Return the modules of the package that a module imports, at its head or inside a function."""
+    """Return the modules of the package that a module imports when it runs, inside functions too."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                names.add(inner if inner in modules else node.module)
+        waiting += ast.iter_child_nodes(node)
     return names & modules
+
+
+def import_graph(folder: Path = PACKAGE) -> dict[str, set[str]]:
+    """Return what each module of the package imports."""
+    trees = {module_name(path): parsed(path) for path in sources(folder)}
+    return {name: imported_modules(tree, set(trees)) - {name} for name, tree in trees.items()}
+
+
+def find_cycle(graph: dict[str, set[str]]) -> list[str]:
+    """Return modules that import each other in a circle, or nothing where none do."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def importers() -> dict[str, set[str]]:
     """Return for each module those that import it; packages' own ``__init__`` files are not counted."""
-    trees = {module_name(path): parsed(path) for path in sources()}
+    graph = import_graph()
     by_module: dict[str, set[str]] = defaultdict(set)
-    for name, tree in trees.items():
-        for other in imported_modules(tree, set(trees)) - {name}:
+    for name, imported in graph.items():
+        for other in imported:
             by_module[other].add(name)
     packages = {module_name(path) for path in sources() if path.name == "__init__.py"}
-    return {name: by_module[name] for name in trees if name not in packages}
+    return {name: by_module[name] for name in graph if name not in packages}
 
 
 def bound_names(tree: ast.Module) -> Iterator[tuple[str, str, int]]:
@@ -179,15 +202,12 @@ def figures() -> Iterator[tuple[str, str]]:
     for path in files:
         for name, _, _ in bound_names(parsed(path)):
             total, empty = total + 1, empty + is_empty(name)
-    public = re.findall(
-        r'^    "(\w+)",$', (PACKAGE / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE
-    )
     yield "files", str(len(files))
     yield "lines", f"{sum(len(path.read_text(encoding='utf-8').splitlines()) for path in files):,}"
     yield "modules with one importer", str(sum(len(users) == 1 for users in by_module.values()))
     yield "names that are empty words", f"{empty:,} of {total:,} ({empty / total:.1%})"
     yield "class names defined more than once", str(sum(count > 1 for count in class_names().values()))
-    yield "public names", str(len(public) or _public_names())
+    yield "public names", str(_public_names())
 
 
 def _public_names() -> int:
