@@ -49,6 +49,56 @@ COMMANDS = {
 }
 
 
+# What people do with it, as commands in a row; FILL stands for a person who answers.
+FILL = ["fill"]
+WAYS = {
+    "select": [["select", "demo.jsonl", "-b", "60", "-o", "chosen.json"]],
+    "CSV to report": [["report", "demo.csv", "-a", "overall", "-o", "report.html"]],
+    "campaign, answers, next round": [
+        [
+            "campaign",
+            "new",
+            "c.db",
+            "demo.jsonl",
+            "-b",
+            "20",
+            "-a",
+            "overall",
+            "--scale",
+            "0,100",
+            "--size",
+            "10",
+        ],
+        ["campaign", "next", "c.db", "-o", "questions.csv"],
+        FILL,
+        ["campaign", "record", "c.db", "answers.csv"],
+        ["campaign", "next", "c.db"],
+    ],
+    "bench": [
+        ["bench", "--sets", "demo", "--methods", "random;metric_var:metric={metric}", "-o", "t.parquet"]
+    ],
+}
+_FOLLOW = """
+import csv, json, sys
+from sparingly.cli import main
+for command in json.loads(sys.argv[1]):
+    if command == ["fill"]:
+        with open("questions.csv", newline="") as file:
+            rows = [{**row, "score": "50", "rater": "anna"} for row in csv.DictReader(file)]
+        with open("answers.csv", "w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        continue
+    try:
+        main(command)
+    except SystemExit as leaving:
+        if leaving.code:
+            raise
+print("LOADED", sum(name.split(".")[0] == "sparingly" for name in sys.modules))
+"""
+
+
 def sources(folder: Path = PACKAGE) -> list[Path]:
     """Return the modules below a folder."""
     return sorted(folder.rglob("*.py"))
@@ -194,6 +244,26 @@ def command_figures(folder: Path) -> Iterator[tuple[str, str]]:
         yield f"`{name}`: modules of ours loaded", str(runs[0][1])
 
 
+def way_figures(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield how many of our modules each way of working touches."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(PACKAGE.parent)}
+    save = "sparingly.save(sparingly.load_demo(), 'demo.{}')"
+    code = f"import sparingly; {save.format('jsonl')}; {save.format('csv')}"
+    for name, commands in WAYS.items():
+        place = folder / name.replace(" ", "-")
+        place.mkdir()
+        subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=place)
+        done = subprocess.run(
+            [sys.executable, "-c", _FOLLOW, json.dumps(commands)],
+            env=environment,
+            cwd=place,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        yield f"{name}: modules of ours", re.findall(r"LOADED (\d+)", done.stdout)[-1]
+
+
 def figures() -> Iterator[tuple[str, str]]:
     """Yield what is counted without starting anything."""
     files = sources()
@@ -255,6 +325,7 @@ def print_figures(fast: bool, file: Path | None) -> None:
     if not fast:
         with tempfile.TemporaryDirectory() as folder:
             rows |= dict(command_figures(Path(folder)))
+            rows |= dict(way_figures(Path(folder)))
     for name, value in rows.items():
         print(f"{name:40} {value}")
     if file is not None:
