@@ -224,6 +224,15 @@ def broken_links(site: dict[str, str]) -> Iterator[str]:
                 yield f"{name}: {link}"
 
 
+def test_files_named_in_the_design_are_there() -> None:
+    names = set(re.findall(r"[\w/]+\.pyi?\b", (ROOT / "docs" / "design.md").read_text(encoding="utf-8")))
+    package = ROOT / "src" / "sparingly"
+    paths = {str(path.relative_to(package)) for path in (*SOURCES, *package.rglob("*.pyi"))}
+    short = {path.rpartition("/")[2] for path in paths}
+    assert len(names) > 30
+    assert {name for name in names if name not in (paths if "/" in name else short)} == set()
+
+
 def test_links_between_pages_resolve(site: dict[str, str]) -> None:
     assert list(broken_links(site)) == []
 
