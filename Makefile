@@ -98,7 +98,7 @@ imports: ready-dev
 
 # The tests of the benchmarks (papers, leaderboard) are left to the full run.
 unit: ready-dev
-	@$(PYTEST) -m "not statistics and not journey and not transformer and not compat" --ignore tests/benchmarks
+	@$(PYTEST) -m "not slow and not statistics and not journey and not transformer and not compat" --ignore tests/benchmarks
 
 tests: ready-dev
 	@$(PYTEST) -m "not transformer and not compat"

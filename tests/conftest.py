@@ -21,6 +21,16 @@ if hasattr(providers, "_get_local_constants"):
     setattr(providers, "_get_local_constants", lambda: nothing)  # noqa: B010 - a private name
 
 
+SLOW = frozenset((ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").split())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that ``make check`` leaves to ``make test`` (see tools/slow_tests.py)."""
+    for item in items:
+        if item.nodeid.partition("[")[0] in SLOW:
+            item.add_marker("slow")
+
+
 def _beside_the_checkout(name: str) -> Path:
     folder = ROOT.parent / "shared" / name
     if folder.is_dir():
